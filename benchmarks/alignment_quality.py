@@ -66,7 +66,7 @@ def load_gold(path: Path = GOLD) -> tuple[GoldMap, ...]:
     )
 
 
-def ours(left: Tool, right: Tool) -> Aligned:
+def own_alignment(left: Tool, right: Tool) -> Aligned:
     return frozenset((match.left, match.right) for match in match_parameters(left, right))
 
 
@@ -87,8 +87,8 @@ def fuzzy_names(left: Tool, right: Tool, alike: float = _ALIKE) -> Aligned:
 
 def counts(maps: Sequence[GoldMap], aligner: Aligner) -> NDArray[np.int64]:
     """Right, found and wanted pairs per map, of shape (n, 3)."""
-    found = [aligner(one.left, one.right) for one in maps]
-    rows = [(len(f & m.args), len(f), len(m.args)) for f, m in zip(found, maps, strict=True)]
+    alignments = [aligner(one.left, one.right) for one in maps]
+    rows = [(len(f & m.args), len(f), len(m.args)) for f, m in zip(alignments, maps, strict=True)]
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
@@ -111,8 +111,8 @@ def report(name: str, maps: Sequence[GoldMap], aligners: Mapping[str, Aligner]) 
 
 def show_errors(maps: Sequence[GoldMap]) -> None:
     for one in maps:
-        found = ours(one.left, one.right)
-        for kind, pairs in (("wrong", found - one.args), ("missed", one.args - found)):
+        alignment = own_alignment(one.left, one.right)
+        for kind, pairs in (("wrong", alignment - one.args), ("missed", one.args - alignment)):
             for a, b in sorted(pairs):
                 print(f"{kind:6} {a} = {b}    {one.left.id} / {one.right.id}")
 
@@ -124,20 +124,20 @@ def main() -> None:
     if parser.parse_args().errors:
         show_errors([one for one in (*maps, *near) if one.half == "dev"])
         return
-    aligners = {"toolscope": ours, "equal names": equal_names, "fuzzy names": fuzzy_names}
+    aligners = {"toolscope": own_alignment, "equal names": equal_names, "fuzzy names": fuzzy_names}
     for number in (2, 3, 4, 5):
         report(f"dev, round {number}", [one for one in maps if one.round == number], aligners)
     catalogs = {"": CATALOGS, "near ": (*CATALOGS, "livemcpbench", "seal-tools")}
     for (kind, names), kind_maps in zip(catalogs.items(), (maps, near), strict=True):
         for half in ("dev", "test"):
-            chosen = [one for one in kind_maps if one.half == half]
+            half_maps = [one for one in kind_maps if one.half == half]
             for catalog in names:
-                own = [one for one in chosen if one.catalog == catalog]
+                own = [one for one in half_maps if one.catalog == catalog]
                 report(f"{kind}{half} {catalog}", own, aligners)
             if kind:
-                likely = [one for one in chosen if one.chance >= _LIKELY]
+                likely = [one for one in half_maps if one.chance >= _LIKELY]
                 report(f"{kind}{half}, chance >= {_LIKELY}", likely, aligners)
-            report(f"{kind}{half} all", chosen, aligners)
+            report(f"{kind}{half} all", half_maps, aligners)
 
 
 if __name__ == "__main__":

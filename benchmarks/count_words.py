@@ -45,14 +45,14 @@ def main() -> None:
             pieces[list({*tokenizer.encode(tool_document(tool).full).ids})] += 1
     weights = -np.log(pieces / tools + 1 / MOST_WEIGHT)
     np.save(PIECE_WEIGHTS, np.maximum(1, np.round(STEPS * weights)).astype(np.uint8))
-    kept = {word: n for word, n in sorted(counts.items()) if n >= LEAST}
+    frequent = {word: n for word, n in sorted(counts.items()) if n >= LEAST}
     content = {
         "provenance": f"Counted by benchmarks/count_words.py over {', '.join(CATALOGS)}.",
         "tools": tools,
-        "counts": kept,
+        "counts": frequent,
     }
     WORD_COUNTS.write_text(json.dumps(content, ensure_ascii=False, indent=0) + "\n", "utf-8")
-    print(f"{tools} tools, {len(counts)} stems, {len(kept)} of them kept")
+    print(f"{tools} tools, {len(counts)} stems, {len(frequent)} of them kept")
 
 
 if __name__ == "__main__":

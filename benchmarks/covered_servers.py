@@ -23,26 +23,26 @@ READ = Path(__file__).with_name("data") / "covered_servers.jsonl"
 def main() -> None:
     parser_of(__doc__).parse_args()
     print_machine()
-    read = json_rows(READ)
+    readings = json_rows(READ)
     of_sure = covered = proposed = agreed = advised = advised_right = 0
     for name in SERVERS:
         analysis = analysis_of(read_named(name))
         clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
         servers = server_coverage(analysis, clusters)
         advice = advise(servers)
-        own = [row for row in read if row["catalog"] == name]
+        own = [row for row in readings if row["catalog"] == name]
         by_reading = {(row["server"], *row["by"]) for row in own}
         pairs = [(one.server, *one.others) for one in servers.of_pairs() if one.share >= COVERED]
         sure = {row["server"] for row in own if not row["doubtful"]}
         missed = sorted(sure - {pair[0] for pair in pairs})
-        others = [" by ".join(pair) for pair in pairs if pair not in by_reading]
+        unread = [" by ".join(pair) for pair in pairs if pair not in by_reading]
         going = {one.server for one in advice.switch_off}
         print(f"{name}: {len(sure)} covered by reading; not found: {', '.join(missed) or 'none'}")
-        print(f"    by the program alone: {', '.join(others) or 'none'}")
+        print(f"    by the program alone: {', '.join(unread) or 'none'}")
         of_sure += len(sure)
         covered += len(sure) - len(missed)
         proposed += len(pairs)
-        agreed += len(pairs) - len(others)
+        agreed += len(pairs) - len(unread)
         advised += len(going)
         advised_right += len(going & {row["server"] for row in own})
     print(f"\ncovered servers found: {rate_text(covered, of_sure)}")

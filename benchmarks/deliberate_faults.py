@@ -49,9 +49,9 @@ Kind = Callable[[ast.AST], Iterator[Change]]
 def turned_operators(node: ast.AST) -> Iterator[Change]:
     match node:
         case ast.Compare(ops=[op]):
-            changed = copy.copy(node)
-            changed.ops = [OPPOSITES[type(op)]()]  # type: ignore[list-item]
-            yield node, changed
+            new_node = copy.copy(node)
+            new_node.ops = [OPPOSITES[type(op)]()]  # type: ignore[list-item]
+            yield node, new_node
         case ast.BoolOp(op=op) | ast.BinOp(op=op) if type(op) in OPPOSITES:
             turned = copy.copy(node)
             turned.op = OPPOSITES[type(op)]()  # type: ignore[assignment]
@@ -172,8 +172,8 @@ def _inside(text: ast.JoinedStr, kind: Kind) -> Iterator[Change]:
     """Changes of a text with values in it as a whole: the places inside it are not known."""
     for part in ast.walk(text):
         for old, new in kind(part):
-            whole = copy.deepcopy(text, {id(old): old})
-            yield text, _Replaced(old, new).visit(whole)
+            new_text = copy.deepcopy(text, {id(old): old})
+            yield text, _Replaced(old, new).visit(new_text)
 
 
 def _outside_texts(node: ast.AST) -> Iterator[ast.AST]:
@@ -207,12 +207,12 @@ def _fault(
         text = "\n".join(map(ast.unparse, new)).replace("\n", "\n" + " " * old.col_offset)
     else:
         text = f"({ast.unparse(new)})"
-    whole = source.encode()
-    changed = (whole[:start] + text.encode() + whole[end:]).decode()
-    return Fault(kind, path, old.lineno, whole[start:end].decode(), text, changed)
+    source_bytes = source.encode()
+    faulty_source = (source_bytes[:start] + text.encode() + source_bytes[end:]).decode()
+    return Fault(kind, path, old.lineno, source_bytes[start:end].decode(), text, faulty_source)
 
 
-def drawn(count: int, seed: int) -> list[Fault]:
+def draw_faults(count: int, seed: int) -> list[Fault]:
     """So many faults: a package after the other, of each a kind that it can have, and one of it."""
     random = Random(seed)
     files = subprocess.check_output(["git", "ls-files", *SOURCES], cwd=ROOT, text=True).split()
@@ -250,8 +250,8 @@ def first_failure(folder: Path, workers: int, tests: list[str]) -> str | None:
     )
     if run.returncode == 0:
         return None
-    named = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return named[0][:150] if named else (run.stdout + run.stderr)[-300:]
+    failures = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failures[0][:150] if failures else (run.stdout + run.stderr)[-300:]
 
 
 def main() -> int:
@@ -268,7 +268,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         copied(folder, options.tests_of)
-        for number, fault in enumerate(drawn(options.faults, options.seed), 1):
+        for number, fault in enumerate(draw_faults(options.faults, options.seed), 1):
             if options.only and number not in options.only:
                 continue
             print(f"\n{number:>3} {fault.kind}, {fault.path}:{fault.line}", flush=True)
@@ -280,10 +280,10 @@ def main() -> int:
             right = file.read_bytes()
             file.write_text(fault.source, "utf-8")
             own = first_failure(folder, options.workers, fault.tests(folder))
-            seen = own or first_failure(folder, options.workers, [])
+            failure = own or first_failure(folder, options.workers, [])
             file.write_bytes(right)
-            survivors += [] if seen else [number]
-            print(f"    {time.monotonic() - begun:.0f} s: {seen or 'SURVIVES'}", flush=True)
+            survivors += [] if failure else [number]
+            print(f"    {time.monotonic() - begun:.0f} s: {failure or 'SURVIVES'}", flush=True)
     if options.list:
         return 0
     of = len(options.only) or options.faults

@@ -57,19 +57,19 @@ def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[st
             if _WORD.fullmatch(word) and rank <= _SENSES:
                 senses.setdefault(word.lower(), []).append((rank, one["id"]))
     synonyms = _synonyms(senses)
-    used = {sense for found in senses.values() for _, sense in found}
-    for sense in list(used):
-        while (sense := above[sense]) and sense not in used:
-            used.add(sense)
-    number = {sense: at for at, sense in enumerate(sorted(used))}
-    general = {above[sense] for sense in used}
+    used_senses = {sense for word_senses in senses.values() for _, sense in word_senses}
+    for sense in list(used_senses):
+        while (sense := above[sense]) and sense not in used_senses:
+            used_senses.add(sense)
+    number = {sense: at for at, sense in enumerate(sorted(used_senses))}
+    general = {above[sense] for sense in used_senses}
     return {
         "words": {
-            word: [8 * number[sense] + rank for rank, sense in sorted(found)]
-            for word, found in sorted(senses.items())
+            word: [8 * number[sense] + rank for rank, sense in sorted(word_senses)]
+            for word, word_senses in sorted(senses.items())
         },
         "synonyms": synonyms,
-        "above": [number.get(above[sense] or "", -1) for sense in sorted(used)],
+        "above": [number.get(above[sense] or "", -1) for sense in sorted(used_senses)],
         "names": {
             str(number[one["id"]]): min(called)[1]
             for one in synsets
@@ -92,8 +92,8 @@ def _synonyms(senses: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, list
     their vectors are close.
     """
     words_of: dict[str, list[str]] = {}
-    for word, ranked in sorted(senses.items()):
-        for sense in {sense for rank, sense in ranked if rank == 1}:
+    for word, word_senses in sorted(senses.items()):
+        for sense in {sense for rank, sense in word_senses if rank == 1}:
             words_of.setdefault(sense, []).append(word)
     several = {sense: words for sense, words in sorted(words_of.items()) if len(words) > 1}
     words = sorted({word for group in several.values() for word in group})

@@ -53,18 +53,18 @@ def unseen_weights(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
     as the shipped one was so that they fit.
     """
     shipped, every, unseen = shipped_weights(), fit(catalogs), left_out(catalogs, name)
-    moved = {
-        side: replace(own, intercept=own.intercept + chosen.intercept - before.intercept)
-        for side, own, chosen, before in (
+    models = {
+        side: replace(own, intercept=own.intercept + fitted.intercept - before.intercept)
+        for side, own, fitted, before in (
             ("job_beside", unseen.job_beside, shipped.job_beside, every.job_beside),
             ("job_across", unseen.job_across, shipped.job_across, every.job_across),
         )
     }
     thresholds = {f"{one}_at": getattr(shipped, f"{one}_at") for one in THRESHOLDS}
-    return replace(unseen, **moved, **thresholds)
+    return replace(unseen, **models, **thresholds)
 
 
-def kept(
+def merge_counts(
     labelled: LabelledCatalog, catalog: Catalog, clusters: Iterable[Sequence[str]]
 ) -> MergeCounts:
     """What became of the labelled pairs where the ids of each cluster are put together."""

@@ -103,8 +103,8 @@ def report_thresholds(
         f"  family (≥ {weights.family_at:.2f}): precision {rate_text(hits, int(called.sum()))}, "
         f"recall {rate_text(hits, int(catalog.family.sum()))}"
     )
-    kept = int((catalog.merge & (pair_probabilities.same_job >= weights.unsure_at)).sum())
-    print(f"  not keep (≥ {weights.unsure_at:.2f}): {kept} of {int(catalog.merge.sum())} same jobs")
+    hits = int((catalog.merge & (pair_probabilities.same_job >= weights.unsure_at)).sum())
+    print(f"  not keep (≥ {weights.unsure_at:.2f}): {hits} of {int(catalog.merge.sum())} same jobs")
 
 
 def report_candidates(catalog: train_judge.LabelledCatalog) -> None:
@@ -123,33 +123,33 @@ def report_candidates(catalog: train_judge.LabelledCatalog) -> None:
 def calibration_error(merge: Mask, predicted: Numbers) -> float:
     """Mean distance of predicted and actual share over ten bins of equal width, by their size."""
     bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
-    gaps = [
+    errors = [
         abs(float(predicted[bins == at].mean()) - float(merge[bins == at].mean()))
         * float((bins == at).mean())
         for at in np.unique(bins)
     ]
-    return sum(gaps)
+    return sum(errors)
 
 
 def report_ablation(
-    catalogs: Sequence[train_judge.LabelledCatalog], whole: dict[str, PairProbabilities]
+    catalogs: Sequence[train_judge.LabelledCatalog], unseen: dict[str, PairProbabilities]
 ) -> None:
     """The area of the same job lost without each signal, by catalog, and the mean."""
-    measured = [catalog for catalog in catalogs if catalog.name != train_judge.REGISTRY]
-    names = ", ".join(catalog.name for catalog in measured)
+    without_registry = [catalog for catalog in catalogs if catalog.name != train_judge.REGISTRY]
+    names = ", ".join(catalog.name for catalog in without_registry)
     print(f"\nwithout a signal, AUC lost: mean, and each of {names}")
     for at, signal in enumerate(SIGNALS):
         less = [replace(catalog, signals=_without(catalog, at)) for catalog in catalogs]
-        lost = []
-        for catalog in measured:
+        losses = []
+        for catalog in without_registry:
             ablated = train_judge.unseen(less, catalog.name).same_job[catalog.afresh]
             merge, full = (
                 catalog.merge[catalog.afresh],
-                whole[catalog.name].same_job[catalog.afresh],
+                unseen[catalog.name].same_job[catalog.afresh],
             )
-            lost.append(roc_auc_score(merge, full) - roc_auc_score(merge, ablated))
-        each = "  ".join(f"{one:+.3f}" for one in lost)
-        print(f"  {signal:<18} {np.mean(lost):+.4f}   {each}")
+            losses.append(roc_auc_score(merge, full) - roc_auc_score(merge, ablated))
+        by_catalog = "  ".join(f"{one:+.3f}" for one in losses)
+        print(f"  {signal:<18} {np.mean(losses):+.4f}   {by_catalog}")
 
 
 def _without(catalog: train_judge.LabelledCatalog, signal: int) -> Numbers:
@@ -173,16 +173,16 @@ def report_time(catalog: train_judge.LabelledCatalog) -> None:
 def main() -> None:
     print_machine()
     catalogs = [train_judge.load(name) for name in train_judge.CATALOGS]
-    whole = {catalog.name: train_judge.unseen(catalogs, catalog.name) for catalog in catalogs}
+    unseen = {catalog.name: train_judge.unseen(catalogs, catalog.name) for catalog in catalogs}
     for catalog in catalogs:
-        report(catalog, whole[catalog.name])
+        report(catalog, unseen[catalog.name])
     seal = train_judge.labelled(
         "seal-tools", catalog_file("seal-tools"), json_rows(_OWN / "seal-tools.jsonl")
     )
     report(seal, train_judge.by_signals(seal, train_judge.fit(catalogs)))
     print("\nMCP registry: goal .88 against families and against everything", end="")
     print("; families told as such: goal .70 and .70")
-    report_ablation(catalogs, whole)
+    report_ablation(catalogs, unseen)
     report_time(max(catalogs, key=lambda catalog: len(catalog.tools)))
 
 

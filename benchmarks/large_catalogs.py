@@ -87,15 +87,15 @@ def _replicas(rng: np.random.Generator) -> Iterator[tuple[int, dict[str, Any]]]:
     while True:
         for text in servers:
             number += 1
-            drawn: dict[str, str] = {}
+            replacements: dict[str, str] = {}
 
-            def other(match: re.Match[str], drawn: dict[str, str] = drawn) -> str:
+            def other(match: re.Match[str], replacements: dict[str, str] = replacements) -> str:
                 word = match[0]
                 if word.lower() not in words[1]:
                     return word
-                if word.lower() not in drawn:
-                    drawn[word.lower()] = str(words[0][rng.integers(len(words[0]))])
-                new = drawn[word.lower()]
+                if word.lower() not in replacements:
+                    replacements[word.lower()] = str(words[0][rng.integers(len(words[0]))])
+                new = replacements[word.lower()]
                 return new.capitalize() if word[0].isupper() else new
 
             server = json.loads(_WORD.sub(other, text))
@@ -106,8 +106,8 @@ def _replicas(rng: np.random.Generator) -> Iterator[tuple[int, dict[str, Any]]]:
 @cache
 def _servers() -> tuple[str, ...]:
     rows = [row for name in _SETS for row in json.loads(catalog_file(name).read_text())]
-    kept = [{key: row[key] for key in ("server", "tools")} for row in rows if row["tools"]]
-    return tuple(json.dumps(row, ensure_ascii=False) for row in kept)
+    servers = [{key: row[key] for key in ("server", "tools")} for row in rows if row["tools"]]
+    return tuple(json.dumps(row, ensure_ascii=False) for row in servers)
 
 
 @cache

@@ -88,8 +88,8 @@ def npm_package(package: str) -> Path:
     if not (folder / "package").is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         command = ["npm", "pack", "--silent", package]
-        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-        with tarfile.open(folder / done.stdout.split()[-1]) as archive:
+        run = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        with tarfile.open(folder / run.stdout.split()[-1]) as archive:
             archive.extractall(folder, filter="data")
     return folder / "package"
 
@@ -176,6 +176,6 @@ def bootstrap_ends(
     return ends
 
 
-def f1_of_counts(right: int, called: int, wanted: int) -> tuple[float, float, float]:
+def f1_of_counts(right: int, called: int, expected: int) -> tuple[float, float, float]:
     """Precision, recall and F1; 0 where nothing is called, or wanted."""
-    return right / max(called, 1), right / max(wanted, 1), 2 * right / max(called + wanted, 1)
+    return right / max(called, 1), right / max(expected, 1), 2 * right / max(called + expected, 1)

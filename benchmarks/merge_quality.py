@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import measuring
-from benchmarks.held_out import judged_unseen, kept
+from benchmarks.held_out import judged_unseen, merge_counts
 from benchmarks.train_judge import APPS, LabelledCatalog, load
 from benchmarks.train_judge import CATALOGS as LABELLED
 from toolscope_core.catalog.calls import map_call, takes, unmap_call, validator_of
@@ -82,13 +82,13 @@ def report(name: str, labelled: Mapping[str, LabelledCatalog]) -> dict[str, Merg
         plan = plans[way] = plan_merge(fresh, (), config)
         seconds = time.perf_counter() - start
         after = sum(costs.of(item.tool, PROMPT_SHAPES[0]) for item in plan.tools)
-        saved = 1.0 - after / before
-        print(f"  {way:<14}{cells(plan, saved, labelled.get(name), calls)}{seconds:.2f}")
+        savings = 1.0 - after / before
+        print(f"  {way:<14}{cells(plan, savings, labelled.get(name), calls)}{seconds:.2f}")
     return plans
 
 
 def cells(
-    plan: MergePlan, saved: float, labelled: LabelledCatalog | None, calls: Sequence[GoldCall]
+    plan: MergePlan, savings: float, labelled: LabelledCatalog | None, calls: Sequence[GoldCall]
 ) -> str:
     clusters = [cluster.members for cluster in plan.applied]
     replaced, routed = (
@@ -97,13 +97,13 @@ def cells(
     )
     precision, recall = "-", "-"
     if labelled:
-        precision, recall = str(kept(labelled, plan.catalog, clusters)).split(", found ")
+        precision, recall = str(merge_counts(labelled, plan.catalog, clusters)).split(", found ")
     after = {item.tool.id: item.tool for item in plan.tools}
     maps = {alpha.tool_id: alpha for alpha in plan.arguments}
-    kept_calls = calls_kept(calls, plan.catalog.by_id, after, maps)
-    moved = f"{sum(kept_calls)}/{len(kept_calls)} of {len(calls)}" if calls else "-"
-    counts = f"{len(clusters):>9}{replaced:>8}{routed:>8}{saved:>9.1%}"
-    return f"{counts}   {precision:<22}{recall:<15}{moved:<17}"
+    are_kept = calls_kept(calls, plan.catalog.by_id, after, maps)
+    valid_calls = f"{sum(are_kept)}/{len(are_kept)} of {len(calls)}" if calls else "-"
+    counts = f"{len(clusters):>9}{replaced:>8}{routed:>8}{savings:>9.1%}"
+    return f"{counts}   {precision:<22}{recall:<15}{valid_calls:<17}"
 
 
 def calls_kept(

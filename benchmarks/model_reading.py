@@ -84,10 +84,10 @@ class FolderModel:
     def ask(self, request: ChatRequest) -> ChatReply:
         """The rows on the questions of a request; not final where one of them is missing."""
         questions = _row_schema(request)["properties"]["question"]["enum"]
-        missing = [question for question in questions if question not in self._rows]
-        if not missing:
+        unanswered = [question for question in questions if question not in self._rows]
+        if not unanswered:
             return ChatReply({"answers": [self._rows[question] for question in questions]})
-        self.waiting[self._prompt(request).name] = missing
+        self.waiting[self._prompt(request).name] = unanswered
         return ChatReply(None, reason=WAITS, final=False)
 
     def _prompt(self, request: ChatRequest) -> Path:
@@ -129,17 +129,17 @@ def main() -> None:
     parser.add_argument("--catalog", type=Path)
     parser.add_argument("--labels", default="")
     parser.add_argument("--batch", type=int, default=BATCH)
-    chosen = parser.parse_args()
-    if chosen.way == "write":
-        if chosen.catalog is None:
+    options = parser.parse_args()
+    if options.way == "write":
+        if options.catalog is None:
             parser.error("write needs --catalog PATH")
-        chosen.folder.mkdir(parents=True, exist_ok=True)
-        reading = Reading(str(chosen.catalog), chosen.labels, chosen.batch)
-        (chosen.folder / RUN).write_text(json.dumps(asdict(reading)), "utf-8")
-    read(chosen.folder)
+        options.folder.mkdir(parents=True, exist_ok=True)
+        reading = Reading(str(options.catalog), options.labels, options.batch)
+        (options.folder / RUN).write_text(json.dumps(asdict(reading)), "utf-8")
+    print_reading(options.folder)
 
 
-def read(folder: Path) -> None:
+def print_reading(folder: Path) -> None:
     """Print what waits for answers, or what all of them give."""
     reading = Reading(**json.loads((folder / RUN).read_text("utf-8")))
     analysis = _analysed(reading)
@@ -169,14 +169,14 @@ def report(
 ) -> None:
     """Print the table, the offline judge beside the model, and write what is proposed."""
     print(f"{reading.name}: {len(analysis.catalog.tools)} tools, {len(analysis.scores)} candidates")
-    for spent in model_verdicts.costs:
-        print(f"{spent.task}: {spent.questions} questions, {spent.calls} calls")
+    for usage in model_verdicts.costs:
+        print(f"{usage.task}: {usage.questions} questions, {usage.calls} calls")
     labels = list(_labels(reading))
-    for name, judged in (
+    for name, judgement in (
         ("offline", analysis),
         ("with the model", with_verdicts(analysis, model_verdicts)),
     ):
-        plan = plan_merge(judged, (), PlanConfig(accept="none"))
+        plan = plan_merge(judgement, (), PlanConfig(accept="none"))
         cards = Counter(map(card_of, plan.clusters))
         replaced = sum(len(one.members) - 1 for one in plan.clusters if card_of(one) == "drop_in")
         print(f"\n{name}: {replaced} tools replaced; cards: {dict(sorted(cards.items()))}")
@@ -196,15 +196,15 @@ def print_labelled(plan: MergePlan, labels: Sequence[JsonObject]) -> None:
         if stays in (label["left"], label["right"]):
             side = "left" if stays == label["left"] else "right"
             kept[label["serves"] in (side, "both")] += 1
-    same, families = TRUTHS[:2], TRUTHS[2]
+    same_job, families = TRUTHS[:2], TRUTHS[2]
     together = sum(counts[truth, card] for truth in TRUTHS for card in CARDS[:2])
-    right = sum(counts[truth, card] for truth in same for card in CARDS[:2])
-    wanted = sum(counts[truth, card] for truth in same for card in CARDS)
-    print(f"  merges: {right} right, {together - right} wrong, {wanted - right} missed")
+    right = sum(counts[truth, card] for truth in same_job for card in CARDS[:2])
+    positives = sum(counts[truth, card] for truth in same_job for card in CARDS)
+    print(f"  merges: {right} right, {together - right} wrong, {positives - right} missed")
     proposed = sum(counts[truth, "family"] for truth in TRUTHS)
     right = counts[families, "family"]
-    wanted = sum(counts[families, card] for card in CARDS)
-    print(f"  families: {right} right, {proposed - right} wrong, {wanted - right} missed")
+    positives = sum(counts[families, card] for card in CARDS)
+    print(f"  families: {right} right, {proposed - right} wrong, {positives - right} missed")
     print(f"  kept tools of drop-ins: {kept[True]} right, {kept[False]} wrong")
 
 

@@ -98,9 +98,9 @@ def measure(browser: Browser, name: str, rounds: int) -> None:
             with serving(settings, "streamlit", "run", str(plain)) as address:
                 times["an app of one line"].append(visits(browser, f"{address}/", "h1"))
             with serving(settings, "ui") as address:
-                for title, (path, shown) in PAGES.items():
+                for title, (path, text) in PAGES.items():
                     page = f"{address}/{path}catalog={name}"
-                    times[title].append(visits(browser, page, shown))
+                    times[title].append(visits(browser, page, text))
         first_limit, limit = LIMITS[name]
         for title, rows in times.items():
             print_times(f"{title}, first", [row[0] for row in rows], first_limit)
@@ -144,21 +144,21 @@ def new_page(browser: Browser) -> Page:
     return page
 
 
-def load(page: Page, address: str, shown: str) -> None:
+def load(page: Page, address: str, text: str) -> None:
     """Load a page until it is of use; a large catalog is analysed only where somebody asks."""
     page.goto(address)
     analyse = page.get_by_role("button", name="Analyse")
-    page.locator(shown).first.or_(analyse).first.wait_for()
+    page.locator(text).first.or_(analyse).first.wait_for()
     if analyse.is_visible():
         analyse.click()
-        page.locator(shown).first.wait_for()
+        page.locator(text).first.wait_for()
     page.locator(ENDED).wait_for()
 
 
-def visits(browser: Browser, address: str, shown: str) -> list[float]:
+def visits(browser: Browser, address: str, text: str) -> list[float]:
     """Seconds of the first visit of an empty browser, and of those after it."""
     page = new_page(browser)
-    seconds = [measuring.clocked(lambda: load(page, address, shown)) for _ in range(VISITS + 1)]
+    seconds = [measuring.clocked(lambda: load(page, address, text)) for _ in range(VISITS + 1)]
     page.close()
     return seconds
 
@@ -199,10 +199,10 @@ def key_presses(page: Page, key: str) -> list[float]:
     return seconds
 
 
-def print_times(what: str, seconds: list[float], limit: float | None = None) -> None:
+def print_times(title: str, seconds: list[float], limit: float | None = None) -> None:
     middle, high = np.percentile(seconds, (50, 95))
     limit_text = f"limit {limit:g} s" if limit else ""
-    print(f"{what:<42} median {middle:6.3f} s   p95 {high:6.3f} s   {limit_text}", flush=True)
+    print(f"{title:<42} median {middle:6.3f} s   p95 {high:6.3f} s   {limit_text}", flush=True)
 
 
 if __name__ == "__main__":

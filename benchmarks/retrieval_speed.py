@@ -111,8 +111,8 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--small", action="store_true", help="without the 40,000")
     is_small = parser.parse_args().small
-    judged = [one for one in read_queries(data_folder("seal-tools") / QUERIES) if one.gold]
-    requests = tuple(map(request_of("rules"), judged[:REQUESTS]))
+    queries = [one for one in read_queries(data_folder("seal-tools") / QUERIES) if one.gold]
+    requests = tuple(map(request_of("rules"), queries[:REQUESTS]))
     print_machine()
     measure(read_named("seal-tools"), requests)
     if not is_small:

@@ -44,15 +44,15 @@ EIGHT = 8
 @contextmanager
 def counted_reads() -> Iterator[Counter[str]]:
     """How often the store is read while this lasts."""
-    reads, read = Counter[str](), Store.read
+    reads, read_rows = Counter[str](), Store.read
 
     def counting(store: Store) -> Any:
         reads["all"] += 1
-        return read(store)
+        return read_rows(store)
 
     Store.read = counting  # type: ignore[method-assign]
     yield reads
-    Store.read = read  # type: ignore[method-assign]
+    Store.read = read_rows  # type: ignore[method-assign]
 
 
 def catalog_of(name: str) -> Catalog:
@@ -63,13 +63,13 @@ def catalog_of(name: str) -> Catalog:
     if name == "example":
         return example
     names = Counter(tool.name for tool in example.tools)
-    ranked = sorted(example.tools, key=lambda tool: (-names[tool.name], tool.name, tool.id))
-    eight = sorted(ranked[:EIGHT], key=lambda tool: tool.id)
+    by_copies = sorted(example.tools, key=lambda tool: (-names[tool.name], tool.name, tool.id))
+    eight = sorted(by_copies[:EIGHT], key=lambda tool: tool.id)
     servers = {tool.server for tool in eight}
     return Catalog(tuple(eight), tuple(s for s in example.servers if s.name in servers), "mcp")
 
 
-def opened(page: str, catalog: str) -> AppTest:
+def open_page(page: str, catalog: str) -> AppTest:
     """A page of a catalog as a new session sees it."""
     app = AppTest.from_file(str(APP), default_timeout=PATIENCE)
     app.query_params["catalog"] = catalog
@@ -79,7 +79,7 @@ def opened(page: str, catalog: str) -> AppTest:
 
 def redraws(accepts: int, catalog: str) -> Iterator[tuple[int, float, float]]:
     """Reads, processor seconds and seconds of Review after each of so many decisions."""
-    app = opened("review", catalog)
+    app = open_page("review", catalog)
     for _ in range(accepts):
         buttons = [one for one in app.button if (one.key or "").startswith("accept_")]
         buttons = [one for one in buttons if one.key != "accept_safe" and not one.disabled]
@@ -93,7 +93,7 @@ def redraws(accepts: int, catalog: str) -> Iterator[tuple[int, float, float]]:
             raise SystemExit(app.exception[0].value)
 
 
-def measured(name: str, url: str, accepts: int) -> dict[str, Any]:
+def measure_catalog(name: str, url: str, accepts: int) -> dict[str, Any]:
     """The figures of one catalog in an empty store at ``url``."""
     with tempfile.TemporaryDirectory() as folder:
         url = url or f"sqlite:///{folder}/store.db"
@@ -104,9 +104,9 @@ def measured(name: str, url: str, accepts: int) -> dict[str, Any]:
         work.analyses.wait(work.analyses.start(record.id))
         visits = {}
         for page in PAGES:
-            opened(page, catalog)  # what is worked out once, and modules
+            open_page(page, catalog)  # what is worked out once, and modules
             with counted_reads() as reads:
-                opened(page, catalog)
+                open_page(page, catalog)
             visits[page] = reads["all"]
         figures = list(redraws(accepts + 1, catalog))[1:]
         work.close()
@@ -124,10 +124,10 @@ def in_process(checkout: Path, name: str, accepts: int, url: str = "") -> dict[s
     options = ["--catalogs", name, "--accepts", str(accepts), "--json", "--store", url]
     environment = os.environ | {"PYTHONPATH": str(checkout)}
     command = [sys.executable, __file__, *options]
-    done = subprocess.run(
+    run = subprocess.run(
         command, check=True, cwd=checkout, env=environment, capture_output=True, text=True
     )
-    row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    row: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return row
 
 
@@ -148,17 +148,17 @@ def main() -> None:
     parser.add_argument("--store", default="", metavar="URL")
     options = parser.parse_args()
     if options.json:
-        print(json.dumps(measured(options.catalogs[0], options.store, options.accepts)))
+        print(json.dumps(measure_catalog(options.catalogs[0], options.store, options.accepts)))
         return
     here = APP.parent
     print_machine(f"{options.accepts} decisions", f"{ROUNDS} rounds in turn")
-    others = {"here": (here, "")}
-    others |= {"beside": (options.beside.resolve(), "")} if options.beside else {}
-    others |= {"postgres": (here, options.postgres)} if options.postgres else {}
+    checkouts = {"here": (here, "")}
+    checkouts |= {"beside": (options.beside.resolve(), "")} if options.beside else {}
+    checkouts |= {"postgres": (here, options.postgres)} if options.postgres else {}
     for name in options.catalogs:
-        rows: dict[str, list[dict[str, Any]]] = {label: [] for label in others}
+        rows: dict[str, list[dict[str, Any]]] = {label: [] for label in checkouts}
         for _ in range(ROUNDS):
-            for label, (checkout, url) in others.items():
+            for label, (checkout, url) in checkouts.items():
                 rows[label].append(in_process(checkout, name, options.accepts, url))
         middle = {
             label: {one: median(row[one] for row in own) for one in ("worked", "seconds")}
@@ -166,7 +166,7 @@ def main() -> None:
         }
         for label, own in rows.items():
             tell(name, label, {**own[0], **middle[label]})
-        for label in list(others)[1:]:
+        for label in list(checkouts)[1:]:
             ratios = (
                 f"{middle['here'][one] / middle[label][one]:.2f}" for one in ("worked", "seconds")
             )

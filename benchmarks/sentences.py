@@ -33,17 +33,17 @@ def main() -> None:
     parser = parser_of(__doc__)
     add_catalogs(parser, (*CATALOGS, "mcp-registry", *SERVERS))
     templates = dict(source_templates())
-    used: defaultdict[str, list[str]] = defaultdict(list)
+    uses: defaultdict[str, list[str]] = defaultdict(list)
     for name in parser.parse_args().catalogs:
         for sentence in filter(None, sentences(analysis_of(read_named(name)))):
             fitting = [text for text, form in templates.items() if form.fullmatch(sentence)]
             other = re.sub("`[^`]*`|'[^']*'|(?<=[a-z]: ).*", "…", sentence)
             closest = max(fitting, key=lambda text: len(text.replace("…", "")), default=other)
-            used[closest].append(sentence)
-    for text, instances in sorted(used.items(), key=lambda item: -len(item[1])):
+            uses[closest].append(sentence)
+    for text, instances in sorted(uses.items(), key=lambda item: -len(item[1])):
         unlike = sorted(set(instances))
-        shown = unlike[:: max(1, len(unlike) // MOST_SHOWN)][:MOST_SHOWN]
-        print(f"\n{len(instances):>7,}  {text}", *(one[:LONGEST] for one in shown), sep="\n    ")
+        samples = unlike[:: max(1, len(unlike) // MOST_SHOWN)][:MOST_SHOWN]
+        print(f"\n{len(instances):>7,}  {text}", *(one[:LONGEST] for one in samples), sep="\n    ")
 
 
 def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -65,8 +65,8 @@ def sentences(analysis: Analysis) -> Iterator[str]:
     catalog, scores = analysis.catalog, analysis.scores
     yield from (finding.message for finding in catalog.findings)
     yield from (problem.reason for problem in catalog.problems)
-    some = slice(None, None, max(1, len(scores) // MOST_PAIRS))
-    for verdict in analysis.judge.verdicts(scores.left[some], scores.right[some]):
+    sample = slice(None, None, max(1, len(scores) // MOST_PAIRS))
+    for verdict in analysis.judge.verdicts(scores.left[sample], scores.right[sample]):
         tools = catalog.by_id[verdict.pair.left], catalog.by_id[verdict.pair.right]
         yield from (*verdict.evidence, relation_of(verdict, tools), serving_of(verdict, tools))
         yield from (*apart_of(verdict, tools), *all_distinctions(*map(read_tool, tools)))
@@ -80,7 +80,7 @@ def sentences(analysis: Analysis) -> Iterator[str]:
     yield advice.needless_in_words
     for one in (*advice.switch_off, *advice.needless, *coverage.of_pairs()):
         yield from (one.in_words, one.why_off, *one.keeps)
-        yield from (lost for served in one.served for lost in served.lost)
+        yield from (loss for served in one.served for loss in served.lost)
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ def on_cards(
     clusters = {member: cluster for cluster in plan.clusters for member in cluster.members}
     for label in labels:
         left, right = clusters.get(label["left"]), clusters.get(label["right"])
-        shared = left if left is right else None
-        yield label, card_of(shared) if shared else "none", shared
+        common = left if left is right else None
+        yield label, card_of(common) if common else "none", common
 
 
 def main() -> None:
@@ -83,14 +83,14 @@ def main() -> None:
     families = sum(total[truth, "family"] for truth in TRUTHS)
     right = total["family", "family"]
     print(f"labelled family pairs on family cards right: {rate_text(right, families)}")
-    every = sum(total["family", card] for card in CARDS)
-    print(f"family pairs found: {rate_text(right, every)}")
+    labelled = sum(total["family", card] for card in CARDS)
+    print(f"family pairs found: {rate_text(right, labelled)}")
 
 
 def _servable(counts: Counter[tuple[str, str]]) -> str:
-    every = sum(counts["servable", card] for card in CARDS)
+    servable = sum(counts["servable", card] for card in CARDS)
     proposed = counts["servable", "drop_in"] + counts["servable", "gateway"]
-    return f"servable found {rate_text(proposed, every)}"
+    return f"servable found {rate_text(proposed, servable)}"
 
 
 if __name__ == "__main__":

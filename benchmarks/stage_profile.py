@@ -123,7 +123,7 @@ def run(arguments: Sequence[str], cache: Path, **variables: str) -> Report:
 
     variables |= {"TOOLSCOPE_CACHE_DIR": str(cache), _BEGAN: str(time.time())}
     start = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "benchmarks.stage_profile", _INSIDE, *arguments],
         cwd=ROOT,
         env=process_environment(**variables),
@@ -132,7 +132,7 @@ def run(arguments: Sequence[str], cache: Path, **variables: str) -> Report:
         text=True,
     )
     whole = time.perf_counter() - start
-    report: Report = json.loads(done.stdout)
+    report: Report = json.loads(process.stdout)
     report["seconds"]["rest"] = whole - sum(report["seconds"].values())
     return {**report, "whole": whole}
 
@@ -236,7 +236,7 @@ def recovered(bundle: Path, planted: Sequence[PlantedCopy]) -> Report:
         if one.tool in ids and one.copy in ids
     }
     rows = (row for file in files_of(bundle, "pairs.jsonl") for row in json_rows(file))
-    judged = copies & {frozenset((row["left"], row["right"])) for row in rows}
+    pairs = copies & {frozenset((row["left"], row["right"])) for row in rows}
     clusters = json.loads((bundle / "clusters.json").read_bytes())
     cluster_of = {member: row["cluster_id"] for row in clusters for member in row["members"]}
     together = [pair for pair in copies if len({cluster_of.get(one, one) for one in pair}) == 1]
@@ -245,7 +245,7 @@ def recovered(bundle: Path, planted: Sequence[PlantedCopy]) -> Report:
         "pairs": counts["judged_pairs"],
         "clusters": counts["clusters"],
         "planted": len(copies),
-        "planted judged": len(judged),
+        "planted judged": len(pairs),
         "planted together": len(together),
     }
 

@@ -161,13 +161,15 @@ def folds(catalog: LabelledCatalog) -> Iterator[tuple[NDArray[np.bool_], NDArray
     """By server: pairs of which both servers are left out, and those of which neither is."""
     hashes = (hashlib.sha256(tool.server.encode()).hexdigest() for tool in catalog.tools)
     fold = np.array([int(digits, 16) % _FOLDS for digits in hashes])
-    ours, theirs = fold[catalog.left], fold[catalog.right]
+    left_fold, right_fold = fold[catalog.left], fold[catalog.right]
     for first in range(_FOLDS):
         for second in range(first, _FOLDS):
-            held = np.isin(ours, (first, second)) & np.isin(theirs, (first, second))
-            new = held & ((ours != theirs) | (first == second))
-            new &= (np.minimum(ours, theirs) == first) & (np.maximum(ours, theirs) == second)
-            clear = ~np.isin(ours, (first, second)) & ~np.isin(theirs, (first, second))
+            held_out = np.isin(left_fold, (first, second)) & np.isin(right_fold, (first, second))
+            new = held_out & ((left_fold != right_fold) | (first == second))
+            new &= (np.minimum(left_fold, right_fold) == first) & (
+                np.maximum(left_fold, right_fold) == second
+            )
+            clear = ~np.isin(left_fold, (first, second)) & ~np.isin(right_fold, (first, second))
             yield new, clear
 
 
@@ -180,10 +182,12 @@ def unseen(catalogs: Sequence[LabelledCatalog], name: str) -> judge.PairProbabil
         return by_signals(catalog, left_out(catalogs, name))
     others = [one for one in catalogs if one.name != name]
     job, family = np.zeros(len(catalog.merge)), np.zeros(len(catalog.merge))
-    for held, seen in folds(catalog):
-        if held.any():
-            pair_probabilities = by_signals(catalog.only(held), fit([*others, catalog.only(seen)]))
-            job[held], family[held] = pair_probabilities.same_job, pair_probabilities.family
+    for held_out, training in folds(catalog):
+        if held_out.any():
+            pair_probabilities = by_signals(
+                catalog.only(held_out), fit([*others, catalog.only(training)])
+            )
+            job[held_out], family[held_out] = pair_probabilities.same_job, pair_probabilities.family
     return judge.PairProbabilities(job, family)
 
 
@@ -203,30 +207,33 @@ def with_thresholds(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> We
     the same job. The registry tells no schemas, so it is left out. unsure: the greatest with mean
     recall ≥ .9 of the same job on catalogs of functions.
     """
-    chosen = [catalog for catalog in catalogs if catalog.name != REGISTRY]
-    same_job = {catalog.name: unseen(catalogs, catalog.name).same_job for catalog in chosen}
-    least: dict[bool, float] = {}
-    for beside in (True, False):
+    without_registry = [catalog for catalog in catalogs if catalog.name != REGISTRY]
+    same_job = {
+        catalog.name: unseen(catalogs, catalog.name).same_job for catalog in without_registry
+    }
+    thresholds: dict[bool, float] = {}
+    for same_server in (True, False):
         right, predicted = [], []
-        for catalog in chosen:
-            rows = catalog.afresh & (catalog.beside == beside)
-            if beside:
+        for catalog in without_registry:
+            rows = catalog.afresh & (catalog.beside == same_server)
+            if same_server:
                 rows &= prunable(catalog)
-            right.append((catalog.serves != "none" if beside else catalog.merge)[rows])
+            right.append((catalog.serves != "none" if same_server else catalog.merge)[rows])
             predicted.append(same_job[catalog.name][rows])
         pooled = np.concatenate(right), np.concatenate(predicted)
-        bar = _DROP_INS_RIGHT if beside else _JOBS_RIGHT
+        bar = _DROP_INS_RIGHT if same_server else _JOBS_RIGHT
         sound = [_precision(*pooled, at) >= bar for at in _GRID]
-        least[beside] = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
-        print(f"{'beside' if beside else 'across'}: {least[beside]:.2f} of {len(pooled[0])} pairs")
-    moved = {
+        thresholds[same_server] = next(at for step, at in enumerate(_GRID) if all(sound[step:_TO]))
+        side = "beside" if same_server else "across"
+        print(f"{side}: {thresholds[same_server]:.2f} of {len(pooled[0])} pairs")
+    models = {
         name: replace(model, intercept=round(model.intercept + _odds(_MERGE) - _odds(at), 4))
         for name, model, at in (
-            ("job_beside", weights.job_beside, least[True]),
-            ("job_across", weights.job_across, least[False]),
+            ("job_beside", weights.job_beside, thresholds[True]),
+            ("job_across", weights.job_across, thresholds[False]),
         )
     }
-    functions = [catalog for catalog in chosen if catalog.name in FUNCTIONS]
+    functions = [catalog for catalog in without_registry if catalog.name in FUNCTIONS]
     means = np.mean(
         [[(same_job[c.name][c.merge] >= at).mean() for at in _GRID] for c in functions], axis=0
     )
@@ -236,7 +243,7 @@ def with_thresholds(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> We
     )
     return replace(
         weights,
-        **moved,
+        **models,
         auto_at=_MERGE,
         merge_at=_MERGE,
         unsure_at=min(unsure, _MERGE - 0.1),
@@ -283,8 +290,8 @@ def _labels(name: str) -> list[dict[str, Any]]:
         return json_rows(APP_FOLDER / f"{name}.labels.jsonl")
     data = read_environment().data_dir
     if name in SERVERS:
-        every = json_rows(data / "servers" / "relations.jsonl")
-        return [pair for pair in every if pair["catalog"] == name]
+        relations = json_rows(data / "servers" / "relations.jsonl")
+        return [pair for pair in relations if pair["catalog"] == name]
     labels = json_rows(data / "relations" / f"{name}.jsonl")
     newer_pairs = {frozenset((pair["left"], pair["right"])) for pair in labels}
     older = data / "pairs" / f"{name}.jsonl"
@@ -300,7 +307,7 @@ def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Mode
     each signal has a weight and a smaller one for the difference between the two.
     """
     signals = np.vstack([catalog.signals for catalog in catalogs])
-    wanted = np.concatenate([c.family if family else c.merge for c in catalogs])
+    labels = np.concatenate([c.family if family else c.merge for c in catalogs])
     share = np.concatenate([_balanced(catalog) for catalog in catalogs])
     share *= len(share) / share.sum()
     mean, scale = np.nanmean(signals, axis=0), np.nanstd(signals, axis=0)
@@ -308,14 +315,17 @@ def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Mode
     side = np.where(np.concatenate([catalog.beside for catalog in catalogs]), -1.0, 1.0)
     columns = np.hstack([standard, standard * side[:, None] * _OWN_SHARE])
     model = LogisticRegression(C=_REGULARISATION, max_iter=2000)
-    model.fit(columns, wanted, sample_weight=share)
-    both, apart = model.coef_[0][: len(SIGNALS)], model.coef_[0][len(SIGNALS) :] * _OWN_SHARE
-    start = round(float(model.intercept_[0]), 4)
-    beside, across = (
-        Model(_rounded(weight), _rounded(mean), _rounded(scale), start)
-        for weight in (both - apart, both + apart)
+    model.fit(columns, labels, sample_weight=share)
+    shared_weights, own_weights = (
+        model.coef_[0][: len(SIGNALS)],
+        model.coef_[0][len(SIGNALS) :] * _OWN_SHARE,
     )
-    return beside, across
+    start = round(float(model.intercept_[0]), 4)
+    same_server, across = (
+        Model(_rounded(weight), _rounded(mean), _rounded(scale), start)
+        for weight in (shared_weights - own_weights, shared_weights + own_weights)
+    )
+    return same_server, across
 
 
 def _balanced(catalog: LabelledCatalog) -> NDArray[np.float64]:
@@ -330,8 +340,8 @@ def _balanced(catalog: LabelledCatalog) -> NDArray[np.float64]:
 
 
 def _precision(right: NDArray[np.bool_], predicted: NDArray[np.float64], at: float) -> float:
-    chosen = right[predicted >= at]
-    return float(chosen.mean()) if len(chosen) else 1.0
+    hits = right[predicted >= at]
+    return float(hits.mean()) if len(hits) else 1.0
 
 
 def _rounded(values: NDArray[np.float64]) -> tuple[float, ...]:

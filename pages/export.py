@@ -50,7 +50,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         key="leave_out",
         help="A tool that breaks a rule of what you use stays out, and the others are exported.",
     )
-    expanded = bool(reviewed_variants.accepted(snapshot)) and st.toggle(
+    expanded = bool(reviewed_variants.accepted_variants(snapshot)) and st.toggle(
         "Expanded descriptions",
         key="expanded",
         help="Writes the accepted document variants (Documents, For search) as the descriptions of "

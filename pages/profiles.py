@@ -11,7 +11,7 @@ from ui.shared.cards import decision_buttons
 
 st.title("Profiles")
 snapshot = page_frame.analysed_snapshot()
-chosen = profile_edits.chosen(snapshot)
+chosen = profile_edits.tools_by_profile(snapshot)
 decision_buttons.notice(snapshot)
 if not chosen:
     st.caption(

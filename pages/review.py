@@ -18,7 +18,7 @@ VIEWS = {
 head = st.container(horizontal=True, vertical_alignment="center")
 head.title("Review", width="content")
 with head:
-    shortcuts.let_rest()
+    shortcuts.pause_when_ambiguous()
 snapshot = page_frame.analysed_snapshot()
 progress, safe = review.progress(snapshot), review.safe(snapshot)
 with head:

@@ -33,12 +33,12 @@ def main(**options: object) -> None:
     with contextlib.suppress(ToolScopeError):  # the page will say it
         page_frame.open_first_catalog()
     sys.argv = [str(APP)]  # beside it Streamlit looks for its configuration
-    given = {
+    settings = {
         name.replace("_", ".", 1): value
         for name, value in options.items()
         if value not in (None, ())
     }
-    import_module(APP.stem).app.run(config=given)
+    import_module(APP.stem).app.run(config=settings)
 
 
 if __name__ == "__main__":

@@ -41,22 +41,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--base-url")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--list", action="store_true")
-    given = parser.parse_args(arguments)
-    if unknown := set(given.tables) - TABLES.keys():
+    options = parser.parse_args(arguments)
+    if unknown := set(options.tables) - TABLES.keys():
         parser.error(f"there is no table {min(unknown)!r}; give some of {', '.join(TABLES)}")
-    if given.list:
+    if options.list:
         for name, table in TABLES.items():
             model = ", with --model" * table.asks
             sets = ", ".join(table.sets)
             print(f"{name:13} {table.what}: {table.minutes} min, {sets}{model}")
         return
-    if not given.json:
+    if not options.json:
         print_machine()
-    request = AskRequest(given.model, given.base_url)
-    with asking(request) if given.model else nullcontext() as access:
+    request = AskRequest(options.model, options.base_url)
+    with asking(request) if options.model else nullcontext() as access:
         asker = access[1] if access else None
-        for name in given.tables or TABLES:
-            print_table(name, given.sets, asker, as_json=given.json)
+        for name in options.tables or TABLES:
+            print_table(name, options.sets, asker, as_json=options.json)
 
 
 def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json: bool) -> None:
@@ -70,7 +70,7 @@ def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json:
         start = time.perf_counter()
         if not as_json:
             print(f"\n{name}, {table.what}: {own}", flush=True)
-        one = replace(_read(own), asker=asker) if asker else _read(own)
+        one = replace(_paper_set(own), asker=asker) if asker else _paper_set(own)
         for row in table.rows(one):
             print_row({"table": name, "set": own, **row}, as_json=as_json)
         if not as_json:
@@ -78,7 +78,7 @@ def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json:
 
 
 @cache
-def _read(name: str) -> PaperSet:
+def _paper_set(name: str) -> PaperSet:
     """A set is read, and learned from, once."""
     return PaperSet.read(name)
 
@@ -87,8 +87,8 @@ def print_row(row: JsonObject, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(row), flush=True)
         return
-    shown = {key: value for key, value in row.items() if value is not None}
-    cells = (f"{key} {value}" for key, value in shown.items() if key not in ("table", "set"))
+    values = {key: value for key, value in row.items() if value is not None}
+    cells = (f"{key} {value}" for key, value in values.items() if key not in ("table", "set"))
     print("  " + "  ".join(cells), flush=True)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from benchmarks.papers.paper_sets import SPARSE, PaperSet, PaperTable, named
+from benchmarks.papers.paper_sets import SPARSE, PaperSet, PaperTable, intervals
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.model.configuration import RequestSplit
@@ -49,13 +49,13 @@ def servers(one: PaperSet) -> Iterator[JsonObject]:
     golds = [query.server_gold(owners) for query in queries]
     for title, (config, split, paper) in SEARCHES.items():
         retriever = ServerRetriever(bench.catalog, bench.embedder, bench.cache, config)
-        ranked = retriever.search_each(list(map(request_of(split), queries)), 5)
-        rankings = [[place.server for place in places] for places in ranked]
+        result_lists = retriever.search_each(list(map(request_of(split), queries)), 5)
+        rankings = [[place.server for place in places] for places in result_lists]
         rows = metric_rows(golds, rankings, (1, 3, 5))
-        places = [place.tool_id is not None for own in ranked for place in own]
+        places = [place.tool_id is not None for own in result_lists for place in own]
         yield {
             "search": title,
-            **named(row for row in rows if row.metric in ("recall", "map", "ndcg")),
+            **intervals(row for row in rows if row.metric in ("recall", "map", "ndcg")),
             "places from tools": round(sum(places) / max(1, len(places)), 3),
             "paper": paper or None,
         }

@@ -116,10 +116,10 @@ class PaperTable:
 
 def figures(own: Measurement, names: Sequence[str]) -> JsonObject:
     rows = [row for row in own.rows if row.name in names]
-    return {"tools": len(own.toolset.tools), **named(rows)}
+    return {"tools": len(own.toolset.tools), **intervals(rows)}
 
 
-def named(rows: Iterable[MetricRow]) -> JsonObject:
+def intervals(rows: Iterable[MetricRow]) -> JsonObject:
     return {row.name: ends(row.interval) for row in rows}
 
 
@@ -135,8 +135,8 @@ def share(hits: Sequence[float]) -> list[float]:
 
 def needed_by(queries: Sequence[Query], ids: Sequence[str]) -> NDArray[np.bool_]:
     """By query and tool, by its id, whether the query needs it."""
-    every = ({tool for need in query.gold for tool in need} for query in queries)
-    return np.array([[tool in needed for tool in ids] for needed in every])
+    golds = ({tool for need in query.gold for tool in need} for query in queries)
+    return np.array([[tool in gold for tool in ids] for gold in golds])
 
 
 def spread(values: ArrayLike) -> str:

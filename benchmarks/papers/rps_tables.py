@@ -13,7 +13,15 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.papers.paper_sets import DENSE, PaperSet, PaperTable, ends, named, needed_by, spread
+from benchmarks.papers.paper_sets import (
+    DENSE,
+    PaperSet,
+    PaperTable,
+    ends,
+    intervals,
+    needed_by,
+    spread,
+)
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.evaluation.intervals import paired_p, rate_text
 from toolscope_core.evaluation.measured_toolsets import Toolset
@@ -79,10 +87,10 @@ PLANS = {
 
 def toolsets(one: PaperSet) -> dict[str, Sequence[Tool]]:
     """The tools by the name of their document variant."""
-    written = one.variants()
-    ways = {"vanilla": {}, "augmented": written}
-    if written:
-        ways["control"] = noise_matched(one.bench.catalog, written)
+    texts = one.variants()
+    ways = {"vanilla": {}, "augmented": texts}
+    if texts:
+        ways["control"] = noise_matched(one.bench.catalog, texts)
     return {name: with_variants(one.tools, own) for name, own in ways.items()}
 
 
@@ -94,10 +102,10 @@ def references(one: PaperSet) -> Iterator[JsonObject]:
 
 def variants(one: PaperSet) -> Iterator[JsonObject]:
     """Table 5: search by variant, and p of recall@10 against vanilla; the same by split."""
-    whole, splits = one.trial((1,)), one.split_trials()
+    unsplit, splits = one.trial((1,)), one.split_trials()
     searches = {
-        "dense, not split": (DENSE, whole.split_by("none")),
-        "whole retriever": (RetrievalConfig(), whole),
+        "dense, not split": (DENSE, unsplit.split_by("none")),
+        "whole retriever": (RetrievalConfig(), unsplit),
         **{f"queries with splits, {way}": (RetrievalConfig(), own) for way, own in splits.items()},
     }
     tools = toolsets(one)
@@ -105,14 +113,14 @@ def variants(one: PaperSet) -> Iterator[JsonObject]:
         golds = [query.gold for query in trial.queries]
         base: tuple[float, ...] = ()
         for name, documents in tools.items():
-            ranked = one.retriever(documents, config).search_each(trial.requests, 10)
-            rankings = [[place.tool_id for place in places] for places in ranked]
+            result_lists = one.retriever(documents, config).search_each(trial.requests, 10)
+            rankings = [[place.tool_id for place in places] for places in result_lists]
             rows = {row.name: row for row in metric_rows(golds, rankings, (5, 10))}
             base = base or rows["recall@10"].values
             yield {
                 "search": title,
                 "documents": name,
-                **named(row for row in rows.values() if row.metric in ("recall", "ndcg")),
+                **intervals(row for row in rows.values() if row.metric in ("recall", "ndcg")),
                 "p": round(paired_p(base, rows["recall@10"].values), 4),
                 "paper": VARIANTS.get(name) if config is DENSE else None,
             }
@@ -128,13 +136,13 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
         vectors = retriever.vectors / np.linalg.norm(retriever.vectors, axis=1, keepdims=True)
         cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
         dense = np.array([scores for scores, _ in retriever.base_scores(texts)])
-        needed = needed_by(one.queries, retriever.ids)
+        is_needed = needed_by(one.queries, retriever.ids)
         yield {
             "documents": name,
             **{f"pairs from {at:g}": int((cosines >= at).sum()) for at in (0.7, 0.8, 0.85, 0.9)},
             "tool-tool": spread(cosines),
-            "query-needed tool": spread(dense[needed]),
-            "query-other tool": spread(dense[~needed]),
+            "query-needed tool": spread(dense[is_needed]),
+            "query-other tool": spread(dense[~is_needed]),
         }
 
 
@@ -214,9 +222,9 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
     catalog: Catalog = one.bench.catalog
     analysis = one.bench.analysis()
     plan = plan_merge(analysis, (), PlanConfig())
-    for least in (COLLIDE, 0.7):
+    for threshold in (COLLIDE, 0.7):
         seen: dict[str, list[tuple[RewriteEffect, TellingEffect]]] = {}
-        pairs = sibling_pairs(analysis, plan, (), least)
+        pairs = sibling_pairs(analysis, plan, (), threshold)
         for own in pairs:
             tools = (catalog.by_id[own.pair.left], catalog.by_id[own.pair.right])
             answers = answers_of(own.pair, one.queries)
@@ -236,7 +244,7 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
                 requests = sum(len(effect.queries) for effect in effects)
                 rights = [effect.right for effect in effects]
                 yield {
-                    "pairs from": least,
+                    "pairs from": threshold,
                     "pairs": len(pairs),
                     "way": way,
                     "of": group,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.papers.paper_sets import PaperSet, PaperTable, named, needed_by, spread
+from benchmarks.papers.paper_sets import PaperSet, PaperTable, intervals, needed_by, spread
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.cli.learn_commands import tune_files
 from toolscope_core.embedding.encoders import SentenceEmbedder
@@ -60,12 +60,12 @@ def halves(queries: Sequence[Query]) -> tuple[list[Query], list[Query]]:
     return [queries[at] for at in order[:middle]], [queries[at] for at in order[middle:]]
 
 
-def found(
+def search_rankings(
     retriever: Retriever, queries: Sequence[Query], model: LearnedModel | None
 ) -> list[list[str]]:
     requests = list(map(request_of("rules"), queries))
-    ranked = retriever.with_learned(model).search_each(requests, max(CUTOFFS))
-    return [[place.tool_id for place in places] for places in ranked]
+    rankings = retriever.with_learned(model).search_each(requests, max(CUTOFFS))
+    return [[place.tool_id for place in places] for places in rankings]
 
 
 def each_alone(model: LearnedModel) -> Iterator[tuple[str, LearnedModel]]:
@@ -78,7 +78,7 @@ def each_alone(model: LearnedModel) -> Iterator[tuple[str, LearnedModel]]:
 def figures_of(queries: Sequence[Query], rankings: Sequence[Sequence[str]]) -> JsonObject:
     """Recall and nDCG."""
     rows = metric_rows([one.gold for one in queries], rankings, CUTOFFS)
-    return named(row for row in rows if row.metric in ("recall", "ndcg"))
+    return intervals(row for row in rows if row.metric in ("recall", "ndcg"))
 
 
 @cache
@@ -104,28 +104,28 @@ def searches(one: PaperSet) -> dict[str, LearnedModel | None]:
 
 def learning(one: PaperSet) -> Iterator[JsonObject]:
     """Tables 1, 2 and A.4."""
-    retriever, (taught, asked) = retriever_of(one), halves(one.queries)
-    seen = frozenset(name for query in taught for need in query.gold for name in need)
-    hidden = [query for query in asked if not all(need & seen for need in query.gold)]
+    retriever, (training, tests) = retriever_of(one), halves(one.queries)
+    trained_tools = frozenset(name for query in training for need in query.gold for name in need)
+    hidden = [query for query in tests if not all(need & trained_tools for need in query.gold)]
     for name, model in searches(one).items():
-        figures = figures_of(asked, found(retriever, asked, model))
+        figures = figures_of(tests, search_rankings(retriever, tests, model))
         yield {"search": name, **figures, "paper recall": PAPER.get(name)}
         if hidden and name in ("text", "all together"):
-            figures = figures_of(hidden, found(retriever, hidden, model))
+            figures = figures_of(hidden, search_rankings(retriever, hidden, model))
             yield {"search": f"{name}, {len(hidden)} queries of hidden tools", **figures}
 
 
 def refiners(one: PaperSet) -> Iterator[JsonObject]:
     """Tables A.1 and A.2: what the refiner reads, what it takes its candidates by, how many."""
-    retriever, (_, asked) = retriever_of(one), halves(one.queries)
-    every = [LearnConfig(candidates=count) for count in CANDIDATES]
-    for config in (*every, LearnConfig(described=True), LearnConfig(first="tool2vec")):
+    retriever, (_, tests) = retriever_of(one), halves(one.queries)
+    configs = [LearnConfig(candidates=count) for count in CANDIDATES]
+    for config in (*configs, LearnConfig(described=True), LearnConfig(first="tool2vec")):
         model, seconds = learned(one, config)
         refiner = dict(each_alone(model))["refiner"]
         yield {
             "candidates": f"{config.candidates} by {config.first}",
             "reads": "descriptions" if config.described else "Tool2Vec",
-            **figures_of(asked, found(retriever, asked, refiner)),
+            **figures_of(tests, search_rankings(retriever, tests, refiner)),
             "seconds": round(seconds, 1),
         }
 
@@ -134,18 +134,18 @@ def failures(one: PaperSet) -> Iterator[JsonObject]:
     """Table B.1: of each tool the share of the queries that need it and do not find it among the
     first five; figure B.1: the words of queries that miss a tool, and of the others.
     """
-    retriever, (_, asked) = retriever_of(one), halves(one.queries)
+    retriever, (_, tests) = retriever_of(one), halves(one.queries)
     for name, model in searches(one).items():
-        needed, missed = Counter[str](), Counter[str]()
+        needs, missed = Counter[str](), Counter[str]()
         lengths: tuple[list[int], list[int]] = ([], [])
-        for query, ids in zip(asked, found(retriever, asked, model), strict=True):
-            lost = [need for need in query.gold if need.isdisjoint(ids[:5])]
-            needed.update(tool for need in query.gold for tool in need)
-            missed.update(tool for need in lost for tool in need)
-            lengths[bool(lost)].append(len(query.text.split()))
+        for query, ids in zip(tests, search_rankings(retriever, tests, model), strict=True):
+            missed_needs = [need for need in query.gold if need.isdisjoint(ids[:5])]
+            needs.update(tool for need in query.gold for tool in need)
+            missed.update(tool for need in missed_needs for tool in need)
+            lengths[bool(missed_needs)].append(len(query.text.split()))
         yield {
             "search": name,
-            "missed, by tool, %": spread([100 * missed[tool] / needed[tool] for tool in needed]),
+            "missed, by tool, %": spread([100 * missed[tool] / needs[tool] for tool in needs]),
             "words where all is found": spread(lengths[0]),
             "words where something is missed": spread(lengths[1]),
             "paper": FAILED.get(name),
@@ -171,13 +171,13 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
     embedder, cache = one.bench.embedder, one.bench.cache
     own, usage = tool_vectors(one, embedder, one.variants())
     requests = embed_cached([query.text for query in held_out], embedder, cache)
-    needed = needed_by(held_out, [tool.id for tool in one.tools])
+    is_needed = needed_by(held_out, [tool.id for tool in one.tools])
     for name, vectors in (("descriptions", own), ("Tool2Vec", usage)):
         cosines = requests @ vectors.T
         yield {
             "tools by": name,
-            "with needed tools": spread(cosines[needed]),
-            "with others": spread(cosines[~needed]),
+            "with needed tools": spread(cosines[is_needed]),
+            "with others": spread(cosines[~is_needed]),
         }
 
 
@@ -204,7 +204,7 @@ def rankings_by(name: str, one: PaperSet, embedder: Embedder) -> Iterator[JsonOb
         best = np.argsort(-(requests @ vectors.T), axis=1, kind="stable")[:, : max(CUTOFFS)]
         rankings = [[ids[at] for at in row] for row in best.tolist()]
         yield {"embedder": name, "search": kind, **figures_of(held_out, rankings)}
-    rankings = found(Retriever(one.tools, embedder, cache), held_out, None)
+    rankings = search_rankings(Retriever(one.tools, embedder, cache), held_out, None)
     yield {"embedder": name, "search": "whole", **figures_of(held_out, rankings)}
 
 
@@ -213,7 +213,7 @@ def for_the_classifier(one: PaperSet) -> Iterator[JsonObject]:
     retriever, (_, held_out) = retriever_of(one), halves(one.queries)
     model, _ = learned(one, LearnConfig(method="mlc", encoder=DEFAULT_MODEL))
     for name, own in (*each_alone(model), ("all together", model)):
-        yield {"search": name, **figures_of(held_out, found(retriever, held_out, own))}
+        yield {"search": name, **figures_of(held_out, search_rankings(retriever, held_out, own))}
 
 
 TABLES: Mapping[str, PaperTable] = {

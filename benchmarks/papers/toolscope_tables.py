@@ -16,7 +16,7 @@ from benchmarks.papers.paper_sets import (
     PaperSet,
     PaperTable,
     figures,
-    named,
+    intervals,
     share,
 )
 from toolscope_core.evaluation.comparison import (
@@ -165,7 +165,7 @@ def by_model(one: PaperSet) -> Iterator[JsonObject]:
         choice = partial(selected_by_model, toolset.tools, trial.requests, asker)
         for row in selection_rates(choice, own.rankings, own.golds, cutoffs):
             paper = papers.get(title, {}).get(row.k)
-            yield {"search": title, "k": row.k, **named([row]), "paper CSR, GPT-4o": paper}
+            yield {"search": title, "k": row.k, **intervals([row]), "paper CSR, GPT-4o": paper}
 
 
 def ablation(one: PaperSet) -> Iterator[JsonObject]:
@@ -173,9 +173,9 @@ def ablation(one: PaperSet) -> Iterator[JsonObject]:
     name, bench = one.name, one.bench
     k, tools = CSR_AT.get(name, 30), len(one.tools)
     trial = one.trial((k,))
-    standing = FixedSettings(trial, (), bench.tokens)
+    fixed = FixedSettings(trial, (), bench.tokens)
     calls = gold_calls(trial.queries, trial.catalog)
-    for row in ablation_rows(bench.analysis(), standing, bench.ranker):
+    for row in ablation_rows(bench.analysis(), fixed, bench.ranker):
         is_paper = row.merger == "none" or (row.merger == "gateway" and row.correction)
         place = 2 * row.reranker + row.correction
         yield {
@@ -197,15 +197,15 @@ def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
     """
     declared = [{one.name for one in tool.parameters} for tool in toolset.tools]
     times = Counter((call.tool, tuple(sorted(call.arguments))) for call in calls)
-    kept: dict[tuple[str, tuple[str, ...]], bool] = {}
+    results: dict[tuple[str, tuple[str, ...]], bool] = {}
     for call in calls:
         arguments, _ = mapped_arguments(call, toolset.arguments.get(call.tool))
         capability = call.tool, tuple(sorted(call.arguments))
-        kept[capability] = any(set(arguments) <= names for names in declared)
-    rare = [kept[one] for one, count in times.items() if count <= RARE]
-    every = [kept[one] for one in times.elements()]
+        results[capability] = any(set(arguments) <= names for names in declared)
+    rare = [results[one] for one, count in times.items() if count <= RARE]
+    every = [results[one] for one in times.elements()]
     return [
-        round(sum(own) / len(own), 4) if own else None for own in (every, [*kept.values()], rare)
+        round(sum(own) / len(own), 4) if own else None for own in (every, [*results.values()], rare)
     ]
 
 
@@ -228,8 +228,8 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
     by α.
     """
     bench, k = one.bench, CSR_AT.get(one.name, 10)
-    standing = FixedSettings(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
-    points = setting_points(bench.analysis(), standing, bench.ranker, knob)
+    fixed = FixedSettings(one.trial((k,)), (), bench.tokens, ALL_MERGES, BARE, k)
+    points = setting_points(bench.analysis(), fixed, bench.ranker, knob)
     for point in points:
         yield {knob: point.value, **figures(point.measurement, (f"csr@{k}", f"recall@{k}"))}
 

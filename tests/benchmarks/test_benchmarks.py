@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import train_judge
-from benchmarks.held_out import MergeCounts, kept
+from benchmarks.held_out import MergeCounts, merge_counts
 from benchmarks.merge_quality import calls_kept
 from benchmarks.sentences import source_templates
 from benchmarks.train_judge import LabelledCatalog, as_json, fit, folds, left_out, prunable
@@ -44,8 +44,10 @@ def catalog_of(left, right, merge, **more):
 def test_kept_counts_labelled_pairs_in_one_cluster():
     left, right = ([ord(pair[side]) - ord("a") for pair in PAIRS] for side in (0, 1))
     labelled, catalog = catalog_of(left, right, list(PAIRS.values())), Catalog(TOOLS)
-    assert kept(labelled, catalog, ["abf", "de"]) == MergeCounts(right=2, together=2, merges=4)
-    assert kept(labelled, catalog, ["cf"]) == MergeCounts(right=0, together=1, merges=4)
+    assert merge_counts(labelled, catalog, ["abf", "de"]) == MergeCounts(
+        right=2, together=2, merges=4
+    )
+    assert merge_counts(labelled, catalog, ["cf"]) == MergeCounts(right=0, together=1, merges=4)
 
 
 @pytest.mark.parametrize(("target_type", "is_kept"), [("string", True), ("number", False)])

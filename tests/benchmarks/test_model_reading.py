@@ -51,7 +51,7 @@ SAME = {"relation": "duplicate", "serves": "both", "confidence": 0.9}
 
 
 def test_prompts_wait_until_they_are_answered_and_then_raise_others(folder, capsys):
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     assert sorted(path.name for path in folder.glob("*.md")) == [
         *("verdicts-001.md", "verdicts-002.md", "verdicts.md")
     ]
@@ -59,13 +59,13 @@ def test_prompts_wait_until_they_are_answered_and_then_raise_others(folder, caps
     assert '"duplicate", "subsumes"' in how and "You curate the toolset" in how
     first = answer(folder, "verdicts-001", **SAME)
     assert len(first) == 2 and first[0] not in how
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     assert "waits: verdicts-002.md: 1 answers" in capsys.readouterr().out.splitlines()[-1]
     answer(folder, "verdicts-002", **SAME)
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     assert "waits: groups-001.md" in capsys.readouterr().out
     answer(folder, "groups-001", groups=[["t1", "t2", "t3"]])
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     shown = capsys.readouterr().out
     assert "judge: 3 questions, 1 calls" in shown and "audit: 1 questions, 1 calls" in shown
     assert "waits:" not in shown and "'drop_in': 1" in shown.split("with the model")[1]
@@ -73,15 +73,15 @@ def test_prompts_wait_until_they_are_answered_and_then_raise_others(folder, caps
 
 
 def test_a_prompt_with_a_missing_or_unusable_answer_is_named(folder, capsys):
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     _, second = answer(folder, "verdicts-001", **SAME)
     rows = (folder / "verdicts-001.jsonl").read_text("utf-8").splitlines()
     (folder / "verdicts-001.jsonl").write_text(rows[0], "utf-8")
     capsys.readouterr()
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     assert f"verdicts-001.md: 1 answers, {second} " in capsys.readouterr().out
     answer(folder, "verdicts-001", **{**SAME, "relation": "same"})
-    model_reading.read(folder)
+    model_reading.print_reading(folder)
     assert "unusable: relation is 'same'" in capsys.readouterr().out
     assert len(list(folder.glob("verdicts-*.md"))) == 2, "nothing is written anew"
 

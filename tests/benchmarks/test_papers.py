@@ -84,7 +84,7 @@ def answer(body):
 @pytest.mark.parametrize("name", ["ts-2", "ts-figure-5", "rps-8"])
 def test_a_row_that_needs_a_model_is_made_with_one(name, sets, model_server, monkeypatch, capsys):
     model_server.answer = answer
-    monkeypatch.setattr(papers, "_read", lambda _: sets(2))
+    monkeypatch.setattr(papers, "_paper_set", lambda _: sets(2))
     asked = ("--model", "scripted", "--base-url", model_server.url)
     papers.main([name, "--sets", papers.TABLES[name].sets[0], "--json", *asked])
     assert model_server.received

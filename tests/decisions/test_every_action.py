@@ -173,7 +173,7 @@ class Office(RuleBasedStateMachine):
     @rule(who=WHO, place=PLACES, text=TEXTS, action=st.sampled_from(OF_ONE))
     def say_of_one(self, who, place, text, action):
         program, reviewer, ids = self.programs[who], REVIEWERS[who], self.ids([place])
-        card = review.alone(program.snapshot(self.id), ids[0])
+        card = review.tool_as_cluster(program.snapshot(self.id), ids[0])
         variant, server = {ids[0]: Augmentation(text)}, self.tools[ids[0]].server
         words = {"description": text}
         say = {
@@ -197,7 +197,7 @@ class Office(RuleBasedStateMachine):
     def profile(self, program, ids, reviewer):
         standing = {
             name: one.profile
-            for name, one in profile_edits.chosen(program.snapshot(self.id)).items()
+            for name, one in profile_edits.tools_by_profile(program.snapshot(self.id)).items()
         }
         before = standing.get("desk", Profile("desk"))
         changed = with_choice(program.snapshot(self.id).plan, before, ids, is_in=True)

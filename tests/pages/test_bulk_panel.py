@@ -21,12 +21,12 @@ def test_a_batch_is_accepted_audited_and_undone_as_one(page):
     page.widget("button_group", "bulk_without").set_value([]).run()
     page.press("bulk_accept_")
     assert review.progress(page.now).accepted == 3
-    assert len({one.detail["batch"] for one in review.standing(page.now)}) == 1
+    assert len({one.detail["batch"] for one in review.active_decisions(page.now)}) == 1
     page.press("audit_wrong_").press("audit_right_")
     assert page.figures("wrong**") == [1, 2, 0.50, 0.09, 0.91]
     page.press("audit_back_").press("audit_undo_")
     assert review.progress(page.now).accepted == 0
-    assert [one.action for one in review.standing(page.now)] == ["flag"]
+    assert [one.action for one in review.active_decisions(page.now)] == ["flag"]
 
 
 def test_kept_for_review_no_policy_takes_them_and_rejected_ones_come_back(page):

@@ -192,7 +192,7 @@ def test_a_refused_tool_is_left_out_on_request(open_app):
 def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     toolsets.leave_out(page.now, [SUM.id], "ann", "nobody calls it")
     tool_id = "alpha/list_files"
-    cluster = review.alone(page.now, tool_id)
+    cluster = review.tool_as_cluster(page.now, tool_id)
     draft = edited_documents.draft_of(page.now, cluster)
     named = replace(draft, document=replace(draft.document, name="our_files"))
     edited_documents.edit(page.now, cluster, named, "ann")

@@ -161,9 +161,9 @@ def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
     page.open("review", show="Families").press(f"one_job_{shown.id}")
     seen = page.text.split("**As one job**")[1]
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
     page.press(f"accept_one_job_{shown.id}")
-    (decision,) = review.standing(page.now)
+    (decision,) = review.active_decisions(page.now)
     assert decision.detail["relation"] == "duplicate"
     after = by_name(page.work, 1, SCHWAB)
     assert after.relation == "duplicate"
@@ -181,7 +181,7 @@ def test_blind_the_answer_is_about_the_tools_and_the_judge_speaks_after_it(page)
     assert page.button(f"accept_{shown.id}").label == "Same job"
     assert "the judge had proposed" not in page.text
     page.press(f"accept_{shown.id}")
-    (decision,) = review.standing(page.now)
+    (decision,) = review.active_decisions(page.now)
     assert decision.detail["relation"] == "duplicate"
     assert page.figures("the judge had proposed") == [round(shown.weakest_edge, 2)]
 

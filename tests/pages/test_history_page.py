@@ -48,10 +48,10 @@ def at_decision(page, number):
 
 def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
     for ids in (["alpha/send_mail", "alpha/get_weather"], ["beta/add_numbers"]):
-        standing = profile_edits.chosen(page.now).get("desk")
+        standing = profile_edits.tools_by_profile(page.now).get("desk")
         before = standing.profile if standing else Profile("desk")
         profile_edits.save(page.now, with_choice(page.now.plan, before, ids, is_in=True), "ann")
-    profile_edits.delete(page.now, profile_edits.chosen(page.now)["desk"].profile, "ann")
+    profile_edits.delete(page.now, profile_edits.tools_by_profile(page.now)["desk"].profile, "ann")
     said = {
         "1": "What it changed in the profile desk: 2 new",
         "2": "What it changed in the profile desk: 1 new",
@@ -61,11 +61,11 @@ def test_a_decision_on_a_profile_says_what_it_changed_in_it_and_goes_back(page):
         assert words in at_decision(page, number).text
     assert "the profile desk: 3 gone" in page.text
     page.press("history_undo_3")
-    assert len(profile_edits.chosen(page.now)["desk"].ids) == 3
+    assert len(profile_edits.tools_by_profile(page.now)["desk"].ids) == 3
     with pytest.raises(DecisionError, match="undo"):
         review.undo(page.now, "ann", 1)
     review.undo(page.now, "ann", 2)
-    assert len(profile_edits.chosen(page.now)["desk"].ids) == 2
+    assert len(profile_edits.tools_by_profile(page.now)["desk"].ids) == 2
 
 
 def test_a_long_history_comes_in_pages_and_a_link_opens_its_own(page, monkeypatch):
@@ -83,15 +83,15 @@ def test_the_chosen_decision_says_what_it_changed_and_goes_back_and_forth(page):
     page.at.run()
     assert "the toolset: 1 merged" in page.text
     page.press("history_undo_1")
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
     assert "Decision 1 is undone" in page.text
     page.press("history_redo_1")
-    (again,) = review.standing(page.now)
+    (again,) = review.active_decisions(page.now)
     assert (again.action, again.seq) == ("accept", 3)
     at_decision(page, "3").press("history_restore_2_3")
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
     at_decision(page, "1").press("history_restore_1_4")
-    assert [one.action for one in review.standing(page.now)] == ["accept"]
+    assert [one.action for one in review.active_decisions(page.now)] == ["accept"]
 
 
 def test_what_builds_on_a_decision_is_shown_and_goes_back_with_it(page):
@@ -101,7 +101,7 @@ def test_what_builds_on_a_decision_is_shown_and_goes_back_with_it(page):
     at_decision(page, "1")
     assert "Later decisions" in page.text
     page.press("history_undo_all_1")
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
 
 
 def test_a_batch_goes_back_at_once_and_a_note_stays(page):
@@ -114,7 +114,7 @@ def test_a_batch_goes_back_at_once_and_a_note_stays(page):
     page.widget("text_input", "history_words").set_value("mail team").run()
     assert len(page.tables("what")[0]) == 1
     page.press("history_undo_batch_")
-    assert [one.action for one in review.standing(page.now)] == ["note"]
+    assert [one.action for one in review.active_decisions(page.now)] == ["note"]
 
 
 def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
@@ -123,7 +123,7 @@ def test_somebody_who_decided_meanwhile_is_not_overruled_by_a_restore(page):
     accepted(page, "get_weather", "bob")
     page.press("history_restore_0_1")
     assert "somebody decided since" in page.text
-    assert len(review.standing(page.now)) == 2
+    assert len(review.active_decisions(page.now)) == 2
 
 
 def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monkeypatch):
@@ -138,7 +138,7 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     before = review.safe(page.now)
     page.press("learn_")
     assert "In use: version" in page.text
-    assert learned_judge.chosen(page.now).start == 0.5
+    assert learned_judge.update_in_use(page.now).start == 0.5
     assert review.safe(page.now) == before, "what is safe is not widened"
     waiting = {one.id for one in review.queue(page.now)}
     assert set(learned_judge.of_clusters(page.now)) == waiting
@@ -146,7 +146,7 @@ def test_a_catalog_teaches_the_order_of_its_queue_and_forgets_it(open_app, monke
     page.widget("selectbox", "by").set_value("learned").run()
     page.open("history", history_part="More")
     page.press("learn_off")
-    assert learned_judge.chosen(page.now) is None
+    assert learned_judge.update_in_use(page.now) is None
     page.open("review")  # by an order that is gone
 
 
@@ -183,15 +183,15 @@ def test_decisions_of_a_bundle_are_shown_first_and_added_once(page):
     strange = {"action": "accept", "ids": ["x", "y"], "fingerprints": ["f", "g"], "reviewer": "zoe"}
     bring(page, *rows, strange)
     assert page.figures("to add") == [2, 1], "one is about tools not in this catalog"
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
     page.press("import_button_")
-    added = review.standing(page.now)[::-1]
+    added = review.active_decisions(page.now)[::-1]
     assert [(d.action, d.reviewer) for d in added] == [("accept", "ann"), ("keep_apart", "ann")]
     bring(page, *rows, turn=1)
     assert page.figures("to add") == [0, 2], "two are recorded"
     assert page.button("import_button_").disabled
     page.press("undo_batch_")
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
 
 
 def test_what_contradicts_is_refused_in_words_and_the_rest_is_offered(page):

@@ -195,11 +195,11 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     (button,) = [b for b in app.button if b.key.startswith("propose_")]
     assert button.label == "Propose all 2 as a cluster"
     button.click().run()
-    (decision,) = review.standing(work.snapshot(1))
+    (decision,) = review.active_decisions(work.snapshot(1))
     assert (decision.action, set(decision.ids)) == ("propose", ids)
     assert "Sent to review\\: 2 tools" in words(app)
     app.button(key=f"undo_batch_{decision.seq}").click().run()
-    assert review.standing(work.snapshot(1)) == ()
+    assert review.active_decisions(work.snapshot(1)) == ()
     lasso(app, work, (0, 0), (0, 1), (0, 2))
     table = digest(sorted(selected(app, work)))[:12]
     app.session_state[f"chosen_{table}"] = {"selection": {"rows": [0, 2]}}
@@ -207,7 +207,7 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     (button,) = [b for b in app.button if b.key.startswith("never_")]
     assert button.label == "Keep apart the 2 ticked"
     button.click().run()
-    (decision,) = review.standing(work.snapshot(1))
+    (decision,) = review.active_decisions(work.snapshot(1))
     assert (decision.action, len(decision.ids)) == ("keep_apart", 2)
 
 

@@ -46,7 +46,7 @@ def labels(app):
 
 
 def decisions(chain):
-    return [decision.action for decision in review.standing(chain.now)]
+    return [decision.action for decision in review.active_decisions(chain.now)]
 
 
 def test_the_bridges_are_offered_first(chain):
@@ -57,7 +57,7 @@ def test_the_bridges_are_offered_first(chain):
 
 def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     at_edge(chain, NEW, REGISTER).press("split_")
-    (split,) = review.standing(chain.now)
+    (split,) = review.active_decisions(chain.now)
     assert split.action == "recut"
     (left,) = chain.now.plan.clusters
     assert (left.members, left.state) == ((ADD, NEW), "proposed")

@@ -39,7 +39,7 @@ def test_a_profile_is_made_from_requests(open_app):
     assert page.button("save_profile").disabled, "it has no name yet"
     page.widget("text_input", "profile_name").set_value("desk").run()
     page.press("save_profile")
-    chosen = profile_edits.chosen(page.now)["desk"]
+    chosen = profile_edits.tools_by_profile(page.now)["desk"]
     assert any("send_mail" in one for one in chosen.ids)
     assert chosen.profile.intents == ("Send a mail to a person",)
     assert "Requests served: **1.000" in page.text
@@ -66,7 +66,7 @@ def test_a_model_plans_the_requests_when_it_is_asked(open_app):
     assert "**1 tool, " in page.text and "Not served (1): Tell a person" in page.text
     page.widget("text_input", "profile_name").set_value("desk").run()
     page.press("save_profile")
-    assert profile_edits.chosen(page.now)["desk"].ids == {SUM}
+    assert profile_edits.tools_by_profile(page.now)["desk"].ids == {SUM}
 
 
 def adds_up(job, tools):
@@ -80,7 +80,7 @@ def test_a_name_that_is_no_part_of_an_address_is_refused(open_app):
     page.widget("text_input", "profile_name").set_value("My desk").run()
     page.press("save_profile")
     assert any("My desk" in error.value for error in page.at.error)
-    assert profile_edits.chosen(page.now) == {}
+    assert profile_edits.tools_by_profile(page.now) == {}
 
 
 def test_ticks_change_the_figures_at_once_and_are_saved_together(desk):
@@ -88,10 +88,10 @@ def test_ticks_change_the_figures_at_once_and_are_saved_together(desk):
     edit(page, "ticks_1_8", {"in desk": False}, {"in desk": True}, {"in desk": True})
     figures = page.tables("profile")[0]
     assert figures["tools"].to_list() == [2]
-    assert profile_edits.chosen(page.now)["desk"].ids == {SUM}, "nothing is saved yet"
+    assert profile_edits.tools_by_profile(page.now)["desk"].ids == {SUM}, "nothing is saved yet"
     assert page.button("save_ticks").label == "Save 3 ticks"
     page.press("save_ticks")
-    ids = profile_edits.chosen(page.now)["desk"].ids
+    ids = profile_edits.tools_by_profile(page.now)["desk"].ids
     assert len(ids) == 2 and SUM not in ids
 
 
@@ -103,7 +103,7 @@ def test_words_and_fixed_values_are_checked_and_saved(desk):
     assert "give JSON such as" in page.text
     edit(page, "own_words_desk_1", {"fixed": '{"numbers": [1]}', "name here": "total"})
     page.press("save_words")
-    (item,) = profile_edits.chosen(page.now)["desk"].tools
+    (item,) = profile_edits.tools_by_profile(page.now)["desk"].tools
     assert item.tool.name == "total"
     assert not item.tool.parameters
 
@@ -114,7 +114,7 @@ def test_rules_and_the_end_of_a_profile(desk):
     page.at.run()
     page.widget("multiselect", "servers_Take in").set_value(["alpha"]).run()
     page.press("save_rules")
-    assert MAIL in profile_edits.chosen(page.now)["desk"].ids
+    assert MAIL in profile_edits.tools_by_profile(page.now)["desk"].ids
     page.press("delete_profile_desk")
     assert "History takes it back" in page.text
-    assert not profile_edits.chosen(page.now)
+    assert not profile_edits.tools_by_profile(page.now)

@@ -41,7 +41,7 @@ def test_accept_shows_the_next_card_and_leaves_a_trail_that_undoes_it(page):
     assert [d.action for d in page.now.log] == ["accept"]
     page.press("recent_undo_")
     assert card_id(page) == mail, "where it was"
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
 
 
 def card_id(page):
@@ -56,7 +56,7 @@ def test_undo_takes_back_the_own_last_decision_only(page):
     page.at.run()
     assert page.button("undo_").disabled
     page.press(f"accept_{card_id(page)}").press("undo_")
-    assert [d.reviewer for d in review.standing(page.now)] == ["somebody else"]
+    assert [d.reviewer for d in review.active_decisions(page.now)] == ["somebody else"]
     assert shown(page) == "send_mail"
 
 
@@ -65,7 +65,7 @@ def test_undo_means_the_newest_own_decision_even_if_the_page_is_older(page):
     page.at.run()
     review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "reviewer")
     page.press("undo_1")
-    assert [d.ids[0] for d in review.standing(page.now)] == ["alpha/get_weather"]
+    assert [d.ids[0] for d in review.active_decisions(page.now)] == ["alpha/get_weather"]
 
 
 def test_skip_asks_last_and_the_order_stays(page):
@@ -161,7 +161,7 @@ def test_a_note_is_kept_listed_and_removed(page):
     page.widget("text_input", "note_").set_value("ask *the* owner")
     next(b for b in page.at.button if b.label == "Save the note").click().run()
     assert "ask \\*the\\* owner" in page.text
-    assert [d.action for d in review.standing(page.now)] == ["flag"]
+    assert [d.action for d in review.active_decisions(page.now)] == ["flag"]
     page.widget("selectbox", "show").set_value("Flagged").run()
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
     page.press("unflag_")
@@ -170,7 +170,7 @@ def test_a_note_is_kept_listed_and_removed(page):
 
 def test_a_duplicate_is_accepted_as_a_family(page):
     page.press("family_")
-    assert [said.action for said in review.standing(page.now)] == ["accept"]
+    assert [said.action for said in review.active_decisions(page.now)] == ["accept"]
     assert by_name(page.work, 1, "send_mail").relation == "family"
 
 
@@ -183,7 +183,7 @@ def test_decided_clusters_are_listed_and_taken_back(page, action, state):
     assert [*page.at.dataframe[0].value["name"]] == ["send_mail"]
     assert not page.widgets("button", "keep_apart_")
     page.press("take_back_")
-    assert review.standing(page.now) == ()
+    assert review.active_decisions(page.now) == ()
     assert f"Nothing is {state.lower()}" in page.text
 
 
@@ -272,13 +272,13 @@ def test_what_was_decided_last_can_be_taken_back_after_the_last_card(page):
     for _ in range(3):
         page.press(f"accept_{card_id(page)}")
     assert "Nothing left to review" in page.text
-    before = len(review.standing(page.now))
+    before = len(review.active_decisions(page.now))
     page.at.session_state[LISTENS] = True
     page.at.run()
     undo = page.button("undo_")
     assert undo.proto.shortcut
     undo.click().run()
-    assert len(review.standing(page.now)) == before - 1
+    assert len(review.active_decisions(page.now)) == before - 1
     assert "Nothing left to review" not in page.text
 
 
@@ -325,7 +325,7 @@ def test_progress_says_what_came_into_the_queue_since_one_came(page):
 
 
 def test_what_shares_little_with_the_canonical_is_a_text_of_its_own():
-    assert "<del" not in word_diff("Send a mail", "Deliver some letter", beside=True)
+    assert "<del" not in word_diff("Send a mail", "Deliver some letter", by_side=True)
     apart = word_diff("Send a mail", "<b>")
     assert apart.count("<p>") == 2 and apart.endswith("<p>+ &lt;b&gt;</p>")
     assert "<ins" in word_diff("Send a mail", "Send a letter")

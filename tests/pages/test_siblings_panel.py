@@ -50,12 +50,12 @@ def test_new_descriptions_are_measured_in_the_whole_catalog(page):
 def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):
     with_words_in_front(page)
     page.press("tell_")
-    assert siblings.edited(page.now) == {START.id, END.id}
+    assert siblings.edited_ids(page.now) == {START.id, END.id}
     assert "0 of 1 pair wait" in page.text and "No pair is left here" in page.text
     page.widget("segmented_control", "siblings_shown").set_value("edited").run()
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     page.press("undo_batch")
-    assert not siblings.edited(page.now)
+    assert not siblings.edited_ids(page.now)
 
 
 def test_a_word_that_the_tool_does_not_say_is_pointed_out(page):

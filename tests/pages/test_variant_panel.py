@@ -18,7 +18,7 @@ def page(open_app):
 
 
 def accepted(page):
-    return reviewed_variants.accepted(page.now)
+    return reviewed_variants.accepted_variants(page.now)
 
 
 def test_a_question_is_dropped_and_the_rest_accepted(page):

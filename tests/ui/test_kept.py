@@ -14,7 +14,7 @@ class Whole:
     """Anything that values can lie with."""
 
 
-@kept(most=2)
+@kept(limit=2)
 def doubled(whole, number):
     whole.made = [*getattr(whole, "made", ()), number]
     return 2 * number
@@ -32,7 +32,7 @@ def test_the_oldest_goes_first():
         doubled(whole, number)
     assert whole.made == [1, 2, 3, 1]
     for key in "abca":
-        kept_under(whole, "letters", key, lambda: whole.made.append("made"), most=2)
+        kept_under(whole, "letters", key, lambda: whole.made.append("made"), limit=2)
     assert whole.made.count("made") == 4
 
 

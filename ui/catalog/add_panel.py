@@ -150,11 +150,11 @@ def preview_and_add(
     sources: Sequence[Source],
     stem: str,
     key: str,
-    added: Callable[[str], object],
+    on_added: Callable[[str], object],
 ) -> None:
     """What the sources hold, in the first of the ``places``; a name, ``stem`` unless it is taken,
-    and the button that stores them, in the second. ``added`` is called with the name once they are
-    stored.
+    and the button that stores them, in the second. ``on_added`` is called with the name once they
+    are stored.
     """
     preview, choice = places
     try:
@@ -171,7 +171,7 @@ def preview_and_add(
         "Catalog name", _free_name(snapshot, stem, catalog), key=f"name_{key}", width=320
     )
     changes = versions.ahead(snapshot, name, catalog)
-    standing = versions.standing_ahead(snapshot, name, catalog)
+    decisions = versions.standing_ahead(snapshot, name, catalog)
     is_version = changes is not None and not changes.same
     version = f"version {changes.number + 1}" if changes else ""
     choice.button(
@@ -180,11 +180,11 @@ def preview_and_add(
         icon=":material/add:",
         key=f"add_{key}",
         on_click=_add,
-        args=(snapshot.work, key, sources, added),
+        args=(snapshot.work, key, sources, on_added),
     )
-    if changes is not None and standing is not None:
+    if changes is not None and decisions is not None:
         with choice:
-            new_version_summary(name, changes, len(standing.hold))
+            new_version_summary(name, changes, len(decisions.hold))
         with preview:
             new_version_panel(changes)
 
@@ -195,8 +195,8 @@ def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
     ids = {record.name: record.id for record in catalogs.newest()}
     tools = {tool.name for tool in catalog.tools}
     for number in count(2):
-        there = {tool.name for tool in catalogs.open(ids[name]).tools} if name in ids else set()
-        if 2 * len(there & tools) >= len(there):
+        existing = {tool.name for tool in catalogs.open(ids[name]).tools} if name in ids else set()
+        if 2 * len(existing & tools) >= len(existing):
             break
         name = f"{stem}-{number}"
     return name
@@ -204,22 +204,22 @@ def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
 
 def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
     """The format chosen for each file, or one for all of many; ``None`` leaves it to detection."""
-    each = len(files) <= OWN_FORMAT
-    names = [f"Format of {safe_text.untrusted(file)}" for file in files] if each else []
+    one_by_one = len(files) <= OWN_FORMAT
+    names = [f"Format of {safe_text.untrusted(file)}" for file in files] if one_by_one else []
     answers: list[str | None] = [
         place.selectbox(
             name, INPUTS, index=None, placeholder="auto-detect", key=f"{key}_{row}", width=220
         )
         for row, name in enumerate(names or [f"Format of all {len(files)} files"])
     ]
-    return answers if each else answers * len(files)
+    return answers if one_by_one else answers * len(files)
 
 
 def _preview(catalog: Catalog, many: bool) -> None:
     """Draw what an import would add, from ``many`` files or from one."""
     owners = f" on {quantity(len(catalog.servers), 'server')}" if catalog.servers else ""
-    read = f"{quantity(len(catalog.tools), 'tool')}{owners}"
-    st.write(f"{read}, format **{' and '.join(catalog.read_from)}**.")
+    tools_in_words = f"{quantity(len(catalog.tools), 'tool')}{owners}"
+    st.write(f"{tools_in_words}, format **{' and '.join(catalog.read_from)}**.")
     if len(catalog.files) > 1:
         parts: Columns[InputFile]
         parts = [*map(Column, ("label", "format", "tools", "problems", "server"))]
@@ -252,12 +252,12 @@ def _preview(catalog: Catalog, many: bool) -> None:
 
 
 def _add(
-    work: Workspace, key: str, sources: Sequence[Source], added: Callable[[str], object]
+    work: Workspace, key: str, sources: Sequence[Source], on_added: Callable[[str], object]
 ) -> None:
     """Store and analyse the catalog; the sidebar and the address then show it."""
     name = st.session_state[f"name_{key}"]
     if safe_text.attempt("upload_error", lambda: work.add(name, sources)):
-        added(name.strip())
+        on_added(name.strip())
         page_frame.show(name.strip())
 
 
@@ -296,7 +296,7 @@ def _choice(
     snapshot: Snapshot, configuration: ClientConfiguration, before: live_servers.ServersRead | None
 ) -> None:
     """Each server with how it is started and a tick, and the button that starts those ticked."""
-    changed = live_servers.changed_servers(configuration, before) if before else ()
+    changed_servers = live_servers.changed_servers(configuration, before) if before else ()
     others = dict(before.others) if before else {}
     many = len(configuration.servers) > TALL
     names = []
@@ -304,9 +304,9 @@ def _choice(
         for number, server in enumerate(configuration.servers):
             with st.container(gap="xsmall", key=f"server_at_{number}"):
                 # a tick is for the command that was shown, not for one that comes in its place
-                key, beside = f"server_{digest(server.as_json())}", others.get(server.name, "")
-                names += [server.name] * server_picker.tick(server, configuration, key, beside)
-                if server in changed:
+                key, offers = f"server_{digest(server.as_json())}", others.get(server.name, "")
+                names += [server.name] * server_picker.tick(server, configuration, key, offers)
+                if server in changed_servers:
                     st.warning("It is started or reached otherwise than at the last reading.")
 
     def start() -> None:
@@ -366,17 +366,17 @@ def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
     others = [one.name for one in snapshot.catalog.servers if one.name not in survey.read]
     if not others:
         return None
-    kept = st.checkbox(
+    keep = st.checkbox(
         "Keep the tools of the servers that were not read now: "
         f"{safe_text.first_few(others, _NAMED)}",
         value=True,
         key="servers_kept",
     )
-    return snapshot.id if kept else None
+    return snapshot.id if keep else None
 
 
 def _result(offer: ServerOffer) -> str:
     about = " ".join(filter(None, (offer.title, offer.version)))
-    beside = f"also offers {offer.extras}, not read" if offer.extras else ""
-    parts = (offer.failure and f"failed: {offer.failure}", about, beside, *offer.notes)
+    others = f"also offers {offer.extras}, not read" if offer.extras else ""
+    parts = (offer.failure and f"failed: {offer.failure}", about, others, *offer.notes)
     return "; ".join(filter(None, parts))

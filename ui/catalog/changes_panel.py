@@ -29,8 +29,8 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
     if not earlier:
         return
     key = f"since_{record.id}"
-    chosen = st.session_state.get(key, max(earlier))
-    changes = versions.since(snapshot, earlier[chosen])
+    version = st.session_state.get(key, max(earlier))
+    changes = versions.since(snapshot, earlier[version])
     place = first if changes.doubts or _count(snapshot, "new") != 0 else last
     with place.container(border=True, key="new_version"):
         st.markdown(
@@ -44,17 +44,17 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
             _decisions(snapshot)
         with new:
             _new_proposals(snapshot)
-        with st.expander(f"Changes since version {chosen}", icon=":material/difference:"):
+        with st.expander(f"Changes since version {version}", icon=":material/difference:"):
             if len(earlier) > 1:
                 st.selectbox("Compare with version", list(earlier), key=key, width=160)
             _changes(changes)
-        if gone := versions.standing(snapshot).gone:
+        if gone := versions.carried_decisions(snapshot).gone:
             label = f"Decisions on tools that are gone ({len(gone):,})"
             with st.expander(label, icon=":material/delete_sweep:"):
                 st.caption("Nothing is left of them to merge or to keep apart.")
-                lines = [f"- {_decided(one)}" for one in gone[:_SHOWN]]
+                lines = [f"- {_decision_in_words(one)}" for one in gone[:_SHOWN]]
                 st.markdown("\n".join(lines))
-                _rest(len(gone), "decisions")
+                _more_caption(len(gone), "decisions")
         if changes.doubts:
             label = f"Decisions that wait ({len(changes.doubts):,}), and what changed since"
             with st.expander(label, icon=":material/history:"):
@@ -83,17 +83,17 @@ def new_version_panel(changes: Changes) -> None:
         st.warning("Tools would change. These decisions would need another review:")
         lines = [f"- decision {_in_words(doubt)}" for doubt in changes.doubts[:_SHOWN]]
         st.markdown("\n".join(lines))
-        _rest(len(changes.doubts), "decisions")
+        _more_caption(len(changes.doubts), "decisions")
 
 
 def _decisions(snapshot: Snapshot) -> None:
     st.markdown("**2. Decisions**")
-    standing = versions.standing(snapshot)
-    parts = [f"{quantity(len(standing.hold), 'decision')} hold{_s(standing.hold)}"]
-    if standing.wait:
-        parts.append(f"{len(standing.wait):,} wait{_s(standing.wait)}, as a tool has changed since")
-    if standing.gone:
-        parts.append(f"{len(standing.gone):,} name{_s(standing.gone)} tools that are gone")
+    fate = versions.carried_decisions(snapshot)
+    parts = [f"{quantity(len(fate.hold), 'decision')} hold{_s(fate.hold)}"]
+    if fate.wait:
+        parts.append(f"{len(fate.wait):,} wait{_s(fate.wait)}, as a tool has changed since")
+    if fate.gone:
+        parts.append(f"{len(fate.gone):,} name{_s(fate.gone)} tools that are gone")
     st.markdown(f"{'; '.join(parts)}.")
     _queue_link(snapshot, "again")
 
@@ -104,9 +104,9 @@ def _new_proposals(snapshot: Snapshot) -> None:
     if new is None or again is None:
         st.markdown("Known when the analysis is finished.")
         return
-    rest = len(review.queue(snapshot)) - new - again
-    others = f" {rest:,} from before {'is' if rest == 1 else 'are'} still open." if rest else ""
-    st.markdown(f"{quantity(new, 'proposal')} with tools that are new or changed.{others}")
+    older = len(review.queue(snapshot)) - new - again
+    earlier = f" {older:,} from before {'is' if older == 1 else 'are'} still open." if older else ""
+    st.markdown(f"{quantity(new, 'proposal')} with tools that are new or changed.{earlier}")
     _queue_link(snapshot, "new")
 
 
@@ -131,15 +131,15 @@ def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:
     for doubt in doubts[:_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Decision {_in_words(doubt)}", width="content")
-            here = [one for one in doubt.decision.ids if one in snapshot.catalog.by_id]
+            members = [one for one in doubt.decision.ids if one in snapshot.catalog.by_id]
             if doubt.cluster:
                 page_frame.page_link("review", "Look again", cluster=doubt.cluster)
-            elif here:
+            elif members:
                 page_frame.page_link(
-                    "catalog", "Open the tool", icon="right_panel_open", tool=tool_key(here[0])
+                    "catalog", "Open the tool", icon="right_panel_open", tool=tool_key(members[0])
                 )
         changed_since.changed_tools(snapshot, doubt.decision)
-    _rest(len(doubts), "decisions")
+    _more_caption(len(doubts), "decisions")
 
 
 def _changes(changes: Changes) -> None:
@@ -148,22 +148,22 @@ def _changes(changes: Changes) -> None:
     changed_since.table(changes.rows, "Changes, breaking ones first")
     for item in changes.reworded[:_SHOWN]:
         changed_since.reworded(item)
-    _rest(len(changes.reworded), "texts")
+    _more_caption(len(changes.reworded), "texts")
 
 
 def _in_words(doubt: Doubt) -> str:
     return f"{doubt.seq}, {safe_text.untrusted(doubt.summary)}"
 
 
-def _decided(decision: Decision) -> str:
-    done, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
+def _decision_in_words(decision: Decision) -> str:
+    action, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
     tools = safe_text.untrusted(", ".join(decision.ids))
-    return f"decision {decision.seq}, {done} ({whom}): {tools}"
+    return f"decision {decision.seq}, {action} ({whom}): {tools}"
 
 
-def _rest(count: int, what: str) -> None:
+def _more_caption(count: int, noun: str) -> None:
     if count > _SHOWN:
-        st.caption(f"and {count - _SHOWN:,} {what} more")
+        st.caption(f"and {count - _SHOWN:,} {noun} more")
 
 
 def _s(several: Sequence[object]) -> str:

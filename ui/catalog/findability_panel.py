@@ -47,11 +47,11 @@ def found_figure(snapshot: Snapshot) -> None:
     """How many tools the chosen search finds at all, with the way to the others."""
     shares = found_shares(snapshot)
     if shares:
-        reached = sum(share > 0 for share in shares.values())
+        found_count = sum(share > 0 for share in shares.values())
         search = f"The search *{findable_tools.title_of(chosen_search())}*"
         page_frame.page_link(
             "catalog",
-            f"{search} finds {reached:,} of {len(shares):,}",
+            f"{search} finds {found_count:,} of {len(shares):,}",
             {"part": "Cannot be found"},
             icon="search",
             about="Clients that search for tools show their model no other. A tool counts as found "

@@ -42,28 +42,28 @@ def implied_panel(snapshot: Snapshot) -> None:
 
 def _change(snapshot: Snapshot, servers: Sequence[ImpliedServer]) -> None:
     by_name = {one.name: one for one in servers}
-    chosen = by_name[
+    server = by_name[
         st.selectbox("Change", list(by_name), key="implied_server", help="An implied server")
     ]
     names = snapshot.catalog.by_id
-    some = st.multiselect(
+    tool_ids = st.multiselect(
         "Only some of its tools",
-        chosen.tools,
-        key=f"implied_tools_{chosen.name}_{len(chosen.tools)}",
+        server.tools,
+        key=f"implied_tools_{server.name}_{len(server.tools)}",
         format_func=lambda tool_id: f"{names[tool_id].name} ({tool_id})",
-        placeholder=f"all {len(chosen.tools):,}",
+        placeholder=f"all {len(server.tools):,}",
         help="Choose some to split them off; none chosen means all of them.",
     )
-    tools = some or chosen.tools
+    tools = tool_ids or server.tools
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name", chosen.name, key=f"implied_name_{chosen.name}").strip()
+        name = st.text_input("Name", server.name, key=f"implied_name_{server.name}").strip()
         count = quantity(len(tools), "tool")
         decision_buttons.record_button(
-            "Split" if len(tools) < len(chosen.tools) else "Rename",
+            "Split" if len(tools) < len(server.tools) else "Rename",
             lambda: change(snapshot, tools, name, page_frame.reviewer()),
             f"{count}: {name}",
             key="implied_rename",
-            disabled=not name or name == chosen.name,
+            disabled=not name or name == server.name,
         )
         decision_buttons.record_button(
             "No server",
@@ -127,14 +127,14 @@ def findings_panel(snapshot: Snapshot) -> None:
         "canonical, and its merges are never accepted automatically. "
         "*warn* and *info* block nothing."
     )
-    chosen = st.pills(
+    shown_kind = st.pills(
         "Kind of finding",
         list(kinds),
         key="kind",
         format_func=lambda kind: f"{_icon(kind)} {kind} ({len(kinds[kind]):,})",
     )
-    shown = catalog_tables.ranked_findings(catalog) if chosen is None else kinds[chosen]
-    st.caption(f"{len(shown):,} of {len(catalog.findings):,} findings. Select a row for details.")
+    listed = catalog_tables.ranked_findings(catalog) if shown_kind is None else kinds[shown_kind]
+    st.caption(f"{len(listed):,} of {len(catalog.findings):,} findings. Select a row for details.")
     columns: Columns[Finding] = [
         Column("severity", lambda one: SIGNS[one.severity], width=80),
         Column("kind", catalog_tables.finding_kind, width=210),
@@ -143,11 +143,11 @@ def findings_panel(snapshot: Snapshot) -> None:
         Column("message", width=420),
         Column("excerpt", width=320),
     ]
-    picked = data_tables.chosen_row(
-        shown, columns, "Findings in the tools' texts", key=f"findings_{chosen}"
+    finding = data_tables.chosen_row(
+        listed, columns, "Findings in the tools' texts", key=f"findings_{shown_kind}"
     )
-    if picked is not None:
-        _one_finding(snapshot, picked)
+    if finding is not None:
+        _one_finding(snapshot, finding)
 
 
 def _icon(kind: str) -> str:

@@ -76,19 +76,19 @@ def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
     cluster. Raises ``JobError`` before the analysis is finished.
     """
     analysis = snapshot.analysis
-    apart = constraints(analysis.catalog, snapshot.log).cannot
+    kept_apart = constraints(analysis.catalog, snapshot.log).cannot
     accepted = (cluster for cluster in snapshot.plan.clusters if cluster.state == "accepted")
     home = {member: cluster.id for cluster in accepted for member in cluster.members}
     tools = analysis.catalog.by_id
     collisions: list[Collision] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     for pair in most_confused(analysis):
         merged = pair.left in home and home[pair.left] == home.get(pair.right)
-        if merged or pair in apart or taken & {pair.left, pair.right}:
+        if merged or pair in kept_apart or used & {pair.left, pair.right}:
             continue
-        both = tools[pair.left], tools[pair.right]
-        collisions.append(Collision(both, analysis.verdict(pair)))
-        taken |= {pair.left, pair.right}
+        ends = tools[pair.left], tools[pair.right]
+        collisions.append(Collision(ends, analysis.verdict(pair)))
+        used |= {pair.left, pair.right}
         if len(collisions) == WORST:
             break
     return tuple(collisions)
@@ -97,10 +97,10 @@ def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
 @kept()
 def names_shared(plan: MergePlan) -> dict[str, list[str]]:
     """The names that tools of several servers have with those, sorted; the most shared first."""
-    shared = shared_names(item.tool for item in plan.tools)
-    names = {same[0].name: sorted({tool.home for tool in same}) for same in shared}
-    ranked = sorted(names, key=lambda name: (-len(names[name]), name.casefold(), name))
-    return {name: names[name] for name in ranked}
+    groups = shared_names(item.tool for item in plan.tools)
+    names = {same[0].name: sorted({tool.home for tool in same}) for same in groups}
+    by_count = sorted(names, key=lambda name: (-len(names[name]), name.casefold(), name))
+    return {name: names[name] for name in by_count}
 
 
 def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
@@ -136,13 +136,13 @@ def most_confused(analysis: Analysis) -> Iterator[Pair]:
 
     scores, tools = analysis.scores, analysis.catalog.tools
     ends = zip(scores.left.tolist(), scores.right.tolist(), strict=True)
-    alike = [
+    lookalikes = [
         float(similarity)
         + _OF_NAMES * Levenshtein.normalized_similarity(tools[a].name, tools[b].name)
         + _OF_SERVERS * (tools[a].server != tools[b].server)
         for (a, b), similarity in zip(ends, scores.similarity, strict=True)
     ]
-    for row in np.argsort(-np.array(alike), kind="stable").tolist():
+    for row in np.argsort(-np.array(lookalikes), kind="stable").tolist():
         yield Pair.of(tools[scores.left[row]].id, tools[scores.right[row]].id)
 
 
@@ -159,9 +159,9 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
         text = f"Review {quantity(families, 'family')}"
         yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
-        done = "Everything is reviewed" if progress.decided else "Nothing is proposed"
-        done = "Nothing is left to review for the same job" if families else done
-        yield NextStep(f"{done}: export", "export")
+        headline = "Everything is reviewed" if progress.decided else "Nothing is proposed"
+        headline = "Nothing is left to review for the same job" if families else headline
+        yield NextStep(f"{headline}: export", "export")
         if unsure:
             text = f"Decide on {quantity(unsure, 'undecided pair')}"
             yield NextStep(text, "review", {"show": "Undecided"})
@@ -208,9 +208,9 @@ def tool_states(plan: MergePlan) -> Facet:
     for cluster in plan.clusters:
         states[_MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)
     states[_LEFT_OUT].update(plan.removed)
-    taken = set().union(*states.values())
-    states[ALONE] = {tool.id for tool in plan.catalog.tools} - taken
-    for same in shared_names(item.tool for item in plan.tools):
-        states[SHARES_NAME].update(tool.id for tool in same)
+    counted_ids = set().union(*states.values())
+    states[ALONE] = {tool.id for tool in plan.catalog.tools} - counted_ids
+    for namesakes in shared_names(item.tool for item in plan.tools):
+        states[SHARES_NAME].update(tool.id for tool in namesakes)
     order = (PROPOSED, _MERGED, ALONE, _LEFT_OUT, SHARES_NAME)
     return {state: states[state] for state in order if states[state]}

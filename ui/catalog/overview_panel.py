@@ -39,14 +39,14 @@ def overview_panel(snapshot: Snapshot) -> None:
     """
     newest = st.container()
     tag = draw_today(snapshot)
-    advice, beside = st.container(key="beside").columns([3, 2], gap="medium")
-    done = st.container()
-    changes_panel(snapshot, newest, done)
+    advice, figures = st.container(key="beside").columns([3, 2], gap="medium")
+    footer = st.container()
+    changes_panel(snapshot, newest, footer)
     with tag.card:
         _links(overview.reading_steps(snapshot.catalog))
     with tag.room[0]:
         page_frame.wait_for_analysis(snapshot)
-    with beside.container(border=True, key="next", gap="xsmall"):
+    with figures.container(border=True, key="next", gap="xsmall"):
         st.markdown("**Next steps**")
         with st.spinner("Adding up what merging saves"):
             _links(overview.steps(snapshot), first=True)
@@ -56,15 +56,15 @@ def overview_panel(snapshot: Snapshot) -> None:
     with advice:
         _servers(snapshot)
         _worst(snapshot, overview.worst(snapshot))
-    with beside:
+    with figures:
         _shared_names(overview.names_shared(snapshot.plan))
         _missed(snapshot)
 
 
 def _servers(snapshot: Snapshot) -> None:
     """The servers that could be switched off: people decide by server before they do by tool."""
-    given = server_advice.advice(snapshot)
-    if not given.switch_off and not given.copies:
+    advice = server_advice.advice(snapshot)
+    if not advice.switch_off and not advice.copies:
         return
     with st.container(border=True, gap="xsmall", key="advised_servers"):
         st.markdown("**Servers to switch off**: which can go, as others do their work?")
@@ -179,9 +179,9 @@ def without_servers(snapshot: Snapshot) -> ToolsetPrice:
     """What is left, as decided, once all servers are off that the advice names. Raises as
     ``under``.
     """
-    gone = {one.server for one in server_advice.advice(snapshot).switch_off}
-    left = (item for item in snapshot.plan.tools if item.tool.server not in gone)
-    return _price(snapshot, left)
+    servers_off = {one.server for one in server_advice.advice(snapshot).switch_off}
+    remaining = (item for item in snapshot.plan.tools if item.tool.server not in servers_off)
+    return _price(snapshot, remaining)
 
 
 def _price(snapshot: Snapshot, items: Iterable[MergedTool]) -> ToolsetPrice:
@@ -256,8 +256,8 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
     with tag.add(without_code, "Without code", under(snapshot, WITHOUT_CODE)):
         _drop_ins(kinds["drop_in"], review.progress(snapshot).clusters.safe)
     with tag.add(with_gateway, "With a gateway", under(snapshot, WITH_GATEWAY)):
-        alike = sum(one.kind == "looks_alike" for one in plan.clusters)
-        _gateways(kinds["gateway"], kinds["family"], alike)
+        lookalikes = sum(one.kind == "looks_alike" for one in plan.clusters)
+        _gateways(kinds["gateway"], kinds["family"], lookalikes)
     with servers, st.spinner("Comparing the servers"):
         off = server_advice.advice(snapshot).switch_off
         price = without_servers(snapshot)
@@ -277,11 +277,11 @@ def _drop_ins(drop_ins: int, safe: int) -> None:
     page_frame.page_link("review", "Review drop-ins", {"show": "Same job"})
 
 
-def _gateways(gateways: int, families: int, alike: int) -> None:
+def _gateways(gateways: int, families: int, lookalikes: int) -> None:
     """What a gateway could do: merges of one job, and families; and how
-    many clusters only look ``alike``, which are left as they are.
+    many ``lookalikes`` only look alike, which are left as they are.
     """
-    more = f" {alike:,} more look alike; their arguments are not known." if alike else ""
+    more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
     st.container(key="gateways").caption(
         f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway, and "
         f"{quantity(families, 'family')}.{more}"
@@ -296,11 +296,11 @@ def _servers_off(off: Sequence[Coverage]) -> None:
     if not off:
         st.caption("No server does most of another's work, so none can go.")
         return
-    lost = sum(len(one.lost_tools) for one in off)
+    lost_tools = sum(len(one.lost_tools) for one in off)
     names = safe_text.untrusted(listed((one.server for one in off), _NAMED))
-    whose, have = ("its" if len(off) == 1 else "their"), ("has" if lost == 1 else "have")
+    whose, have = ("its" if len(off) == 1 else "their"), ("has" if lost_tools == 1 else "have")
     st.caption(
-        f"Switch off {names}, and change nothing else: {lost:,} of {whose} tools {have} no "
+        f"Switch off {names}, and change nothing else: {lost_tools:,} of {whose} tools {have} no "
         "replacement."
     )
     page_frame.page_link("overlap", "Server against server", {"view": "Heatmap"})

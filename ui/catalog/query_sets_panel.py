@@ -57,17 +57,17 @@ def generated_panel(snapshot: Snapshot) -> None:
         return
     with box:
         st.caption(_ABOUT)
-        _asking(snapshot)
+        _ask_panel(snapshot)
         decision_buttons.notice(snapshot)
         if views := generated_queries.views(snapshot):
             _summary(snapshot, views)
             review(snapshot, views)
             with_waiting = st.toggle("Count waiting queries too", True, key="cover_waiting")
-            covered = generated_queries.covered(snapshot, with_waiting)
+            covered_tools = generated_queries.covered_count(snapshot, with_waiting)
             tools = len(snapshot.catalog.tools)
             st.markdown(
-                f"**{covered:,}** of {quantity(tools, 'tool')} answer a generated query; "
-                f"**{tools - covered:,}** answer none."
+                f"**{covered_tools:,}** of {quantity(tools, 'tool')} answer a generated query; "
+                f"**{tools - covered_tools:,}** answer none."
             )
 
 
@@ -78,32 +78,32 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
         "Show", _SHOWS, default="waiting", required=True, key="generated_shown"
     )
     words = bar.text_input("Search", type="search", key="find_generated").casefold()
-    listed = [one for one in views if _is_in(one, show) and words in _searched(one)][:_MOST_ROWS]
-    if not listed:
+    matches = [one for one in views if _is_in(one, show) and words in _searched(one)][:_MOST_ROWS]
+    if not matches:
         st.info("No query matches.", icon=":material/filter_alt_off:")
         return
-    ticked = _table(listed, show)
+    ticked_views = _table(matches, show)
     if show == "failed":
         return
     st.caption("Tick a row to read that query below, several to decide on them at once.")
-    if len(ticked) > 1:
-        _together(snapshot, ticked)
+    if len(ticked_views) > 1:
+        _batch_buttons(snapshot, ticked_views)
     else:
-        _card(snapshot, (ticked or listed)[0])
+        _card(snapshot, (ticked_views or matches)[0])
 
 
-def _attempt(work: Callable[[], object], done: str) -> None:
+def _attempt(work: Callable[[], object], outcome: str) -> None:
     """Do what a button is for, and say how many queries it was done to, or why it was not."""
     try:
         count = work()
     except ToolScopeError as error:
         st.session_state["notice"] = (False, str(error))
         return
-    text = f"{done}: {quantity(count, 'query')}" if isinstance(count, int) else done
+    text = f"{outcome}: {quantity(count, 'query')}" if isinstance(count, int) else outcome
     st.session_state["notice"] = (True, text)
 
 
-def _asking(snapshot: Snapshot) -> None:
+def _ask_panel(snapshot: Snapshot) -> None:
     """How many are wanted, the estimate and the button."""
     if not ask_panel.can_ask(snapshot, "queries", _WITHOUT):
         return
@@ -132,12 +132,12 @@ def _asking(snapshot: Snapshot) -> None:
         "Tools without a query in the catalog's query sets come first. Five requests of those sets "
         "are shown as examples; where there is none, requests that come with ToolScope are."
     )
-    wanted = QueryGeneration(int(count), int(seed))
+    generation = QueryGeneration(int(count), int(seed))
     question = ask_panel.Question(
         "queries",
-        (wanted, len(loaded_queries.sets(snapshot))),
-        lambda: generated_queries.estimate(snapshot, wanted),
-        lambda: generated_queries.start(snapshot, wanted),
+        (generation, len(loaded_queries.sets(snapshot))),
+        lambda: generated_queries.estimate(snapshot, generation),
+        lambda: generated_queries.start(snapshot, generation),
     )
     try:
         ask_panel.question_panel(snapshot, question, "Write queries")
@@ -174,9 +174,9 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
                 icon=":material/download:",
                 help="JSON Lines with `id`, `query` and `gold`, for `evaluate` and `search`.",
             )
-        if gone := count["dropped"] + count["failed"]:
+        if unusable := count["dropped"] + count["failed"]:
             st.button(
-                f"Clear {gone:,} dropped or failed",
+                f"Clear {unusable:,} dropped or failed",
                 key="clear_generated",
                 type="tertiary",
                 icon=":material/delete_sweep:",
@@ -201,14 +201,14 @@ def _searched(view: GeneratedView) -> str:
     return f"{view.query.text} {' '.join(view.query.tools)}".casefold()
 
 
-def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
+def _table(views: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
     """The queries as a table; the ticked ones."""
 
     def warnings(view: GeneratedView) -> str:
         return view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
 
     return data_tables.ticked_rows(
-        listed,
+        views,
         [
             Column("query", lambda view: view.query.text, width=430),
             Column("tools", lambda view: ", ".join(view.query.tools), width=270),
@@ -216,21 +216,21 @@ def _table(listed: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
         ],
         f"Generated queries: {show}",
         most=320,
-        key=f"generated_{digest(show, [view.query.key for view in listed])[:12]}",
+        key=f"generated_{digest(show, [view.query.key for view in views])[:12]}",
         at_first=(),
     )
 
 
-def _together(snapshot: Snapshot, ticked: Sequence[GeneratedView]) -> None:
+def _batch_buttons(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     """The buttons for several queries."""
-    rows = [view.query for view in ticked]
+    rows = [view.query for view in views]
     key = digest([row.key for row in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for state in BUTTONS:
             disabled = all(row.state == state for row in rows)
             ending = f" the {len(rows):,} ticked"
             _button(snapshot, rows, state, f"ticked_{state}_{key}", ending, disabled=disabled)
-        if doubtful := sum(bool(view.flaws) for view in ticked):
+        if doubtful := sum(bool(view.flaws) for view in views):
             st.caption(f"{doubtful:,} of them have warnings.", width="content")
 
 
@@ -243,27 +243,27 @@ def _button(
     **look: Any,
 ) -> None:
     """A button that brings queries into a state; its label has an ``ending``."""
-    label, icon, done = BUTTONS[state]
+    label, icon, outcome = BUTTONS[state]
     work = partial(generated_queries.decide, snapshot, queries, state)
     label = f"{label}{ending}"
-    st.button(label, key=key, icon=icon, on_click=_attempt, args=(work, done), **look)
+    st.button(label, key=key, icon=icon, on_click=_attempt, args=(work, outcome), **look)
 
 
 def _card(snapshot: Snapshot, view: GeneratedView) -> None:
     """One query beside what its tools say, with the text to edit."""
-    shown = view.query
-    suffix = digest(shown.key, shown.text)[:12]
+    query = view.query
+    suffix = digest(query.key, query.text)[:12]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        text = st.text_area("Query", shown.text, key=f"generated_text_{suffix}", height=110)
+        text = st.text_area("Query", query.text, key=f"generated_text_{suffix}", height=110)
         line = " ".join(text.split())
-        is_edited = line != shown.text
-        flaws = generated_queries.flaws(snapshot, shown, line) if is_edited else view.flaws
+        is_edited = line != query.text
+        flaws = generated_queries.flaws(snapshot, query, line) if is_edited else view.flaws
         for flaw in flaws:
             st.warning(safe_text.untrusted(flaw.message), icon=":material/rule:")
-        if shown.draft != shown.text:
-            st.caption(f"First written as: {safe_text.untrusted(shown.draft)}")
-        st.caption(f"{shown.state}, by {safe_text.untrusted(shown.source)}")
+        if query.draft != query.text:
+            st.caption(f"First written as: {safe_text.untrusted(query.draft)}")
+        st.caption(f"{query.state}, by {safe_text.untrusted(query.source)}")
         with st.container(horizontal=True):
             if is_edited:
                 st.button(
@@ -273,16 +273,16 @@ def _card(snapshot: Snapshot, view: GeneratedView) -> None:
                     icon=":material/check:",
                     disabled=any(flaw.code in UNUSABLE for flaw in flaws),
                     on_click=_attempt,
-                    args=(lambda: generated_queries.edit(snapshot, shown, line), "Kept as edited"),
+                    args=(lambda: generated_queries.edit(snapshot, query, line), "Kept as edited"),
                 )
             for state in BUTTONS:
-                if state != shown.state and not (is_edited and state == "kept"):
+                if state != query.state and not (is_edited and state == "kept"):
                     kind = "primary" if state == "kept" else "secondary"
-                    _button(snapshot, [shown], state, f"one_{state}_{suffix}", type=kind)
+                    _button(snapshot, [query], state, f"one_{state}_{suffix}", type=kind)
     with right:
         tools = snapshot.catalog.by_id
         st.markdown("**It needs**")
-        for one in shown.tools:
+        for one in query.tools:
             about = tools[one].description[:300] if one in tools else "not in this catalog now"
             st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
 

@@ -35,16 +35,16 @@ def tools_panel(snapshot: Snapshot) -> None:
         if len(rows) > MAX_ROWS
         else ""
     )
-    every = len(snapshot.catalog.tools)
+    total = len(snapshot.catalog.tools)
     st.container(key="tool_count").caption(
-        f"{len(rows):,} of {every:,} tools.{cut} Tick rows to select tools in every view. "
+        f"{len(rows):,} of {total:,} tools.{cut} Tick rows to select tools in every view. "
         f"Tokens: {tokenizer().label}."
     )
     rows = rows[:MAX_ROWS]
     _table(snapshot, rows, bands)
     decision_buttons.notice(snapshot)
-    if chosen := tool_selection.selected(snapshot):
-        tool_parts.leave_out_panel(snapshot, sorted(chosen.tool_ids), "table")
+    if selection := tool_selection.selected(snapshot):
+        tool_parts.leave_out_panel(snapshot, sorted(selection.tool_ids), "table")
     st.download_button(
         "Download all as CSV",
         lambda: catalog_tables.csv(snapshot),
@@ -67,13 +67,13 @@ def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[catalog_
     for tool_id, band in bands.items():
         by_band[band].append(tool_id)
     states = overview.tool_states(snapshot.plan) if snapshot.analysed else {}
-    wanted = (
+    conditions = (
         _facet(bar, "State", "state", states),
         _facet(bar, "Finding", "finding", overview.findings(snapshot.catalog)),
         _facet(bar, "Documentation", "band", {band: by_band[band] for band in BANDS if bands}),
     )
     rows = catalog_tables.tools(snapshot, find, server)
-    return [row for row in rows if all(ids is None or row.id in ids for ids in wanted)]
+    return [row for row in rows if all(ids is None or row.id in ids for ids in conditions)]
 
 
 def _facet(
@@ -82,10 +82,10 @@ def _facet(
     """The tools of the value that is chosen, ``None`` for all; nothing to choose is not drawn."""
     if not facet:
         return None
-    chosen = bar.selectbox(
+    value = bar.selectbox(
         label, list(facet), index=None, placeholder="any", key=key, bind="query-params"
     )
-    return None if chosen is None else frozenset(facet[chosen])
+    return None if value is None else frozenset(facet[value])
 
 
 def _table(
@@ -95,9 +95,9 @@ def _table(
     ids, key = [row.id for row in rows], f"tools_{snapshot.id}"
     left_out, shares = toolsets.left_out(snapshot), found_shares(snapshot)
     reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
-    chosen = tool_selection.selected(snapshot)
-    ticked = [at for at, tool_id in enumerate(ids) if chosen and tool_id in chosen.tool_ids]
-    data_tables.select_rows(key, ticked)
+    selection = tool_selection.selected(snapshot)
+    numbers = [at for at, tool_id in enumerate(ids) if selection and tool_id in selection.tool_ids]
+    data_tables.select_rows(key, numbers)
     columns: Columns[catalog_tables.ToolRow] = [
         Column("name", title="tool", width=220, pinned=True),
         tool_parts.open_tool_column(rows, lambda row: row.id, "open_row", width=90),
@@ -129,7 +129,7 @@ def _table(
         columns,
         "All tools of the catalog",
         key=key,
-        on_select=lambda: tool_selection.ticked(snapshot, ids, key, _TABLE),
+        on_select=lambda: tool_selection.select_ticked(snapshot, ids, key, _TABLE),
         selection_mode="multi-row",
         height=_HEIGHT,
     )

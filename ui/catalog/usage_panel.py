@@ -62,12 +62,12 @@ def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = Fals
     """Keep what a file says; its requests as a query set only where somebody consented
     (``with_queries``). Raises as ``_preview``.
     """
-    seen = _preview(snapshot, content, name)
+    preview = _preview(snapshot, content, name)
     key = hashlib.sha256(content).hexdigest()
-    value = usage_evidence.as_json(seen.figures, seen.keys)
+    value = usage_evidence.as_json(preview.figures, preview.keys)
     keep_usage_log(snapshot.work.store, snapshot.id, key, name, value)
-    if with_queries and seen.queries:
-        lines = "".join(canonical_json(row) + "\n" for row in seen.queries)
+    if with_queries and preview.queries:
+        lines = "".join(canonical_json(row) + "\n" for row in preview.queries)
         queries = f"{name.rpartition('.')[0] or name} requests.jsonl"
         loaded_queries.add(snapshot, lines.encode("utf-8", "backslashreplace"), queries)
 
@@ -154,8 +154,8 @@ def _merges(snapshot: Snapshot) -> None:
         return
     if not calls:
         return
-    accepted = review.clusters(snapshot, "accepted")
-    names = {one.cluster.id: one.cluster.document.name for one in accepted}
+    accepted_clusters = review.clusters(snapshot, "accepted")
+    names = {one.cluster.id: one.cluster.document.name for one in accepted_clusters}
     rows: list[tuple[str, str, CallsAround, str]] = []
     for one in sorted(calls, key=lambda one: (calls[one].corrected_p, names[one])):
         merge = calls[one]
@@ -205,14 +205,14 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
             )
         return
     try:
-        seen = _preview(snapshot, file.getvalue(), file.name)
+        preview = _preview(snapshot, file.getvalue(), file.name)
     except ConfigError as error:
         safe_text.show_error(error)
         return
-    st.write(f"{call_counts.catalog_count_line(seen.figures)}.")
-    _strange(seen)
-    with_queries = bool(seen.queries) and st.checkbox(
-        f"Also keep the {quantity(len(seen.queries), 'request')} that people wrote in it, as a "
+    st.write(f"{call_counts.catalog_count_line(preview.figures)}.")
+    _strange(preview)
+    with_queries = bool(preview.queries) and st.checkbox(
+        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it, as a "
         "query set for Evaluation, each with the tools that were called as its answers",
         value=False,
         key=f"consent_{turn}",

@@ -36,46 +36,46 @@ class MapRow:
     reason: str = ""
 
 
-def typed_maps(form_key: str, stored: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
+def typed_maps(form_key: str, saved_maps: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
     """What people gave of the maps, saved or not, by tool id."""
-    every: dict[str, dict[str, JsonObject]] = st.session_state.setdefault(TYPED, {})
-    return every.setdefault(form_key, dict(stored))
+    typed: dict[str, dict[str, JsonObject]] = st.session_state.setdefault(TYPED, {})
+    return typed.setdefault(form_key, dict(saved_maps))
 
 
 def argument_editor(
-    form_key: str, card: Card, generated: Sequence[ArgumentMap], typed: dict[str, JsonObject]
+    form_key: str, card: Card, generated: Sequence[ArgumentMap], maps: dict[str, JsonObject]
 ) -> tuple[str, ...]:
-    """Draw the map of one member as a table, and keep in ``typed`` what it says otherwise than the
+    """Draw the map of one member as a table, and keep in ``maps`` what it says otherwise than the
     one that was ``generated``; the problems. ``card`` has the maps as they are now.
     """
     tools = {tool.id: tool for tool in card.tools}
     names = {one: f"{tool.name} ({tool.server or one})" for one, tool in tools.items()}
-    chosen = st.selectbox(
+    member = st.selectbox(
         "Calls of", list(tools), key=f"map_of_{form_key}", format_func=lambda one: names[one]
     )
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
-    before = next(alpha for alpha in generated if alpha.tool_id == chosen)
+    before = next(alpha for alpha in generated if alpha.tool_id == member)
     targets = [*(card.cluster.document.schema or {}).get("properties", {}), DROPPED]
-    key = f"map_{form_key}_{tool_key(chosen)}_{digest(targets)[:6]}"
-    rows, constants = _table(key, tools[chosen], alphas[chosen], targets)
+    key = f"map_{form_key}_{tool_key(member)}_{digest(targets)[:6]}"
+    rows, constants = _table(key, tools[member], alphas[member], targets)
     try:
-        changes = given_by(tools[chosen], before, rows, constants)
+        changes = given_by(tools[member], before, rows, constants)
     except DecisionError as error:
         return (str(error),)
     if changes:
-        typed[chosen] = changes
+        maps[member] = changes
     else:
-        typed.pop(chosen, None)
+        maps.pop(member, None)
     return ()
 
 
 def with_map_cells(rows: Sequence[MapRow], edits: Mapping[str, Any]) -> list[MapRow]:
     """The rows after what a grid tells of its cells; an emptied cell is an empty text."""
-    changed = {
+    changed_rows = {
         int(at): {name: value or "" for name, value in cells.items()}
         for at, cells in edits.get("edited_rows", {}).items()
     }
-    return [replace(row, **changed.get(at, {})) for at, row in enumerate(rows)]
+    return [replace(row, **changed_rows.get(at, {})) for at, row in enumerate(rows)]
 
 
 def map_rows(tool: Tool, alpha: ArgumentMap) -> tuple[MapRow, ...]:
@@ -185,7 +185,7 @@ def _table(
     return with_map_cells(start, st.session_state[key]), always
 
 
-def _object(text: str, what: str) -> dict[str, Any]:
+def _object(text: str, noun: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
@@ -194,7 +194,7 @@ def _object(text: str, what: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise DecisionError(
-            f'{what} are {text[:80]!r}; give a JSON object such as {{"old": "new"}}'
+            f'{noun} are {text[:80]!r}; give a JSON object such as {{"old": "new"}}'
         )
     return value
 
@@ -219,36 +219,36 @@ def try_it(card: Card, key: str) -> None:
     tools = {tool.id: tool for tool in card.tools}
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
     with st.expander("Try a call", icon=":material/play_circle:"):
-        chosen = st.selectbox(
+        tool_id = st.selectbox(
             "Old tool", list(tools), key=f"try_tool_{key}",
             index=min(1, len(tools) - 1), format_func=lambda one: f"{tools[one].name} ({one})",
         )  # fmt: skip
-        tool = tools[chosen]
+        tool = tools[tool_id]
         text = st.text_area(
-            "Its call, as JSON", sample_call(tool), key=f"try_{key}_{tool_key(chosen)}", height=140
+            "Its call, as JSON", sample_call(tool), key=f"try_{key}_{tool_key(tool_id)}", height=140
         )
         try:
-            tried = try_call(tool, alphas[chosen], card.cluster.document, text)
+            trial = try_call(tool, alphas[tool_id], card.cluster.document, text)
         except DecisionError as error:
             safe_text.show_error(error)
             return
-        for refusal in tried.refusals:
+        for refusal in trial.refusals:
             st.warning(
                 safe_text.untrusted(f"{tool.name} itself does not take this call: {refusal}")
             )
-        there, back = st.columns(2)
+        result, back = st.columns(2)
         for column, title, name, arguments in (
-            (there, "Becomes", card.cluster.document.name, tried.new),
-            (back, "And back", tool.name, tried.back),
+            (result, "Becomes", card.cluster.document.name, trial.new),
+            (back, "And back", tool.name, trial.back),
         ):
             column.caption(title)
             call = {"name": name, "arguments": dict(arguments)}
             column.code(json.dumps(call, ensure_ascii=False, indent=1), language="json")
-        for name in tried.lost:
+        for name in trial.lost:
             st.warning(f"`{safe_text.untrusted(name)}` has no place in the merged tool.")
-        for problem in tried.problems:
+        for problem in trial.problems:
             st.error(safe_text.untrusted(f"The merged tool refuses it: {problem}"))
-        if tried.undone and not tried.problems and not tried.refusals:
+        if trial.undone and not trial.problems and not trial.refusals:
             st.markdown(":green[:material/check:] There and back gives the same call.")
 
 
@@ -260,14 +260,14 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
     mapped = calls.map_call(alpha, arguments)
     types = {parameter.name: parameter.type for parameter in tool.parameters}
     back = calls.unmap_call(alpha, mapped.arguments, types).arguments
-    same = canonical_json(dict(back)) == canonical_json(dict(arguments))
+    is_same = canonical_json(dict(back)) == canonical_json(dict(arguments))
     unknown = [f"`{name}` is no argument of it" for name in arguments if name not in types]
     return TriedCall(
         mapped.arguments,
         back,
         mapped.losses,
         calls.call_refusals(document.schema, mapped.arguments),
-        same,
+        is_same,
         (*unknown, *calls.call_refusals(tool.schema or {}, arguments)),
     )
 

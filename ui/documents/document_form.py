@@ -80,22 +80,22 @@ class DocumentForm:
         )
         fields = replace(start, name=name, description=description)
         problems: tuple[str, ...] = ()
-        edited = start.base
+        draft = start.base
         if self.draft.document.schema is None:
             st.caption("The tools declare no parameter schema, so there are no parameters to edit.")
         else:
             fields = self._parameters(fields, sources)
             try:
-                edited = _draft_of(fields)
+                draft = _draft_of(fields)
             except DecisionError as error:
                 problems = (str(error),)
-        document = replace(edited.document, name=name, description=description)
-        edited = replace(edited, document=document)
+        document = replace(draft.document, name=name, description=description)
+        draft = replace(draft, document=document)
         if problems or document != self.draft.document:
             self._unsaved[self._key] = fields
         else:
             self._unsaved.pop(self._key, None)
-        return edited, problems
+        return draft, problems
 
     @property
     def is_unsaved(self) -> bool:
@@ -240,7 +240,7 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
         if own:
             refusals.append((target_named(name).title, own[0].message))
     names = ", ".join(title for title, _ in refusals)
-    gone = reachable(tools, cluster.arguments)
+    unreachable = reachable(tools, cluster.arguments)
     lossy = [alpha for alpha in cluster.arguments if not alpha.lossless]
     unknown = [tool.id for tool in tools if tool.schema is None] if len(tools) > 1 else []
     silent = f"the parameters of {', '.join(unknown)} are not known" if unknown else ""
@@ -254,7 +254,7 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
         DocumentCheck(
             "Every required argument of the old tools has a place",
             "Some required arguments of the old tools have no place",
-            silent or ", ".join(f"{argument} of {name}" for name, argument in gone),
+            silent or ", ".join(f"{argument} of {name}" for name, argument in unreachable),
         ),
         DocumentCheck(
             "Lossless: every old call can be translated there and back",

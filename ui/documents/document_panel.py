@@ -35,8 +35,8 @@ def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None
     """The document of a merge, or of a single tool (a cluster of one)."""
     draft = edited_documents.draft_of(snapshot, cluster)
     form = DocumentForm(field_key(snapshot, cluster), draft)
-    left, effect = st.columns(2, gap="large")
-    with left:
+    editor, effect = st.columns(2, gap="large")
+    with editor:
         edited, card, problems = _fields(snapshot, cluster, form)
     with effect:
         cluster_card.effect(card, cluster)
@@ -63,11 +63,11 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
     with st.expander(f"Earlier versions ({len(versions):,})", icon=":material/history:"):
         for version in versions:
             document, seq = version.draft.document, version.decision.seq
-            changed = [name for key, name in _NAMES.items() if key in version.decision.detail]
+            changes = [name for key, name in _NAMES.items() if key in version.decision.detail]
             with st.container(horizontal=True, vertical_alignment="center"):
                 whom = decision_trail.by_whom(version.decision)
-                st.markdown(f"{', '.join(changed)} by {whom}", width="stretch")
-                same = document == cluster.document
+                st.markdown(f"{', '.join(changes)} by {whom}", width="stretch")
+                is_current = document == cluster.document
                 save_button(
                     snapshot,
                     cluster,
@@ -76,8 +76,8 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
                     f"Restored the document of {document.name}",
                     then,
                     key=f"restore_{seq}_{cluster.version[:8]}",
-                    disabled=same,
-                    help="This is the current document." if same else None,
+                    disabled=is_current,
+                    help="This is the current document." if is_current else None,
                 )
             st.html(
                 safe_text.word_diff(cluster.document.description, document.description, dim=True)
@@ -86,9 +86,9 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
 
 def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None:
     """The wording that the model suggests for the cluster, and the panel to ask for one."""
-    written = edited_documents.of(snapshot, cluster)
-    if written is not None:
-        _offer(snapshot, cluster, draft, written)
+    suggestion = edited_documents.of(snapshot, cluster)
+    if suggestion is not None:
+        _offer(snapshot, cluster, draft, suggestion)
     ask_panel.ask_box(
         snapshot,
         "documents",
@@ -115,9 +115,9 @@ def _checks(card: Card) -> None:
 def differences(card: Card, key: str) -> None:
     """The description word by word against that of one of the old tools."""
     tools = {tool.id: tool for tool in card.tools}
-    chosen = card.canonical.id
+    member = card.canonical.id
     if len(tools) > 1:
-        chosen = st.selectbox(
+        member = st.selectbox(
             "Description compared with",
             list(tools),
             key=f"compared_{key}",
@@ -126,7 +126,7 @@ def differences(card: Card, key: str) -> None:
     else:
         st.markdown("**Changes from the original description**")
     text = card.cluster.document.description
-    st.html(safe_text.word_diff(tools[chosen].description, text))
+    st.html(safe_text.word_diff(tools[member].description, text))
 
 
 def save_button(
@@ -154,45 +154,45 @@ def _fields(
     snapshot: Snapshot, cluster: Cluster, form: DocumentForm
 ) -> tuple[Draft, Card, Sequence[str]]:
     """Draws the fields; the edited document, its card and its problems."""
-    typed = argument_editor.typed_maps(form.suffix, form.draft.maps)
+    maps = argument_editor.typed_maps(form.suffix, form.draft.maps)
     tools = snapshot.analysis.catalog.by_id
-    edited, problems = form.show(sources_in_words(cluster, tools))
-    edited = replace(edited, maps=dict(typed))
-    card = edited_documents.preview(snapshot, cluster, edited)
-    if len(cluster.members) > 1 and edited.document.schema is not None:
-        bare = replace(edited, maps={})
-        generated = edited_documents.preview(snapshot, cluster, bare) if typed else card
+    draft, problems = form.show(sources_in_words(cluster, tools))
+    draft = replace(draft, maps=dict(maps))
+    card = edited_documents.preview(snapshot, cluster, draft)
+    if len(cluster.members) > 1 and draft.document.schema is not None:
+        bare = replace(draft, maps={})
+        generated = edited_documents.preview(snapshot, cluster, bare) if maps else card
         with st.expander("Argument maps: what each old argument becomes"):
             arguments = generated.cluster.arguments
-            problems += argument_editor.argument_editor(form.suffix, card, arguments, typed)
-    if typed != edited.maps:
-        edited = replace(edited, maps=dict(typed))
-        card = edited_documents.preview(snapshot, cluster, edited)
-    problems += edited_documents.problems(snapshot, cluster, edited.document)
-    return edited, card, problems
+            problems += argument_editor.argument_editor(form.suffix, card, arguments, maps)
+    if maps != draft.maps:
+        draft = replace(draft, maps=dict(maps))
+        card = edited_documents.preview(snapshot, cluster, draft)
+    problems += edited_documents.problems(snapshot, cluster, draft.document)
+    return draft, card, problems
 
 
 def _buttons(
     snapshot: Snapshot,
     cluster: Cluster,
     form: DocumentForm,
-    edited: Draft,
+    draft: Draft,
     is_merge: bool,
     is_invalid: bool,
 ) -> None:
     start = edited_documents.synthesised(snapshot, cluster)
-    has_new_maps = edited.maps != form.draft.maps
+    has_new_maps = draft.maps != form.draft.maps
     with st.container(horizontal=True):
         save_button(
             snapshot,
             cluster,
-            edited,
+            draft,
             "Save",
-            f"Saved the document of {edited.document.name}",
+            f"Saved the document of {draft.document.name}",
             form.discard,
             key=f"save_{form.suffix}",
             type="primary",
-            disabled=is_invalid or not (edited.document != cluster.document or has_new_maps),
+            disabled=is_invalid or not (draft.document != cluster.document or has_new_maps),
         )
         st.button(
             "Discard changes",
@@ -215,36 +215,36 @@ def _buttons(
             page_frame.page_link("review", "Open in Review", cluster=cluster.id)
 
 
-def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: ModelDocument) -> None:
+def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: ModelDocument) -> None:
     """The difference, the problems with it, and the button to accept it."""
     with st.container(border=True):
-        st.markdown(f"**Suggested by {safe_text.untrusted(written.judge)}**")
-        if not written.changes:
+        st.markdown(f"**Suggested by {safe_text.untrusted(suggestion.judge)}**")
+        if not suggestion.changes:
             st.caption("Identical to the document above.")
             return
-        for change in written.changes:
+        for change in suggestion.changes:
             st.caption(safe_text.untrusted(change.place))
             st.html(safe_text.word_diff(change.before, change.after))
-        for violation in written.violations:
+        for violation in suggestion.violations:
             st.warning(safe_text.untrusted(violation.sentence), icon=":material/rule:")
-        invalid = any(violation.code == "invalid" for violation in written.violations)
+        invalid = any(violation.code == "invalid" for violation in suggestion.violations)
         suffix = f"{cluster.id}_{cluster.version[:8]}"
         if invalid:
             st.caption(
                 "This wording cannot be exported, so it cannot be used. Edit the document above."
             )
-        allowed = not written.violations or (
+        can_use = not suggestion.violations or (
             not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
         )
         save_button(
             snapshot,
             cluster,
-            replace(draft, document=written.document),
+            replace(draft, document=suggestion.document),
             "Use this wording",
-            f"Saved the document of {written.document.name}",
+            f"Saved the document of {suggestion.document.name}",
             key=f"take_{suffix}",
             icon=":material/check:",
-            disabled=not allowed,
+            disabled=not can_use,
             help="Stores it as your edit, which can be undone.",
         )
 
@@ -252,8 +252,8 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, written: ModelDoc
 def _reset_in_words(before: Document, after: Document) -> str:
     """What going back to the generated document changes."""
     parts = ((key, _NAMES[key]) for key in ("name", "description", "schema"))
-    changed = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
-    return f"Reset {before.name} to the generated document: {', '.join(changed)}"
+    words = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
+    return f"Reset {before.name} to the generated document: {', '.join(words)}"
 
 
 _MAX_OPTIONS = 500
@@ -303,15 +303,15 @@ def chosen_tool(snapshot: Snapshot) -> Cluster:
         st.stop()
     if linked:
         st.session_state["tool_to_edit"] = linked
-    chosen = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=_pick_tool)
-    applied = snapshot.plan.applied
-    home = next((c for c in applied if chosen in c.members), None)
+    tool_id = bar.selectbox("Tool", ids, key="tool_to_edit", on_change=_pick_tool)
+    clusters = snapshot.plan.applied
+    home = next((c for c in clusters if tool_id in c.members), None)
     if home is not None:
         st.info(
             f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
             "whose document agents see. The one below is used if that merge is undone."
         )
-    return review.alone(snapshot, chosen)
+    return review.tool_as_cluster(snapshot, tool_id)
 
 
 def _pick() -> None:

@@ -79,8 +79,8 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
     unless a parameter's type was changed, and untouched rows give the very same schema. Raises
     ``DecisionError`` for a name that is blank or repeats.
     """
-    stored = rows_of(draft)
-    if tuple(rows) == stored and draft.document.schema is not None:
+    saved_rows = rows_of(draft)
+    if tuple(rows) == saved_rows and draft.document.schema is not None:
         return draft.document.schema, dict(draft.renames)
     names = [row.name.strip() for row in rows]
     wrong = sorted(name for name, count in Counter(names).items() if count > 1 or not name)
@@ -93,7 +93,7 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
     schema: dict[str, Any] = dict(draft.document.schema or {})
     schema.setdefault("type", "object")
     properties = schema.get("properties") or {}
-    untouched = {replace(row, name="") for row in stored}
+    untouched = {replace(row, name="") for row in saved_rows}
     schema["properties"] = {
         name: properties[row.current]
         if replace(row, name="") in untouched
@@ -115,10 +115,10 @@ def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[P
     """The rows after what a grid tells of its cells: ``edited_rows`` (place → column → value),
     ``deleted_rows`` (places) and ``added_rows``. A cell that nobody touched keeps its value.
     """
-    changed = {int(at): _cells(cells) for at, cells in edits.get("edited_rows", {}).items()}
-    gone = set(edits.get("deleted_rows", ()))
-    kept = [replace(row, **changed.get(at, {})) for at, row in enumerate(rows) if at not in gone]
-    return kept + [ParameterRow(**_cells(cells)) for cells in edits.get("added_rows", ())]
+    changes = {int(at): _cells(cells) for at, cells in edits.get("edited_rows", {}).items()}
+    deleted = set(edits.get("deleted_rows", ()))
+    own = [replace(row, **changes.get(at, {})) for at, row in enumerate(rows) if at not in deleted]
+    return own + [ParameterRow(**_cells(cells)) for cells in edits.get("added_rows", ())]
 
 
 def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,22 +154,22 @@ def parsed(text: str) -> JsonObject:
 def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
     """The cluster as it would be with this document: kind, argument maps, reasons."""
     document = draft.document
-    edited: dict[str, Any] = {"name": document.name, "description": document.description}
+    edits: dict[str, Any] = {"name": document.name, "description": document.description}
     if document.schema is not None:
-        edited.update(schema=document.schema, renames=dict(draft.renames))
+        edits.update(schema=document.schema, renames=dict(draft.renames))
     tools = analysis.catalog.by_id
-    edited["maps"] = {tools[one].fingerprint: changes for one, changes in draft.maps.items()}
+    edits["maps"] = {tools[one].fingerprint: changes for one, changes in draft.maps.items()}
     group = Group(
         cluster.members,
         cluster.weakest_edge,
         decided=cluster.state == "accepted",
         family=cluster.relation == "family",
     )
-    edit = {frozenset(cluster.members): Edit(cluster.canonical, edited, cluster.chosen_kind)}
-    (made,) = build_clusters(
+    edit = {frozenset(cluster.members): Edit(cluster.canonical, edits, cluster.chosen_kind)}
+    (edited_cluster,) = build_clusters(
         analysis.catalog, [group], Constraints(), edit, 0.0, analysis.syntheses
     )
-    return made
+    return edited_cluster
 
 
 def value_of(text: str, kind: str) -> Any:
@@ -204,13 +204,13 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
 
 
 def _required(
-    listed: object, before: Mapping[str, Parameter], rows: Sequence[ParameterRow]
+    required: object, before: Mapping[str, Parameter], rows: Sequence[ParameterRow]
 ) -> list[str]:
     """The required names: those that stay in their old order, renamed, then the new ones."""
-    wanted = {row.current or row.name: row.name.strip() for row in rows if row.required}
-    old = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
-    kept = [wanted.get(name, name) for name in old if name in wanted or name not in before]
-    return kept + [name for name in wanted.values() if name not in kept]
+    ticked = {row.current or row.name: row.name.strip() for row in rows if row.required}
+    old = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    in_order = [ticked.get(name, name) for name in old if name in ticked or name not in before]
+    return in_order + [name for name in ticked.values() if name not in in_order]
 
 
 def _default_text(schema: JsonObject) -> str:
@@ -255,18 +255,18 @@ def edit(snapshot: Snapshot, cluster: Cluster, draft: Draft, reviewer: str) -> D
     document = draft.document
     if against := problems(snapshot, cluster, document):
         raise DecisionError(f"the document cannot be saved: {'; '.join(against)}")
-    changed: dict[str, Any] = {
+    edits: dict[str, Any] = {
         key: getattr(document, key)
         for key in ("name", "description", "schema")
         if getattr(document, key) != getattr(cluster.document, key)
     }
-    if "schema" in changed:
-        changed["renames"] = dict(draft.renames)
+    if "schema" in edits:
+        edits["renames"] = dict(draft.renames)
     if draft.maps != draft_of(snapshot, cluster).maps:
-        changed["maps"] = dict(draft.maps)
-    if not changed:
+        edits["maps"] = dict(draft.maps)
+    if not edits:
         raise DecisionError("nothing was changed; edit the name, description or parameters")
-    return review.decide(snapshot, "edit", cluster, reviewer, changed)
+    return review.decide(snapshot, "edit", cluster, reviewer, edits)
 
 
 def problems(snapshot: Snapshot, cluster: Cluster, document: Document) -> tuple[str, ...]:
@@ -283,21 +283,21 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
     members = frozenset(cluster.members)
     prints = sorted(catalog.by_id[one].fingerprint for one in members)
     by_print = {catalog.by_id[one].fingerprint: one for one in sorted(members, reverse=True)}
-    made = []
+    found_versions = []
     for at, decision in enumerate(log):
         if decision.action != "edit" or sorted(decision.fingerprints) != prints:
             continue
         last = edits(catalog, log[: at + 1]).get(members)
-        written = last.document if last else {}
-        texts = {key: written[key] for key in ("name", "description", "schema") if key in written}
+        document = last.document if last else {}
+        texts = {key: document[key] for key in ("name", "description", "schema") if key in document}
         maps = {
             by_print[one]: changes
-            for one, changes in written.get("maps", {}).items()
+            for one, changes in document.get("maps", {}).items()
             if one in by_print
         }
-        draft = Draft(replace(start.document, **texts), written.get("renames", {}), maps)
-        made.append(DocumentVersion(decision, draft))
-    return tuple(made[::-1])
+        draft = Draft(replace(start.document, **texts), document.get("renames", {}), maps)
+        found_versions.append(DocumentVersion(decision, draft))
+    return tuple(found_versions[::-1])
 
 
 def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.ModelDocument | None:

@@ -47,19 +47,19 @@ class NamespaceView:
 
 def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
     """A view of each server that has tools, by name."""
-    plan, (written, suggested) = snapshot.plan, _texts(snapshot)
+    plan, (descriptions, suggested) = snapshot.plan, _texts(snapshot)
     tools = [item.tool for item in plan.tools]
     before = findable_tools.shares(snapshot, NAMESPACES)
     after = findable_tools.shares(snapshot, NAMESPACES, findable_tools.MERGED)
-    under = findable_tools.shares_under(snapshot, {**written, **suggested})
+    under = findable_tools.shares_under(snapshot, {**descriptions, **suggested})
     rows = []
-    for server in described_servers(plan.catalog.servers, tools, written):
+    for server in described_servers(plan.catalog.servers, tools, descriptions):
         ids = [tool.id for tool in tools if tool.server == server.name]
         means = (
             None if shares is None else sum(shares.get(one, 1.0) for one in ids) / len(ids)
             for shares in (before, after, under)
         )
-        is_written, text = server.name in written, suggested.get(server.name, "")
+        is_written, text = server.name in descriptions, suggested.get(server.name, "")
         rows.append(
             NamespaceView(server.name, len(ids), server.description, is_written, text, *means)
         )
@@ -70,8 +70,8 @@ def texts_to_measure(snapshot: Snapshot) -> dict[str, str] | None:
     """What ``findable_tools`` is to measure beside the texts as they stand: those of the model,
     where there are any.
     """
-    written, suggested = _texts(snapshot)
-    return {**written, **suggested} if suggested else None
+    descriptions, suggested = _texts(snapshot)
+    return {**descriptions, **suggested} if suggested else None
 
 
 def violations(snapshot: Snapshot, server: str, text: str) -> tuple[Violation, ...]:
@@ -95,11 +95,11 @@ def describe(snapshot: Snapshot, server: str, text: str, reviewer: str) -> Decis
 def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
     """By server what people wrote, and what the model did so far."""
     plan, log = snapshot.plan, snapshot.log
-    written, asker = namespace_descriptions(plan.catalog, log), judging.known_answers(snapshot)
+    descriptions, asker = namespace_descriptions(plan.catalog, log), judging.known_answers(snapshot)
     if asker is None:
-        return written, {}
+        return descriptions, {}
     tools = [item.tool for item in plan.tools]
-    return written, descriptions_of_model(plan.catalog.servers, tools, asker)
+    return descriptions, descriptions_of_model(plan.catalog.servers, tools, asker)
 
 
 _ABOUT = (
@@ -171,17 +171,17 @@ def _form(snapshot: Snapshot, view: NamespaceView) -> None:
     text = st.text_area("Description", starts[start], key=f"namespace_{at}", height=120)
     show_violations(violations(snapshot, view.server, text))
     bar = st.container(horizontal=True)
-    for label, wanted, is_off in (
+    for label, value, is_off in (
         ("Save", text, text.strip() == view.description or not text.strip()),
         ("Take ours again", "", not view.is_written),
     ):
         with bar:
             decision_buttons.record_button(
                 label,
-                partial(_describe, snapshot, view.server, wanted),
+                partial(_describe, snapshot, view.server, value),
                 f"Described: {view.server}",
                 key=f"{label}_{suffix}",
-                type="primary" if wanted else "secondary",
+                type="primary" if value else "secondary",
                 disabled=is_off,
             )
 

@@ -38,23 +38,23 @@ class SiblingsCard:
         return any(tool.description != self.standing[tool.id] for tool in self.tools)
 
 
-@kept(most=4)
+@kept(limit=4)
 def pairs(
-    snapshot: Snapshot, least: float = telling_apart.COLLIDE
+    snapshot: Snapshot, threshold: float = telling_apart.COLLIDE
 ) -> tuple[telling_apart.SiblingPair, ...]:
     """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``
     before the analysis is finished.
     """
     analysis = snapshot.analysis
     never = constraints(analysis.catalog, snapshot.log).cannot
-    return telling_apart.sibling_pairs(analysis, snapshot.plan, never, least)
+    return telling_apart.sibling_pairs(analysis, snapshot.plan, never, threshold)
 
 
-def edited(snapshot: Snapshot) -> frozenset[str]:
+def edited_ids(snapshot: Snapshot) -> frozenset[str]:
     """Ids of the tools that have a description other than the one that came in."""
     own = snapshot.analysis.catalog.by_id
     return frozenset(
-        one for one, text in _standing(snapshot).items() if text != own[one].description
+        one for one, text in _current_texts(snapshot).items() if text != own[one].description
     )
 
 
@@ -62,30 +62,30 @@ def card(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> SiblingsCar
     """The pair with what is suggested for it."""
     by_id = snapshot.analysis.catalog.by_id
     tools = (by_id[siblings.pair.left], by_id[siblings.pair.right])
-    standing = _standing(snapshot)
+    current_texts = _current_texts(snapshot)
     return SiblingsCard(
         siblings=siblings,
         tools=tools,
-        standing={one.id: standing.get(one.id, one.description) for one in tools},
+        standing={one.id: current_texts.get(one.id, one.description) for one in tools},
         rewrites=_rewrites(snapshot, siblings),
     )
 
 
-def winning(snapshot: Snapshot, least: float = telling_apart.COLLIDE) -> dict[str, str]:
-    """By tool id the descriptions that can be accepted unseen, at ``least`` or closer: of each
+def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dict[str, str]:
+    """By tool id the descriptions that can be accepted unseen, at ``threshold`` or closer: of each
     pair the first rewrite that wins and that nothing speaks against. Left out are tools that
     have another description than the one that came in, and all but the closest pair of a tool.
     """
-    done, wanted = edited(snapshot), dict[str, str]()
-    for siblings in pairs(snapshot, least):
-        if not (done | wanted.keys()).isdisjoint((siblings.pair.left, siblings.pair.right)):
+    edited_tools, texts = edited_ids(snapshot), dict[str, str]()
+    for siblings in pairs(snapshot, threshold):
+        if not (edited_tools | texts.keys()).isdisjoint((siblings.pair.left, siblings.pair.right)):
             continue
         for one in _rewrites(snapshot, siblings):
             new = one.rewrite.descriptions
             if one.wins and not any(violations(snapshot, new).values()):
-                wanted |= new
+                texts |= new
                 break
-    return wanted
+    return texts
 
 
 def violations(
@@ -109,21 +109,21 @@ def save(
     """Record the descriptions of tools, each as an edit of its tool; those that stand already
     are left out. Raises ``DecisionError`` where none is new, or one cannot be exported.
     """
-    wanted = []
+    edits = []
     for tool_id, text in descriptions.items():
-        cluster = review.alone(snapshot, tool_id)
+        cluster = review.tool_as_cluster(snapshot, tool_id)
         if text.strip() != cluster.document.description:
             draft = edited_documents.draft_of(snapshot, cluster)
             document = replace(draft.document, description=text.strip())
             if problems := edited_documents.problems(snapshot, cluster, document):
                 raise DecisionError(f"{tool_id} cannot be saved: {'; '.join(problems)}")
-            wanted.append((cluster, replace(draft, document=document)))
-    if not wanted:
+            edits.append((cluster, replace(draft, document=document)))
+    if not edits:
         raise DecisionError("neither description was changed; edit one")
-    return tuple(edited_documents.edit(snapshot, *one, reviewer) for one in wanted)
+    return tuple(edited_documents.edit(snapshot, *one, reviewer) for one in edits)
 
 
-def _standing(snapshot: Snapshot) -> dict[str, str]:
+def _current_texts(snapshot: Snapshot) -> dict[str, str]:
     """The descriptions that leave, of the tools that are not merged."""
     tools = snapshot.plan.tools
     return {item.tool.id: item.tool.description for item in tools if len(item.members) == 1}
@@ -141,7 +141,7 @@ def _rewrites(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> tuple[
         "rewrites",
         digest([one.descriptions for one in rewrites], answers),
         lambda: best_rewrites((left, right), rewrites, answers, snapshot.work.analyses.embed),
-        most=500,
+        limit=500,
     )
 
 
@@ -150,8 +150,8 @@ def _requests(snapshot: Snapshot, pair: Pair) -> list[tuple[str, str]]:
     answers, each with that one: 200 at most.
     """
     answers = dict(answers_of(pair, loaded_queries.queries(snapshot)))
-    accepted = reviewed_variants.accepted(snapshot)
+    variants = reviewed_variants.accepted_variants(snapshot)
     for one in (pair.left, pair.right):
-        for question in accepted.get(one, Augmentation("")).questions:
+        for question in variants.get(one, Augmentation("")).questions:
             answers.setdefault(question, one)
     return list(answers.items())[:_MOST_QUERIES]

@@ -29,10 +29,10 @@ def chosen_key(
     order = list(labels)[:MOST_OPTIONS]
     if st.session_state.get(at) not in order:
         st.session_state[at] = order[0]
-    chosen = bar.selectbox(
+    key = bar.selectbox(
         f"{label} ({len(labels):,})", order, key=at, format_func=labels.__getitem__, width=480
     )
-    return chosen, order[(order.index(chosen) + 1) % len(order)]
+    return key, order[(order.index(key) + 1) % len(order)]
 
 
 def show_violations(violations: Sequence[Violation], name: str = "") -> None:
@@ -59,22 +59,22 @@ def siblings_panel(snapshot: Snapshot) -> None:
     st.caption(_ABOUT)
     decision_buttons.notice(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    least = bar.slider(
+    threshold = bar.slider(
         "Similarity at least", LEAST, 0.95, COLLIDE, 0.05, key="siblings_least", width=200
     )
-    shown = bar.segmented_control(
+    state = bar.segmented_control(
         "Show", [_WAITING, EDITED, _ALL], default=_WAITING, required=True, key="siblings_shown"
     )
-    pairs, edited = siblings.pairs(snapshot, least), siblings.edited(snapshot)
-    kept = [one for one in pairs if shown in (_ALL, _state(one, edited))]
-    waiting = sum(_state(one, edited) == _WAITING for one in pairs)
-    if kept:
-        _chosen(snapshot, kept, bar)
+    pairs, edited_tools = siblings.pairs(snapshot, threshold), siblings.edited_ids(snapshot)
+    shown = [one for one in pairs if state in (_ALL, _state(one, edited_tools))]
+    open_count = sum(_state(one, edited_tools) == _WAITING for one in pairs)
+    if shown:
+        _pair_card(snapshot, shown, bar)
     else:
         st.info("No pair is left here.", icon=":material/check_circle:")
-    st.caption(f"{waiting:,} of {quantity(len(pairs), 'pair')} wait, {len(kept):,} shown.")
-    if waiting:
-        _accept_winning(snapshot, least)
+    st.caption(f"{open_count:,} of {quantity(len(pairs), 'pair')} wait, {len(shown):,} shown.")
+    if open_count:
+        _accept_winning(snapshot, threshold)
     ask_panel.ask_box(
         snapshot,
         "siblings",
@@ -85,32 +85,32 @@ def siblings_panel(snapshot: Snapshot) -> None:
     )
 
 
-def _accept_winning(snapshot: Snapshot, least: float) -> None:
+def _accept_winning(snapshot: Snapshot, threshold: float) -> None:
     st.button(
         "Save all that win",
         key="save_winning",
         icon=":material/done_all:",
         on_click=_save_winning,
-        args=(snapshot, least),
+        args=(snapshot, threshold),
         help="The first rewrite of each pair that wins a request and loses none, that brings the "
         "right tool nearer on requests it was not chosen on, and has no warning. One undo takes "
         "all back.",
     )
 
 
-def _save_winning(snapshot: Snapshot, least: float) -> None:
-    if texts := siblings.winning(snapshot, least):
+def _save_winning(snapshot: Snapshot, threshold: float) -> None:
+    if texts := siblings.winning(snapshot, threshold):
         _save(snapshot, texts, "")
     else:
         text = "No rewrite wins. Add a query set to measure more, or edit pair by pair."
         st.session_state["notice"] = (False, text)
 
 
-def _state(one: SiblingPair, edited: frozenset[str]) -> str:
-    return _WAITING if edited.isdisjoint((one.pair.left, one.pair.right)) else EDITED
+def _state(one: SiblingPair, edited_tools: frozenset[str]) -> str:
+    return _WAITING if edited_tools.isdisjoint((one.pair.left, one.pair.right)) else EDITED
 
 
-def _chosen(
+def _pair_card(
     snapshot: Snapshot, pairs: Sequence[SiblingPair], bar: st.delta_generator.DeltaGenerator
 ) -> None:
     by_key = {pair_key(one.pair): one for one in pairs}
@@ -163,7 +163,7 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
             help="Each is an edit of its tool: it leaves with the export, and can be undone.",
         )
         st.button("Skip", key=f"skip_{suffix}", on_click=_go, args=(onward,))
-        decision_buttons.undo_button(snapshot, review.standing(snapshot), by_key=False)
+        decision_buttons.undo_button(snapshot, review.active_decisions(snapshot), by_key=False)
 
 
 def _why(one: SiblingPair) -> str:

@@ -61,12 +61,12 @@ def _form(snapshot: Snapshot) -> None:
         return
     content = file.getvalue()
     try:
-        loaded = variants_in(content, file.name, snapshot.catalog)
+        variants = variants_in(content, file.name, snapshot.catalog)
     except ToolScopeError as error:
         safe_text.show_error(error)
         return
-    if loaded.unknown_names:
-        names = safe_text.first_few(loaded.unknown_names, _NAMED)
+    if variants.unknown_names:
+        names = safe_text.first_few(variants.unknown_names, _NAMED)
         st.warning(f"Not tools of this catalog, left out: {names}.", icon=":material/help:")
 
     def add() -> None:
@@ -74,7 +74,7 @@ def _form(snapshot: Snapshot) -> None:
         st.session_state["variants_turn"] = turn + 1
 
     st.button(
-        f"Load {quantity(len(loaded.by_id), 'variant')}",
+        f"Load {quantity(len(variants.by_id), 'variant')}",
         type="primary",
         key=f"load_variants_{turn}",
         on_click=add,
@@ -110,32 +110,32 @@ def _review(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control("Show", _SHOWS, key="variants_shown", default=None)
     words = bar.text_input("Search", type="search", key="find_variant").casefold()
-    kept = {
+    filtered = {
         view.tool.id: view
         for view in views
         if (not show or show == view.state or (show == "with warnings" and view.violations))
         and words in f"{view.tool.id} {view.offer.expanded}".casefold()
     }
-    if not kept:
+    if not filtered:
         st.info("No variant matches.")
         return
-    order = sorted(kept, key=lambda one: kept[one].state != "waiting")
-    labels = {one: f"{one} ({kept[one].state})" for one in order}
-    chosen, onward = chosen_key(bar, "Tool", labels, "variant_tool")
-    _card(snapshot, kept[chosen], onward)
+    order = sorted(filtered, key=lambda one: filtered[one].state != "waiting")
+    labels = {one: f"{one} ({filtered[one].state})" for one in order}
+    key, onward = chosen_key(bar, "Tool", labels, "variant_tool")
+    _card(snapshot, filtered[key], onward)
 
 
 def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
-    shown = view.standing if view.standing is not None and view.standing.is_there else view.offer
+    variant = view.standing if view.standing is not None and view.standing.is_there else view.offer
     rewrites = reviewed_variants.rewrites(snapshot, view.tool.id, view.offer.expanded)
-    starts = {} if shown == view.offer else {STANDS: shown.expanded}
+    starts = {} if variant == view.offer else {STANDS: variant.expanded}
     starts |= {one.rewrite.way: one.rewrite.descriptions[view.tool.id] for one in rewrites}
     starts[WHOLE] = view.offer.expanded
     winning = [one.rewrite.way for one in rewrites if one.wins]
-    start_at = WHOLE if shown == view.offer else STANDS
+    start_at = WHOLE if variant == view.offer else STANDS
     if winning and view.state == "waiting":
         start_at = winning[0]
-    suffix = f"{view.tool.fingerprint[:12]}_{digest(repr(shown))[:8]}"
+    suffix = f"{view.tool.fingerprint[:12]}_{digest(repr(variant))[:8]}"
     st.caption(f"{view.state}, from {safe_text.untrusted(view.source)}")
     start = st.segmented_control(
         "Start from", list(starts), default=start_at, required=True, key=f"from_{suffix}"
@@ -157,20 +157,20 @@ def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
         st.markdown("**Questions**")
         questions = [
             text
-            for number, question in enumerate(shown.questions)
+            for number, question in enumerate(variant.questions)
             if (text := _question(question, f"{suffix}_{number}"))
         ]
-        edited = replace(shown, expanded=expanded, questions=tuple(questions))
-        texts = {view.tool.id: edited.expanded}
+        edit = replace(variant, expanded=expanded, questions=tuple(questions))
+        texts = {view.tool.id: edit.expanded}
         size_badge(snapshot.described(texts))
         with st.container(horizontal=True):
-            for label, icon, wanted, is_off in (
-                ("Accept", "check", edited, not edited.is_there or edited == view.standing),
+            for label, icon, variants, is_off in (
+                ("Accept", "check", edit, not edit.is_there or edit == view.standing),
                 ("Reject", "close", NONE, view.state == "rejected"),
             ):
                 decision_buttons.record_button(
                     label,
-                    partial(_decide, snapshot, {view.tool.id: wanted}),
+                    partial(_decide, snapshot, {view.tool.id: variants}),
                     f"{label}ed: the variant of {view.tool.id}",
                     partial(st.session_state.__setitem__, "variant_tool", onward),
                     key=f"{label.lower()}_{suffix}",
@@ -178,14 +178,14 @@ def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
                     icon=f":material/{icon}:",
                     disabled=is_off,
                 )
-            decision_buttons.undo_button(snapshot, review.standing(snapshot), by_key=False)
+            decision_buttons.undo_button(snapshot, review.active_decisions(snapshot), by_key=False)
 
 
 def _as_edited(snapshot: Snapshot, tool: Tool, text: str, offered: Sequence[str]) -> None:
     """What a text does to requests that is none of those to start from."""
     if text and text not in (*offered, tool.description):
-        edited = reviewed_variants.rewrites(snapshot, tool.id, text)[-1]
-        st.caption(f"As edited: {edited.in_words}.")
+        variant = reviewed_variants.rewrites(snapshot, tool.id, text)[-1]
+        st.caption(f"As edited: {variant.in_words}.")
 
 
 def _question(question: str, key: str) -> str:
@@ -196,5 +196,5 @@ def _question(question: str, key: str) -> str:
     return text.strip() if is_kept else ""
 
 
-def _decide(snapshot: Snapshot, wanted: Mapping[str, Augmentation]) -> Decision:
-    return reviewed_variants.decide(snapshot, wanted, page_frame.reviewer())
+def _decide(snapshot: Snapshot, variants: Mapping[str, Augmentation]) -> Decision:
+    return reviewed_variants.decide(snapshot, variants, page_frame.reviewer())

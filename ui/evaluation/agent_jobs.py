@@ -63,19 +63,19 @@ def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(one for one in evaluations.query_sets(snapshot) if one != SYNTHETIC)
 
 
-def estimate(snapshot: Snapshot, wanted: AgentRunRequest) -> toolset_pair.AgentEstimate:
+def estimate(snapshot: Snapshot, run_request: AgentRunRequest) -> toolset_pair.AgentEstimate:
     """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
-    return _pair(snapshot, wanted).estimate(wanted.config)
+    return _pair(snapshot, run_request).estimate(run_request.config)
 
 
-def servers(snapshot: Snapshot, wanted: AgentRunRequest) -> tuple[str, ...]:
+def servers(snapshot: Snapshot, run_request: AgentRunRequest) -> tuple[str, ...]:
     """The catalog's servers that a run calls. Raises as ``estimate``."""
-    return _pair(snapshot, wanted).servers
+    return _pair(snapshot, run_request).servers
 
 
 def start(
     snapshot: Snapshot,
-    wanted: AgentRunRequest,
+    run_request: AgentRunRequest,
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
     is_shared: bool = False,
@@ -88,19 +88,19 @@ def start(
     """
     if reason := live_servers.why_off(snapshot.work.settings, is_shared):
         raise ConfigError(reason)
-    if missing := set(servers(snapshot, wanted)) - keys.keys():
+    if missing := set(servers(snapshot, run_request)) - keys.keys():
         raise ConfigError(
             f"the server {min(missing)!r} is not chosen; choose which of the configuration it "
             "is and tick it"
         )
     return model_runs.in_background(
-        snapshot, AGENT, lambda progress: run(snapshot, wanted, configuration, keys, progress)
+        snapshot, AGENT, lambda progress: run(snapshot, run_request, configuration, keys, progress)
     )
 
 
 def run(
     snapshot: Snapshot,
-    wanted: AgentRunRequest,
+    run_request: AgentRunRequest,
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
     progress: Progress = silent,
@@ -110,8 +110,8 @@ def run(
     Raises ``PausedError`` or ``ModelStopError`` where the model is not asked to the end,
     ``ConfigError`` where a server cannot be started.
     """
-    pair = _pair(snapshot, wanted)
-    about = _about(snapshot, wanted, pair)
+    pair = _pair(snapshot, run_request)
+    about = _about(snapshot, run_request, pair)
     numbers: list[int] = []
 
     def work(access: RunAccess) -> None:
@@ -124,9 +124,9 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
         key = digest(experiment.number, experiment.at, configured)[:16]
         file = agent_report.EpisodeFile(folder / f"{key}.jsonl", key)
-        turns = PaidTurns(model, access.ledger, access.terms, wanted.config.turn_tokens)
+        turns = PaidTurns(model, access.ledger, access.terms, run_request.config.turn_tokens)
         agent = toolset_pair.ConfiguredAgent(
-            turns, wanted.config, partial(_search_of, snapshot.work)
+            turns, run_request.config, partial(_search_of, snapshot.work)
         )
         originals = toolset_pair.OriginalsConfigured(configuration, keys, os.environ)
         report = toolset_pair.work_with_both(pair, originals, agent, file, __version__, progress)
@@ -139,9 +139,9 @@ def run(
     return numbers[0]
 
 
-def _pair(snapshot: Snapshot, wanted: AgentRunRequest) -> toolset_pair.ToolsetPair:
-    queries = evaluations.queries_of(snapshot, wanted.queries)
-    config = replace(POLICIES[wanted.merges], gateway=True)
+def _pair(snapshot: Snapshot, run_request: AgentRunRequest) -> toolset_pair.ToolsetPair:
+    queries = evaluations.queries_of(snapshot, run_request.queries)
+    config = replace(POLICIES[run_request.merges], gateway=True)
 
     def read() -> toolset_pair.ToolsetPair:
         archive = zipped(exports.bundle(snapshot, config))
@@ -149,10 +149,10 @@ def _pair(snapshot: Snapshot, wanted: AgentRunRequest) -> toolset_pair.ToolsetPa
             path = Path(place) / "toolset.zip"
             path.write_bytes(archive)
             return toolset_pair.read_toolset_pair(
-                path, queries, wanted.config, wanted.first, skip_unknown=True
+                path, queries, run_request.config, run_request.first, skip_unknown=True
             )
 
-    return kept_under(snapshot, "toolset pairs", wanted, read, most=2)
+    return kept_under(snapshot, "toolset pairs", run_request, read, limit=2)
 
 
 def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
@@ -166,18 +166,18 @@ def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
 
 
 def _about(
-    snapshot: Snapshot, wanted: AgentRunRequest, pair: toolset_pair.ToolsetPair
+    snapshot: Snapshot, run_request: AgentRunRequest, pair: toolset_pair.ToolsetPair
 ) -> JsonObject:
     """All that decides the figures but the model."""
     questions = [(query.id, query.text) for query in pair.by_id.values()]
     return {
-        "queries": wanted.queries,
+        "queries": run_request.queries,
         "before": ORIGINAL,
-        "after": wanted.merges,
+        "after": run_request.merges,
         "query_count": len(questions),
         "query_digest": digest(questions),
-        "decisions": evaluations.decided(snapshot),
-        "agent": asdict(wanted.config),
+        "decisions": evaluations.decisions_hash(snapshot),
+        "agent": asdict(run_request.config),
     }
 
 

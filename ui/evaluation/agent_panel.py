@@ -43,10 +43,10 @@ NO_QUERIES = (
 def agent_panel(snapshot: Snapshot) -> None:
     """The form that lets an agent work; what the run of the address, or the newest, came to."""
     st.caption(_ABOUT)
-    shown = newest(snapshot, AGENT)
+    experiment = newest(snapshot, AGENT)
     box = st.expander(
         "Let an agent work",
-        expanded=shown is None,
+        expanded=experiment is None,
         key="agent_form",
         icon=":material/smart_toy:",
         on_change="rerun",
@@ -54,8 +54,8 @@ def agent_panel(snapshot: Snapshot) -> None:
     if box.open:
         with box:
             _form(snapshot)
-    if shown is not None:
-        _results(snapshot, shown)
+    if experiment is not None:
+        _results(snapshot, experiment)
 
 
 def _form(snapshot: Snapshot) -> None:
@@ -75,12 +75,12 @@ def _form(snapshot: Snapshot) -> None:
     job = judging.job(snapshot)
     if job is not None and job.kind == AGENT and job.message and job.state != "done":
         safe_text.show_error(JobError(job.message))
-    wanted = _wanted(sets)
-    say_unknown(snapshot, wanted.queries)
+    run_request = _run_request(sets)
+    say_unknown(snapshot, run_request.queries)
     try:
         estimate, servers = (
-            agent_jobs.estimate(snapshot, wanted),
-            agent_jobs.servers(snapshot, wanted),
+            agent_jobs.estimate(snapshot, run_request),
+            agent_jobs.servers(snapshot, run_request),
         )
     except ToolScopeError as error:
         safe_text.show_error(error)
@@ -98,12 +98,12 @@ def _form(snapshot: Snapshot) -> None:
         key="agent_start",
         disabled=len(keys) < len(servers),
         on_click=_start,
-        args=(snapshot, wanted, configuration, keys),
+        args=(snapshot, run_request, configuration, keys),
         help="Tick every server first. All of them are ended with the run.",
     )
 
 
-def _wanted(sets: tuple[str, ...]) -> AgentRunRequest:
+def _run_request(sets: tuple[str, ...]) -> AgentRunRequest:
     """What the person chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         queries = st.selectbox("Queries", sets, key="agent_set", width=190)
@@ -167,13 +167,13 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
 
 def _start(
     snapshot: Snapshot,
-    wanted: AgentRunRequest,
+    run_request: AgentRunRequest,
     configuration: ClientConfiguration,
     keys: Mapping[str, str],
 ) -> None:
     safe_text.attempt(
         _FAILED,
-        lambda: agent_jobs.start(snapshot, wanted, configuration, keys, sign_in.is_shared()),
+        lambda: agent_jobs.start(snapshot, run_request, configuration, keys, sign_in.is_shared()),
     )
 
 

@@ -66,20 +66,20 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
     confused = {place for places in wrong.values() for place in places}
     rate = rate_text(len(queries) - len(confused), len(queries))
     st.markdown(f"Queries that find what they ask for: {safe_text.untrusted(rate)}.")
-    chosen = _matrix(cells, wrong)
-    if chosen is None:
+    cell = _matrix(cells, wrong)
+    if cell is None:
         st.caption("Select a cell to read its queries.")
         return
-    expected, actual = map(safe_text.untrusted, (chosen.expected, chosen.actual))
-    places = cells.get(chosen, ())
+    expected, actual = map(safe_text.untrusted, (cell.expected, cell.actual))
+    places = cells.get(cell, ())
     st.markdown(f"Asked for **{expected}**, found **{actual}**: {quantity(len(places), 'query')}.")
     if not places:
         return
     columns = [Column[Query]("query", lambda query: query.text), Column[Query]("id")]
     own = [queries[at] for at in places]
     data_tables.draw(own, columns, "The queries of the cell", key="cell_queries")
-    if chosen.is_wrong and {chosen.expected, chosen.actual} <= tools.keys():
-        pair_link(snapshot, pair_key(Pair.of(chosen.expected, chosen.actual)))
+    if cell.is_wrong and {cell.expected, cell.actual} <= tools.keys():
+        pair_link(snapshot, pair_key(Pair.of(cell.expected, cell.actual)))
 
 
 def _matrix(
@@ -91,9 +91,9 @@ def _matrix(
     for one, places in wrong.items():
         expected[one.expected] += len(places)
         actual[one.actual] += len(places)
-    rows, most_instead = _most(expected), _most(actual)
-    beside = dict.fromkeys(one.actual for row in rows for one in wrong if one.expected == row)
-    columns = [name for name in beside if name in most_instead]
+    rows, most_instead = _most_frequent(expected), _most_frequent(actual)
+    others = dict.fromkeys(one.actual for row in rows for one in wrong if one.expected == row)
+    columns = [name for name in others if name in most_instead]
     grid = [[confusions.Mismatch(row, name) for row in rows] for name in columns]
     grid.insert(0, [confusions.Mismatch(row, row) for row in rows])
 
@@ -126,11 +126,11 @@ def _matrix(
     return None
 
 
-def _most(counts: Mapping[str, int]) -> list[str]:
+def _most_frequent(counts: Mapping[str, int]) -> list[str]:
     """The names with the highest counts, and what is no tool, last."""
-    others = (confusions.NONE, confusions.NOT_A_TOOL)
-    most = sorted(counts, key=lambda name: (name not in others, -counts[name], name))[:_MOST_SIDE]
-    return sorted(most, key=lambda name: (name in others, name))
+    unnamed = (confusions.NONE, confusions.NOT_A_TOOL)
+    order = sorted(counts, key=lambda name: (name not in unnamed, -counts[name], name))[:_MOST_SIDE]
+    return sorted(order, key=lambda name: (name in unnamed, name))
 
 
 _MOST_ROWS = 2_000
@@ -149,10 +149,10 @@ _MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 def result_panel(snapshot: Snapshot) -> None:
     """Both toolsets under the same queries, the queries won and lost, and each merge."""
-    measured = measured_result(snapshot, "comparison", Comparison)
-    if measured is None:
+    comparison = measured_result(snapshot, "comparison", Comparison)
+    if comparison is None:
         return
-    _, result = measured
+    _, result = comparison
     _summary(snapshot, result)
     _figures(snapshot, result)
     st.subheader("Queries", anchor=False)
@@ -222,7 +222,7 @@ def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> No
     data_tables.draw(rows, columns, "The figures of both toolsets", key=key, height="content")
 
 
-def _moved(row: ComparedQuery) -> str:
+def _change_in_words(row: ComparedQuery) -> str:
     """The answers that stand at another place, each with both places."""
     moves = zip(row.gold, row.places_before, row.places_after, strict=True)
     return "; ".join(
@@ -237,7 +237,7 @@ QUERIES: Columns[ComparedQuery] = [
     Column("query", width=380),
     Column(
         "moved",
-        _moved,
+        _change_in_words,
         title="answers that moved",
         width=320,
         help="Place before → after, and the tool; - is not among the first 10.",
@@ -249,7 +249,7 @@ QUERIES: Columns[ComparedQuery] = [
 def _queries(snapshot: Snapshot, result: Comparison) -> None:
     """Every query, with where its answers stood and stand."""
     counts = {outcome: result.count(outcome) for outcome in get_args(QueryOutcome)}
-    chosen = st.segmented_control(
+    change = st.segmented_control(
         "Outcome",
         list(counts),
         default="lost" if counts["lost"] else "won",
@@ -259,19 +259,19 @@ def _queries(snapshot: Snapshot, result: Comparison) -> None:
         format_func=lambda outcome: f"{outcome} ({counts[outcome]:,})",
         label_visibility="collapsed",
     )
-    rows = [one for one in result.queries if one.outcome == chosen]
+    rows = [one for one in result.queries if one.outcome == change]
     rows.sort(key=lambda one: (-abs(one.change), one.id))
     if not rows:
         st.caption("None.")
         return
-    alt = f"Queries: {chosen}"
-    picked = data_tables.chosen_row(rows[:_MOST_ROWS], QUERIES, alt, most=480, key="queries")
+    alt = f"Queries: {change}"
+    query = data_tables.chosen_row(rows[:_MOST_ROWS], QUERIES, alt, most=480, key="queries")
     if len(rows) > _MOST_ROWS:
         st.caption(f"The first {_MOST_ROWS:,} of {quantity(len(rows), 'query')}.")
-    if picked is None:
+    if query is None:
         st.caption("Select a query to try it on the Retrieval page.")
     else:
-        name, text = snapshot.record.name, picked.query[:2_000]
+        name, text = snapshot.record.name, query.query[:2_000]
         page_frame.page_link("retrieval", "Search this request", catalog=name, q=text)
 
 
@@ -313,11 +313,11 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
         ),
     ]
     alt = "What each merge does"
-    picked = data_tables.chosen_row(rows, columns, alt, most=480, key="measured_merges")
-    if picked is None:
+    merge = data_tables.chosen_row(rows, columns, alt, most=480, key="measured_merges")
+    if merge is None:
         st.caption("Select a merge to take it back.")
     else:
-        _taken_back(snapshot, picked)
+        _taken_back(snapshot, merge)
 
 
 def _names(snapshot: Snapshot, ids: Iterable[str]) -> list[str]:
@@ -327,7 +327,7 @@ def _names(snapshot: Snapshot, ids: Iterable[str]) -> list[str]:
 
 def _name(snapshot: Snapshot, tool_id: str) -> str:
     tool = snapshot.analysis.catalog.by_id.get(tool_id)
-    return safe_text.named(tool_id, tool.name) if tool else tool_id
+    return safe_text.named_tool(tool_id, tool.name) if tool else tool_id
 
 
 def _taken_back(snapshot: Snapshot, row: MergeEffect) -> None:
@@ -346,16 +346,16 @@ def _taken_back(snapshot: Snapshot, row: MergeEffect) -> None:
 
 def confusions_panel(snapshot: Snapshot) -> None:
     """What is found where another tool is asked for, before the merge, and pairs so confused."""
-    measured = measured_result(
+    comparison = measured_result(
         snapshot,
         "comparison",
         Comparison,
         "Which tools stand in each other's way? Every query is searched in the toolset before the "
         "merge; counted is where it finds another tool above its answer.",
     )
-    if measured is None:
+    if comparison is None:
         return
-    _, result = measured
+    _, result = comparison
     confusion_matrix_panel(snapshot, result)
     st.subheader("Pairs", anchor=False)
     rows = result.confusions[:_MOST_ROWS]
@@ -378,8 +378,8 @@ def confusions_panel(snapshot: Snapshot) -> None:
         Column("texts", lambda row: texts[row.queries[0]], title="such as", width=360),
     ]
     alt = "Tools that queries confuse"
-    picked = data_tables.chosen_row(rows, columns, alt, most=480, key="confusions")
-    if picked is None:
+    confusion = data_tables.chosen_row(rows, columns, alt, most=480, key="confusions")
+    if confusion is None:
         st.caption("Select a pair to open it on the Overlap page.")
     else:
-        pair_link(snapshot, pair_key(picked.pair))
+        pair_link(snapshot, pair_key(confusion.pair))

@@ -86,12 +86,12 @@ class ExperimentRequest:
 
 def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
     """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
-    judged = (
+    with_answers = (
         view.name
         for view in loaded_queries.sets(snapshot)
         if any(query.gold for query in view.content.queries)
     )
-    return (*judged, SYNTHETIC)
+    return (*with_answers, SYNTHETIC)
 
 
 def unknown(snapshot: Snapshot, name: str) -> tuple[str, ...]:
@@ -100,37 +100,37 @@ def unknown(snapshot: Snapshot, name: str) -> tuple[str, ...]:
     return next((view.unknown for view in sets if view.name == name), ())
 
 
-def start(snapshot: Snapshot, wanted: ExperimentRequest) -> str:
+def start(snapshot: Snapshot, request: ExperimentRequest) -> str:
     """Run an experiment in the background; returns the job's id (that of a running one of its
     kind, if any).
     """
-    return snapshot.start(job_kind(wanted.kind), lambda step: run(snapshot, wanted, step))
+    return snapshot.start(job_kind(request.kind), lambda step: run(snapshot, request, step))
 
 
-def run(snapshot: Snapshot, wanted: ExperimentRequest, progress: Progress = silent) -> int:
+def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = silent) -> int:
     """Run an experiment here and now, or go on with one that was broken off; its number.
 
     Raises ``ConfigError`` where no query has a gold answer.
     """
-    work, trial = snapshot.work, _trial(snapshot, wanted)
-    configuration = _configuration(snapshot, wanted, trial)
-    experiment = open_experiment(work.store, snapshot.id, wanted.kind, configuration)
+    work, trial = snapshot.work, _trial(snapshot, request)
+    configuration = _configuration(snapshot, request, trial)
+    experiment = open_experiment(work.store, snapshot.id, request.kind, configuration)
     started = time.monotonic() - experiment.seconds
 
     def keep(result: JsonObject, *, is_done: bool) -> None:
         seconds = time.monotonic() - started
         keep_result(work.store, experiment.number, result, seconds, is_done=is_done)
 
-    if wanted.kind == "sweep":
+    if request.kind == "sweep":
         points = list((experiment.result or {}).get("points", ()))
-        done = [point["value"] for point in points]
-        for point in _sweep(snapshot, wanted, trial, done, progress):
+        known = [point["value"] for point in points]
+        for point in _sweep(snapshot, request, trial, known, progress):
             points.append(result_json(point.figures(trial.catalog)))
             keep({"points": points}, is_done=False)
         keep({"points": points}, is_done=True)
     else:
         measure = {"comparison": _compare, "stress": _stress, "ablation": _ablate, "plan": _plans}
-        result = measure[wanted.kind](snapshot, wanted, trial, progress)
+        result = measure[request.kind](snapshot, request, trial, progress)
         keep(result_json(result), is_done=True)
     return experiment.number
 
@@ -138,7 +138,7 @@ def run(snapshot: Snapshot, wanted: ExperimentRequest, progress: Progress = sile
 def is_current(snapshot: Snapshot, experiment: Experiment) -> bool:
     """Whether the catalog and its decisions are those that the experiment measured."""
     measured_then = experiment.configuration.get("decisions")
-    return experiment.catalog_id == snapshot.id and measured_then == decided(snapshot)
+    return experiment.catalog_id == snapshot.id and measured_then == decisions_hash(snapshot)
 
 
 def as_json(experiment: Experiment) -> str:
@@ -166,7 +166,7 @@ def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Deci
     """Undo the merge of these tools: the decision that accepted it, or where nobody decided a
     *keep apart*. Raises ``DecisionError`` where there is no such merge any more.
     """
-    for decision in review.standing(snapshot):
+    for decision in review.active_decisions(snapshot):
         if decision.action == "accept" and sorted(decision.ids) == sorted(members):
             return review.undo(snapshot, reviewer, decision.seq)
     cluster = _merge_of(snapshot, members)
@@ -192,19 +192,19 @@ def _merge_of(snapshot: Snapshot, members: Sequence[str]) -> Cluster | None:
     return next((one for one in clusters if sorted(one.members) == sorted(members)), None)
 
 
-def _trial(snapshot: Snapshot, wanted: ExperimentRequest) -> comparison.Trial:
+def _trial(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
     catalog = snapshot.analysis.catalog
-    queries = queries_of(snapshot, wanted.queries)
-    for side in (wanted.before, wanted.after):
+    queries = queries_of(snapshot, request.queries)
+    for side in (request.before, request.after):
         model = measured_sides.model(snapshot, side)
         if model is not None:
             queries = tuple(one for one in queries if not model.learned_from(one.text))
     if not queries:
         raise ConfigError(
-            f"the model learned from every query of {wanted.queries!r}; choose a set that was "
+            f"the model learned from every query of {request.queries!r}; choose a set that was "
             "added after the training"
         )
-    return comparison.Trial.of(catalog, queries, comparison.request_of(wanted.split), _CUTOFFS)
+    return comparison.Trial.of(catalog, queries, comparison.request_of(request.split), _CUTOFFS)
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
@@ -218,32 +218,32 @@ def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
 
 
 def _compare(
-    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> comparison.Comparison:
-    before, _ = measured_sides.toolset_of(snapshot, wanted.before)
-    after, plan = measured_sides.toolset_of(snapshot, wanted.after)
-    models = [measured_sides.model(snapshot, side) for side in (wanted.before, wanted.after)]
+    before, _ = measured_sides.toolset_of(snapshot, request.before)
+    after, plan = measured_sides.toolset_of(snapshot, request.after)
+    models = [measured_sides.model(snapshot, side) for side in (request.before, request.after)]
     bench = searches.bench(snapshot)
-    ranker, other = (bench.ranker(_retrieval(wanted), one) for one in models)
+    ranker, other = (bench.ranker(_retrieval(request), one) for one in models)
     if models[0] is models[1]:
         other = ranker  # compared in memory once
     first = second = comparison.measurement_of(before, trial, ranker, bench.tokens, progress)
     if after.version != before.version or other is not ranker:
         second = comparison.measurement_of(after, trial, other, bench.tokens, progress)
     effects: tuple[comparison.MergeEffect, ...] = ()
-    if plan is not None and wanted.before == ORIGINAL:
+    if plan is not None and request.before == ORIGINAL:
         effects = merge_effects(plan, trial, first, second, ranker, progress)
-    named = relabelled(trial.queries, before.phi)
+    relabelled_queries = relabelled(trial.queries, before.phi)
     never = constraints(trial.catalog, snapshot.log).cannot
-    unneeded = [one for one in queries_of(snapshot, wanted.queries) if one.needs_none]
-    requests = list(map(comparison.request_of(wanted.split), unneeded))
+    unneeded = [one for one in queries_of(snapshot, request.queries) if one.needs_none]
+    requests = list(map(comparison.request_of(request.split), unneeded))
     rankings = (
         ranker.rankings(before.tools, requests, comparison.PLACES, progress) if requests else ()
     )
     return replace(
         comparison.compared(trial, first, replace(second, toolset=after)),
         merges=effects,
-        confusions=pair_confusions(named, first.rankings)[:MOST_CONFUSIONS],
+        confusions=pair_confusions(relabelled_queries, first.rankings)[:MOST_CONFUSIONS],
         forbidden=tuple((one.left, one.right) for one in forbidden_merges(after, never)),
         never=len(never),
         needing_none=tuple(map(comparison.SearchedQuery.of, unneeded, rankings)),
@@ -252,21 +252,22 @@ def _compare(
 
 def _sweep(
     snapshot: Snapshot,
-    wanted: ExperimentRequest,
+    request: ExperimentRequest,
     trial: comparison.Trial,
-    done: Sequence[float | str],
+    known: Sequence[float | str],
     progress: Progress,
 ) -> Iterator[sweeps.SweepPoint]:
-    """The points of a sweep that are not ``done``."""
-    bench, config = searches.bench(snapshot), POLICIES.get(wanted.after, PlanConfig(accept="auto"))
-    standing = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config, _retrieval(wanted))
-    if wanted.knob == "encoder":
+    """The points of a sweep that are not ``known``."""
+    bench, config = (
+        searches.bench(snapshot),
+        POLICIES.get(request.after, PlanConfig(accept="auto")),
+    )
+    fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config, _retrieval(request))
+    if request.knob == "encoder":
         encoder = partial(_encoder, bench.embedder)
-        return sweeps.encoder_points(
-            standing, encoder, bench.cache, wanted.encoders, done, progress
-        )
+        return sweeps.encoder_points(fixed, encoder, bench.cache, request.encoders, known, progress)
     analysis = snapshot.analysis
-    return sweeps.setting_points(analysis, standing, bench.ranker, wanted.knob, done, progress)
+    return sweeps.setting_points(analysis, fixed, bench.ranker, request.knob, known, progress)
 
 
 def _encoder(own: Embedder, name: str) -> Embedder:
@@ -275,30 +276,30 @@ def _encoder(own: Embedder, name: str) -> Embedder:
 
 
 def _stress(
-    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> Stress:
-    config = replace(_retrieval(wanted), rerank="none")  # the pools are small
-    splits: tuple[RequestSplit, ...] = ("none", wanted.split)
+    config = replace(_retrieval(request), rerank="none")  # the pools are small
+    splits: tuple[RequestSplit, ...] = ("none", request.split)
     trials: dict[str, comparison.Trial] = {one: trial.split_by(one) for one in splits}
-    return searches.bench(snapshot).stress(_sides(snapshot, wanted), trials, config, progress)
+    return searches.bench(snapshot).stress(_sides(snapshot, request), trials, config, progress)
 
 
 def _ablate(
-    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> sweeps.Ablation:
     bench = searches.bench(snapshot)
-    standing = sweeps.FixedSettings(trial, snapshot.log, bench.tokens)
-    rows = sweeps.ablation_rows(snapshot.analysis, standing, bench.ranker, progress)
+    fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens)
+    rows = sweeps.ablation_rows(snapshot.analysis, fixed, bench.ranker, progress)
     return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
 
 
 def _plans(
-    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial, progress: Progress
+    snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> JsonObject:
     """What the plans of the queries call on both sides, each job by the ranking."""
     bench, rows = searches.bench(snapshot), []
-    for toolset in _sides(snapshot, wanted):
-        retriever = Retriever(toolset.tools, bench.embedder, bench.cache, _retrieval(wanted))
+    for toolset in _sides(snapshot, request):
+        retriever = Retriever(toolset.tools, bench.embedder, bench.cache, _retrieval(request))
         planner = offline_planner(Catalog(toolset.tools), retriever, WORKER_K, PlannerConfig())
         golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
         figures = plan_figures(planner.plans(trial.requests, progress), golds, bench.tokens)
@@ -306,13 +307,13 @@ def _plans(
     return {"plans": rows}
 
 
-def _sides(snapshot: Snapshot, wanted: ExperimentRequest) -> list[Toolset]:
-    sides = dict.fromkeys((wanted.before, wanted.after))
+def _sides(snapshot: Snapshot, request: ExperimentRequest) -> list[Toolset]:
+    sides = dict.fromkeys((request.before, request.after))
     return [measured_sides.toolset_of(snapshot, side)[0] for side in sides]
 
 
 def _configuration(
-    snapshot: Snapshot, wanted: ExperimentRequest, trial: comparison.Trial
+    snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial
 ) -> JsonObject:
     """All that decides the figures."""
     questions = [
@@ -320,18 +321,18 @@ def _configuration(
         for one in trial.queries
     ]
     return {
-        **asdict(wanted),
-        "retrieval": _retrieval(wanted).as_json(),
+        **asdict(request),
+        "retrieval": _retrieval(request).as_json(),
         "embedder": snapshot.work.embedder.name,
         "tools": len(trial.catalog.tools),
-        "decisions": decided(snapshot),
+        "decisions": decisions_hash(snapshot),
         "query_count": len(trial.queries),
         "query_digest": digest(questions),
     }
 
 
 @kept()
-def decided(snapshot: Snapshot) -> str:
+def decisions_hash(snapshot: Snapshot) -> str:
     """A hash of the decisions and of the merges that follow from them and from the judge."""
     log = [(one.seq, one.action) for one in snapshot.log]
     plans = [snapshot.plan_under(config) for config in POLICIES.values()]
@@ -343,8 +344,8 @@ def job_kind(kind: ExperimentKind) -> str:
     return f"experiment: {kind}"
 
 
-def _retrieval(wanted: ExperimentRequest) -> RetrievalConfig:
-    config = named_search(wanted.search)
-    alpha = config.dense_weight if wanted.alpha is None else wanted.alpha
-    rerank = config.rerank if wanted.rerank == "auto" else wanted.rerank
+def _retrieval(request: ExperimentRequest) -> RetrievalConfig:
+    config = named_search(request.search)
+    alpha = config.dense_weight if request.alpha is None else request.alpha
+    rerank = config.rerank if request.rerank == "auto" else request.rerank
     return replace(config, dense_weight=alpha, rerank=rerank)

@@ -74,21 +74,21 @@ def _metric_rows(
     for name, old in before.metrics.items():
         metric, k = METRICS.get(name.partition("@")[0]), int(name.partition("@")[2])
         if metric and metric.is_shown and k >= metric.least_k:
-            moved, p = result.changes[name], result.p.get(name, 1.0)
+            change, p = result.changes[name], result.p.get(name, 1.0)
             yield FigureRow(
                 f"{metric.title}@{k}",
                 old.text,
                 after.metrics[name].text,
-                _difference(moved),
+                _difference(change),
                 "" if p == 1.0 else f"{p:.3f}",
-                moved.mean > 0 if moved.mean and p < SIGNIFICANT else None,
+                change.mean > 0 if change.mean and p < SIGNIFICANT else None,
             )
 
 
 def in_words(names: Iterable[str]) -> str:
     """What the measures say that stand in these names, in Markdown."""
     text = " ".join(names)
-    parts = [f"**{name}**: {what}" for name, what in IN_WORDS.items() if name in text]
+    parts = [f"**{name}**: {meaning}" for name, meaning in IN_WORDS.items() if name in text]
     at = ["**@10**: among the first ten."] if "@10" in text else []
     return " ".join(
         [f"{'; '.join(parts)}.", *at, "In brackets the 95 % interval over the queries."]
@@ -197,14 +197,14 @@ def band_rows(result: Comparison, grades: Mapping[str, DocumentationGrade]) -> l
     """How often an answer is among the first ten by how well it is documented (ToolScope, figure
     5), as far as a model graded it; of alternatives the best documented counts.
     """
-    found: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
+    found_needs: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
     for row in result.queries:
         for need, old, new in zip(row.gold, row.places_before, row.places_after, strict=True):
             graded = [grades[one] for one in need if one in grades]
             if graded:
                 best = max(graded, key=lambda grade: grade.score)
-                found[best.band].append((old is not None, new is not None))
-    return [BandRow(band, pairs) for band, pairs in found.items() if pairs]
+                found_needs[best.band].append((old is not None, new is not None))
+    return [BandRow(band, pairs) for band, pairs in found_needs.items() if pairs]
 
 
 def _p(p: float) -> str:

@@ -112,10 +112,10 @@ def experiments_panel(snapshot: Snapshot) -> None:
 
 
 def _stress(snapshot: Snapshot) -> None:
-    measured = measured_result(snapshot, "stress", Stress)
-    if measured is None:
+    result = measured_result(snapshot, "stress", Stress)
+    if result is None:
         return
-    toolsets = measured[1].toolsets
+    toolsets = result[1].toolsets
     rows = [StressRow(name, point) for name, points in toolsets.items() for point in points]
     name = "Recall among distractors"
     picture(stress_lines(toolsets), lambda: records(rows, STRESS), "stress", name)
@@ -123,10 +123,10 @@ def _stress(snapshot: Snapshot) -> None:
 
 
 def _sweep(snapshot: Snapshot) -> None:
-    measured = measured_result(snapshot, "sweep", Sweep)
-    if measured is None:
+    result = measured_result(snapshot, "sweep", Sweep)
+    if result is None:
         return
-    knob, points = knob_name(measured[0]), measured[1].points
+    knob, points = knob_name(result[0]), result[1].points
     columns = experiment_tables.sweep_columns(points)
     figure = sweep_lines(points, knob)
     picture(figure, lambda: records(points, columns), "sweep", f"Sweep: {knob}")
@@ -134,18 +134,18 @@ def _sweep(snapshot: Snapshot) -> None:
 
 
 def _ablation(snapshot: Snapshot) -> None:
-    measured = measured_result(snapshot, "ablation", Ablation)
-    if measured is not None:
-        rows = measured[1].rows
+    result = measured_result(snapshot, "ablation", Ablation)
+    if result is not None:
+        rows = result[1].rows
         columns = experiment_tables.ablation_columns(rows)
         data_tables.draw(rows, columns, "Ablation", key="ablation_rows")
         _say_measures(columns)
 
 
 def _plans(snapshot: Snapshot) -> None:
-    measured = measured_result(snapshot, "plan", Plans)
-    if measured is not None:
-        data_tables.draw(measured[1].plans, PLANS, "Plans", key="plan_rows")
+    result = measured_result(snapshot, "plan", Plans)
+    if result is not None:
+        data_tables.draw(result[1].plans, PLANS, "Plans", key="plan_rows")
         _say_measures(PLANS)
 
 
@@ -155,8 +155,8 @@ def _say_measures(columns: Columns[Any]) -> None:
 
 def _kept_runs(snapshot: Snapshot) -> None:
     """The list, and what can be done with those that are selected."""
-    kept = experiments.all(snapshot)
-    if not kept:
+    runs = experiments.all(snapshot)
+    if not runs:
         st.caption("Nothing is measured yet.")
         return
     columns: Columns[Experiment] = [
@@ -167,13 +167,13 @@ def _kept_runs(snapshot: Snapshot) -> None:
         Column("at", lambda one: safe_text.clock(one.at), title="at (UTC)", width=130),
         Column("seconds", lambda one: round(one.seconds, 1), width=80),
     ]
-    picked = data_tables.ticked_rows(kept, columns, "Experiments", key="experiments", at_first=())
-    if not picked:
+    ticked = data_tables.ticked_rows(runs, columns, "Experiments", key="experiments", at_first=())
+    if not ticked:
         st.caption("Select an experiment to open, export or delete it; two to compare them.")
         return
-    if len(picked) == 2:
-        _compared(snapshot, *picked)
-    for one in picked[:2]:
+    if len(ticked) == 2:
+        _compared(snapshot, *ticked)
+    for one in ticked[:2]:
         _actions(snapshot, one)
 
 
@@ -203,9 +203,9 @@ def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
 
 def _read(snapshot: Snapshot, number: int) -> tuple[Experiment, Any]:
     """An experiment with its result, as JSON and read. Raises as ``experiments.result_of``."""
-    whole = get_experiment(snapshot.work.store, number)
-    kind = RESULTS.get(whole.kind)
-    return whole, experiments.result_of(whole, kind) if kind and whole.is_done else None
+    stored = get_experiment(snapshot.work.store, number)
+    kind = RESULTS.get(stored.kind)
+    return stored, experiments.result_of(stored, kind) if kind and stored.is_done else None
 
 
 def _single_figures(result: Any) -> dict[str, float]:
@@ -233,31 +233,31 @@ def _single_figures(result: Any) -> dict[str, float]:
     return figures
 
 
-def _open(chosen: Experiment) -> None:
+def _open(experiment: Experiment) -> None:
     """Show it on its view; the address names it."""
-    st.session_state["experiment"] = _VIEWS.get(chosen.kind, "Kept runs")
-    st.session_state["evaluation_view"] = "Experiments" if chosen.kind in _VIEWS else "Result"
-    st.query_params["x"] = str(chosen.number)
+    st.session_state["experiment"] = _VIEWS.get(experiment.kind, "Kept runs")
+    st.session_state["evaluation_view"] = "Experiments" if experiment.kind in _VIEWS else "Result"
+    st.query_params["x"] = str(experiment.number)
 
 
-def _actions(snapshot: Snapshot, chosen: Experiment) -> None:
-    number = chosen.number
+def _actions(snapshot: Snapshot, experiment: Experiment) -> None:
+    number = experiment.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Experiment **{number}**", width="content")
         if st.button("Delete", icon=":material/delete:", key=f"delete_{number}"):
             delete_experiment(snapshot.work.store, number)
             st.rerun()
-        whole, _ = _read(snapshot, number)
+        stored, _ = _read(snapshot, number)
         st.button(
             "Open",
             icon=":material/open_in_new:",
             key=f"open_{number}",
             on_click=_open,
-            args=(chosen,),
+            args=(experiment,),
         )
         for kind, content, mime in (
-            ("JSON", evaluations.as_json(whole), "application/json"),
-            ("CSV", evaluations.spreadsheet(whole), "text/csv"),
+            ("JSON", evaluations.as_json(stored), "application/json"),
+            ("CSV", evaluations.spreadsheet(stored), "text/csv"),
         ):
             name = f"experiment-{number}.{kind.lower()}"
             st.download_button(kind, content, name, mime, key=f"{kind.lower()}_{number}")

@@ -67,9 +67,9 @@ def measured_result(
     chosen for one and its button.
     """
     tables, names = PAPER_TABLES[kind]
-    made = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
+    source = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
     st.caption(about or _ABOUT[kind])
-    st.markdown(f"In the papers: {tables}; {made}.")  # a link in a caption is too faint by dark
+    st.markdown(f"In the papers: {tables}; {source}.")  # a link in a caption is too faint by dark
     _request(snapshot, kind)
     experiment = newest(snapshot, kind)
     if experiment is None:
@@ -137,7 +137,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         with more:
             _upload(snapshot, sides)
     encoders = _encoders(snapshot.work.embedder.name) if knob == "encoder" else ()
-    wanted = ExperimentRequest(
+    request = ExperimentRequest(
         kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha
     )
     say_unknown(snapshot, queries)
@@ -149,7 +149,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         safe_text.show_error(JobError(job.message))
     if start.button("Measure", type="primary", icon=":material/play_arrow:", key="measure"):
         st.query_params.pop("x", None)
-        evaluations.start(snapshot, wanted)
+        evaluations.start(snapshot, request)
         st.rerun()
 
 
@@ -190,10 +190,10 @@ def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
 def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
     """The newest experiment of this kind that has a result, that of the address before others."""
     mine = [one for one in experiments.all(snapshot) if one.kind == kind]
-    named = st.query_params.get("x", "")
-    mine.sort(key=lambda one: str(one.number) != named)
-    whole = (get_experiment(snapshot.work.store, one.number) for one in mine)
-    return next((one for one in whole if one.result), None)
+    number_in_address = st.query_params.get("x", "")
+    mine.sort(key=lambda one: str(one.number) != number_in_address)
+    experiments_of_kind = (get_experiment(snapshot.work.store, one.number) for one in mine)
+    return next((one for one in experiments_of_kind if one.result), None)
 
 
 def knob_name(experiment: Experiment) -> str:
@@ -205,23 +205,23 @@ def knob_name(experiment: Experiment) -> str:
 def described(experiment: Experiment) -> str:
     """What an experiment measured, in words; the names in it are those of users."""
     config = experiment.configuration
-    what = f"{config.get('before')} against {config.get('after')}"
+    sides = f"{config.get('before')} against {config.get('after')}"
     if experiment.kind == "sweep":
-        what = f"{knob_name(experiment)} moved, merges: {config.get('after')}"
+        sides = f"{knob_name(experiment)} moved, merges: {config.get('after')}"
     if experiment.kind == "agent":
-        what = f"{config.get('model')} at work: {what}"
+        sides = f"{config.get('model')} at work: {sides}"
     if experiment.kind == "ablation":
-        what = "reranker, merger and correction on and off"
+        sides = "reranker, merger and correction on and off"
     rerank = ", no reranking" if config.get("rerank") == "none" else ""
-    named = next(
+    variant = next(
         (name for name, one in SEARCHES.items() if one and one == config.get("search")), ""
     )
     alpha = config.get("alpha")
-    search = (f", {named}" if named else "") + ("" if alpha is None else f", α {alpha:g}")
+    search = (f", {variant}" if variant else "") + ("" if alpha is None else f", α {alpha:g}")
     split = next(name for name, value in _SPLITS.items() if value == config.get("split", "rules"))
-    whole = "" if split == "by rule" else f", split {split}"
+    split_in_words = "" if split == "by rule" else f", split {split}"
     queries = quantity(config.get("query_count", 0), "query")
-    return f"{what}: {queries} of {config.get('queries')}{rerank}{search}{whole}"
+    return f"{sides}: {queries} of {config.get('queries')}{rerank}{search}{split_in_words}"
 
 
 def describe(snapshot: Snapshot, experiment: Experiment) -> None:

@@ -60,8 +60,8 @@ class UploadedBundles:
     def names(self, name: str) -> tuple[str, ...]:
         """What the bundles of a catalog are called as toolsets, sorted."""
         folder = self._of(name)
-        kept = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        return tuple(PREFIX + one for one in sorted(kept) if not one.startswith("."))
+        files = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        return tuple(PREFIX + one for one in sorted(files) if not one.startswith("."))
 
     def toolset(self, catalog: Catalog, name: str, side: str) -> measured_toolsets.Toolset:
         """The toolset of a bundle in ``names``. Raises as ``add`` does."""
@@ -111,17 +111,17 @@ def names(snapshot: Snapshot) -> tuple[str, ...]:
     analysis = snapshot.analysis
     thresholds = (f"from {value:g}" for value in values_of("threshold", analysis))
     bundles = _bundles(snapshot.work).names(snapshot.record.name)
-    written = VARIANT_SIDES if reviewed_variants.accepted(snapshot) else ()
+    variant_sides = VARIANT_SIDES if reviewed_variants.accepted_variants(snapshot) else ()
     learned = [one for one in LEARNED_SIDES if model(snapshot, one) is not None]
-    others = (*bundles, *thresholds, *_versions(snapshot))
-    return (ORIGINAL, *POLICIES, *written, *learned, *others)
+    uploaded = (*bundles, *thresholds, *_versions(snapshot))
+    return (ORIGINAL, *POLICIES, *variant_sides, *learned, *uploaded)
 
 
 def first_merge(snapshot: Snapshot) -> str:
     """What *as it is* is measured against at first: all that is proposed as long as nobody has
     accepted any, then what would be exported.
     """
-    decisions = review.standing(snapshot)
+    decisions = review.active_decisions(snapshot)
     is_begun = any(one.action == "accept" for one in decisions)
     return "accepted and safe" if is_begun else "all proposals"
 
@@ -170,20 +170,20 @@ def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
     """The model that ranks a toolset; ``None`` where its texts do."""
     if side not in LEARNED_SIDES:
         return None
-    which, ranking, _ = LEARNED_SIDES[side]
-    return learned_searches.model(snapshot, ranking, which)
+    method, ranking, _ = LEARNED_SIDES[side]
+    return learned_searches.model(snapshot, ranking, method)
 
 
 def _with_variants(snapshot: Snapshot, side: str) -> measured_toolsets.Toolset:
     """A toolset whose accepted variants are searched, or as many random words instead."""
     catalog = snapshot.analysis.catalog
-    written = reviewed_variants.accepted(snapshot)
+    variants = reviewed_variants.accepted_variants(snapshot)
     if side == _CONTROL:
-        written = noise_matched(catalog, written)
+        variants = noise_matched(catalog, variants)
     if side != MERGED_AUGMENTED:
-        return measured_toolsets.augmented(measured_toolsets.as_it_is(catalog, side), written)
+        return measured_toolsets.augmented(measured_toolsets.as_it_is(catalog, side), variants)
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
-    return measured_toolsets.augmented(measured_toolsets.of_plan(plan, side), written)
+    return measured_toolsets.augmented(measured_toolsets.of_plan(plan, side), variants)
 
 
 def _versions(snapshot: Snapshot) -> dict[str, int]:

@@ -59,8 +59,8 @@ def _places(use: Target, figures: exports.ExportFigures) -> None:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
         mended = f" *Apply suggested fixes* mends {fixes:,}." if fixes else ""
         refused = quantity(len(figures.refusals), "violation")
-        others = " *Leave out refused tools* exports the others."
-        st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}{others}")
+        remedy = " *Leave out refused tools* exports the others."
+        st.markdown(f"This toolset would be refused: {refused}, listed below.{mended}{remedy}")
         return
     for goes, names in places.items():
         st.markdown(f"{' to '.join(dict.fromkeys((names[0], names[-1])))}: {goes}")

@@ -88,7 +88,7 @@ def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
             shown=any(row.is_decided for row in rows),
         ),
     ]
-    ticked = data_tables.ticked_rows(
+    ticked_tools = data_tables.ticked_rows(
         rows,
         columns,
         "The tools in every prompt and those left to the search",
@@ -96,21 +96,21 @@ def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
         key=f"loaded_{snapshot.id}",
         at_first=(),
     )
-    ids = [row.tool.id for row in ticked]
+    ids = [row.tool.id for row in ticked_tools]
     with st.container(horizontal=True):
-        for is_eager, label, done in (
+        for is_eager, label, verb in (
             (True, "Keep in every prompt", "In every prompt"),
             (False, "Leave to the search", "Left to the search"),
         ):
             decision_buttons.record_button(
                 label,
                 partial(_decide, snapshot, ids, is_eager),
-                f"{done}: {quantity(len(ids), 'tool')}",
+                f"{verb}: {quantity(len(ids), 'tool')}",
                 key=f"load_{is_eager}",
                 disabled=not ids,
             )
-        standing = review.standing(snapshot)
-        decision_buttons.undo_button(snapshot, standing, by_key=False)
+        decisions = review.active_decisions(snapshot)
+        decision_buttons.undo_button(snapshot, decisions, by_key=False)
 
 
 def _decide(snapshot: Snapshot, ids: Sequence[str], is_eager: bool) -> Decision:

@@ -21,8 +21,8 @@ from ui.shared.services.exports import ExportFigures, PolicySize, ToolsetLine
 TOKENS_WIDTH = 300
 
 
-def validity_panel(figures: ExportFigures, chosen: str) -> str:
-    """The name of the client whose rule violations are shown, at first ``chosen``; draws them below
+def validity_panel(figures: ExportFigures, target: str) -> str:
+    """The name of the client whose rule violations are shown, at first ``target``; draws them below
     the matrix of clients and the tokens by format.
     """
     st.subheader("Validation by client", anchor=False)
@@ -37,14 +37,14 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
     ]
     data_tables.draw(figures.sizes, sizes, "Tokens of the toolset by format", place=tokens)
     tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
-    others = [
-        name for name, violations in figures.violations.items() if violations and name != chosen
+    other_targets = [
+        name for name, violations in figures.violations.items() if violations and name != target
     ]
     rules = st.selectbox(
         "Rule violations for",
-        [chosen, *others],
+        [target, *other_targets],
         format_func=lambda name: f"{titles.get(name, name)} ({len(figures.violations[name]):,})",
-        key=f"rules_{chosen}_{len(figures.violations[chosen])}",  # a label stays with its key
+        key=f"rules_{target}_{len(figures.violations[target])}",  # a label stays with its key
     )
     if not figures.violations[rules]:
         if target_named(rules).rules in (Rules(), Rules(unique="none")):
@@ -52,7 +52,7 @@ def validity_panel(figures: ExportFigures, chosen: str) -> str:
         else:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
-    _consequence(figures, chosen, rules, titles)
+    _consequence(figures, target, rules, titles)
     columns: Columns[RuleViolation] = [
         Column("tool_id", title="tool", width=180),
         Column("rule"),
@@ -117,18 +117,18 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
 
 
 def _consequence(
-    figures: ExportFigures, chosen: str, rules: str, titles: Mapping[str, str]
+    figures: ExportFigures, target: str, rules: str, titles: Mapping[str, str]
 ) -> None:
     """Say how many rules are violated, and whether that blocks the download."""
     violations = figures.violations[rules]
     fixable = sum(bool(violation.fix) for violation in violations)
     name = titles.get(rules, rules)
     text = f"Rule violations for {name}: {len(violations):,}, {fixable:,} with a suggested fix."
-    if rules == chosen and figures.refusals:
+    if rules == target and figures.refusals:
         st.warning(f"{text} Blocks the download until fixed.", icon=":material/rule:")
         return
-    loaded = rules == chosen and target_named(rules).writes
-    why = " The catalog was loaded this way." if loaded else ""
+    is_target = rules == target and target_named(rules).writes
+    why = " The catalog was loaded this way." if is_target else ""
     st.info(f"{text} Does not block the download.{why}", icon=":material/rule:")
 
 
@@ -163,8 +163,8 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     if figures.unreadable:
         rest = len(figures.unreadable) - _NAMED
         more = f" And {rest:,} more, listed in README.md." if rest > 0 else ""
-        shown = " ".join(map(safe_text.untrusted, figures.unreadable[:_NAMED]))
-        st.warning(f"{shown}{more}", icon=":material/visibility_off:")
+        names = " ".join(map(safe_text.untrusted, figures.unreadable[:_NAMED]))
+        st.warning(f"{names}{more}", icon=":material/visibility_off:")
     if figures.hostile:
         st.error(
             "The toolset includes tools that the scan blocks for hidden or hostile text: "

@@ -73,13 +73,13 @@ def shared_pairs(snapshot: Snapshot) -> ServerOverlap:
     finished.
     """
     plan = snapshot.plan
-    by = groupings(plan.catalog)[0]
-    blocks = blocks_of(plan, by) if by != CLUSTERS else ()
-    return server_overlap(snapshot.analysis, plan, blocks, by)
+    grouping = groupings(plan.catalog)[0]
+    blocks = blocks_of(plan, grouping) if grouping != CLUSTERS else ()
+    return server_overlap(snapshot.analysis, plan, blocks, grouping)
 
 
 def server_overlap(
-    analysis: Analysis, plan: MergePlan, blocks: Sequence[ToolBlock], by: str = SERVERS
+    analysis: Analysis, plan: MergePlan, blocks: Sequence[ToolBlock], grouping: str = SERVERS
 ) -> ServerOverlap:
     """Two tools overlap where a cluster holds both, or where the judge is unsure (they look
     alike).
@@ -95,12 +95,12 @@ def server_overlap(
             counts.setdefault((one, other), Counter())[proposal_kind(cluster)] += pairs
     for pair in unsure_pairs(analysis):
         ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
-        apart = pair.left not in together or together[pair.left] != together.get(pair.right)
-        if len(ends) == len((pair.left, pair.right)) and apart:
+        is_apart = pair.left not in together or together[pair.left] != together.get(pair.right)
+        if len(ends) == len((pair.left, pair.right)) and is_apart:
             counts.setdefault((ends[0], ends[1]), Counter())["looks_alike"] += 1
     links = [ServerLink(two, +kinds) for two, kinds in counts.items() if two[0] != two[1]]
     return ServerOverlap(
-        by=by,
+        by=grouping,
         tools={block.name: len(block) for block in blocks},
         links=tuple(sorted(links, key=lambda link: (-link.pairs, link.servers))),
         inside={two[0]: n.total() for two, n in counts.items() if two[0] == two[1] and n.total()},
@@ -204,18 +204,18 @@ def server_network_panel(snapshot: Snapshot) -> None:
     view = shared_pairs(snapshot)
     if not view.links:
         return
-    names, chosen = drawn_servers(view), st.session_state.get(_CHOSEN)
-    every = quantity(len(view.tools), "server" if view.by == SERVERS else "value")
-    every += "" if view.by == SERVERS else f" of the field “{view.by}”"
+    names, chosen_server = drawn_servers(view), st.session_state.get(_CHOSEN)
+    total = quantity(len(view.tools), "server" if view.by == SERVERS else "value")
+    total += "" if view.by == SERVERS else f" of the field “{view.by}”"
     linked = len({server for link in view.links for server in link.servers})
     some = f" Drawn are the {MOST_LINKS} widest lines." * (len(view.links) > MOST_LINKS)
     st.markdown(
-        f"**Who overlaps with whom, and how much?** {linked:,} of {every} share tools with "
+        f"**Who overlaps with whom, and how much?** {linked:,} of {total} share tools with "
         "another. The number on a line says how many pairs of tools the two have in common; click "
         f"it to see both side by side, or a dot to see its lines alone.{some}"
     )
-    links = [link for link in view.links if chosen in link.servers] or view.links
-    around = {server for link in links for server in link.servers} if chosen in names else ()
+    links = [link for link in view.links if chosen_server in link.servers] or view.links
+    around = {server for link in links for server in link.servers} if chosen_server in names else ()
     network_view(server_drawing(view), names, _click, key=_KEY, selected=around)
     with st.expander(f"{quantity(len(links), 'line')} as a table, and downloads"):
         _table(view, links)
@@ -228,8 +228,8 @@ def _click(click: Click) -> None:
     if click.pair:
         st.session_state[OPENED] = (click.pair.left, click.pair.right)
     else:
-        same = st.session_state.get(_CHOSEN) == click.nodes[-1]
-        st.session_state[_CHOSEN] = None if same else click.nodes[-1]
+        is_selected = st.session_state.get(_CHOSEN) == click.nodes[-1]
+        st.session_state[_CHOSEN] = None if is_selected else click.nodes[-1]
 
 
 def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
@@ -259,15 +259,15 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
 def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
     """Draw the table; a selected row goes into the address, which says what is drawn."""
     key, ids = f"clusters_{snapshot.id}", [row.cluster.id for row in rows]
-    drawn = st.query_params.get("drawn")
-    data_tables.select_rows(key, [ids.index(drawn)] if drawn in ids else [])
+    cluster_id = st.query_params.get("drawn")
+    data_tables.select_rows(key, [ids.index(cluster_id)] if cluster_id in ids else [])
 
     def choose() -> None:
-        picked = st.session_state[key]["selection"]["rows"]
+        rows_selected = st.session_state[key]["selection"]["rows"]
         st.query_params.pop("edge", None)
         st.query_params.pop("drawn", None)
-        if picked:
-            st.query_params["drawn"] = ids[picked[0]]
+        if rows_selected:
+            st.query_params["drawn"] = ids[rows_selected[0]]
 
     tools = snapshot.catalog.by_id
 

@@ -86,8 +86,8 @@ def _buttons(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
 
 
 def _batch(snapshot: Snapshot, decision: Decision) -> None:
-    standing = review.standing(snapshot)
-    batch = next((one for one in batches(standing) if decision.seq in one.seqs), None)
+    active = review.active_decisions(snapshot)
+    batch = next((one for one in batches(active) if decision.seq in one.seqs), None)
     if batch is None:
         return
     together = with_dependents(snapshot.log, batch.seqs)
@@ -148,7 +148,7 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
     if not changes:
         st.caption(f"It changed no tool of {where or 'this version'}.")
         return
-    st.markdown(f"What it changed in {where or 'the toolset'}: {histories.counted(changes)}.")
+    st.markdown(f"What it changed in {where or 'the toolset'}: {histories.change_counts(changes)}.")
     data_tables.draw(
         changes[:_SHOWN], CHANGES, "What the decision changed", key=f"effect_{decision.seq}"
     )
@@ -163,7 +163,7 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
 def _names(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
     """The ids of tools, with their names where those are known and not in them."""
     tools = snapshot.catalog.by_id
-    return [safe_text.named(one, tools[one].name if one in tools else one) for one in ids]
+    return [safe_text.named_tool(one, tools[one].name if one in tools else one) for one in ids]
 
 
 def _note(snapshot: Snapshot, decision: Decision) -> None:
@@ -184,12 +184,12 @@ def decision_list(snapshot: Snapshot) -> None:
     if not entries:
         st.info("No decisions yet. Review and Documents make them.", icon=":material/history:")
         return
-    shown = histories.listed(entries, _filters(entries))
+    listed = histories.search(entries, _filters(entries))
     with st.container(horizontal=True, vertical_alignment="center"):
-        standing = sum(entry.undo is None for entry in entries)
+        active = sum(entry.undo is None for entry in entries)
         st.caption(
-            f"{len(shown):,} of {quantity(len(entries), 'decision')} listed; {standing:,} "
-            f"{'stands' if standing == 1 else 'stand'}.",
+            f"{len(listed):,} of {quantity(len(entries), 'decision')} listed; {active:,} "
+            f"{'stands' if active == 1 else 'stand'}.",
             width="stretch",
         )
         st.download_button(
@@ -202,11 +202,11 @@ def decision_list(snapshot: Snapshot) -> None:
             help="Every row of the log, undos and notes too. `merge --decisions` replays it, and "
             "*Import decisions* reads it.",
         )
-    if not shown:
+    if not listed:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")
         return
-    shown = _page_of(shown)
-    decision_detail(snapshot, shown[_table(shown, snapshot)])
+    listed = _page_of(listed)
+    decision_detail(snapshot, listed[_table(listed, snapshot)])
 
 
 def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFilter:
@@ -219,9 +219,9 @@ def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFi
             "Who", sorted({entry.decision.reviewer for entry in entries}),
             key="history_reviewers", width=200, placeholder="everybody",
         )  # fmt: skip
-        made = {entry.decision.action for entry in entries}
+        actions_made = {entry.decision.action for entry in entries}
         actions = st.multiselect(
-            "What", [action for action in ACTIONS if action in made], key="history_actions",
+            "What", [action for action in ACTIONS if action in actions_made], key="history_actions",
             format_func=lambda action: ACTIONS[action].label, width=240, placeholder="everything",
         )  # fmt: skip
         days = [entry.decision.at[:10] for entry in entries if entry.decision.at]
@@ -237,25 +237,25 @@ def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFi
     return histories.HistoryFilter(words, tuple(people), tuple(actions), state, since, until)
 
 
-def _page_of(shown: tuple[histories.HistoryEntry, ...]) -> tuple[histories.HistoryEntry, ...]:
+def _page_of(entries: tuple[histories.HistoryEntry, ...]) -> tuple[histories.HistoryEntry, ...]:
     """The page of the list that is chosen, at first the one with the decision of the address."""
-    pages = -(-len(shown) // PAGE_SIZE)
+    pages = -(-len(entries) // PAGE_SIZE)
     if pages == 1:
-        return shown
-    chosen = str(st.query_params.get("decision"))
-    numbers = [str(entry.decision.seq) for entry in shown]
-    default = numbers.index(chosen) // PAGE_SIZE + 1 if chosen in numbers else 1
+        return entries
+    seq = str(st.query_params.get("decision"))
+    numbers = [str(entry.decision.seq) for entry in entries]
+    default = numbers.index(seq) // PAGE_SIZE + 1 if seq in numbers else 1
     page = st.pagination(pages, default=default, key=f"history_page_{pages}")
-    return shown[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    return entries[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
-def _table(shown: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int:
+def _table(entries: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int:
     """Draw the table; the place of the chosen row, which the address names by its number."""
-    by_seq = {str(entry.decision.seq): place for place, entry in enumerate(shown)}
+    by_seq = {str(entry.decision.seq): place for place, entry in enumerate(entries)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 
     def choose(row: int) -> None:
-        st.query_params["decision"] = str(shown[row].decision.seq)
+        st.query_params["decision"] = str(entries[row].decision.seq)
 
     columns: Columns[histories.HistoryEntry] = [
         Column("no.", lambda entry: entry.decision.seq, width=50),
@@ -272,7 +272,7 @@ def _table(shown: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int
         Column("note", lambda entry: " / ".join(str(one.detail["note"]) for one in entry.notes)),
     ]
     data_tables.row_chooser(
-        shown,
+        entries,
         columns,
         "Decisions, newest first",
         most=_HEIGHT,
@@ -348,8 +348,8 @@ def summary(imported: ImportPreview) -> str:
         f"{quantity(len(imported.new), 'decision')} to add{waiting if counts['suspended'] else ''}"
     ]
     parts += [f"{counts['recorded']:,} already recorded"] if counts["recorded"] else []
-    others = counts["of another catalog"]
-    parts += [f"{others:,} about tools not in this catalog"] if others else []
+    foreign = counts["of another catalog"]
+    parts += [f"{foreign:,} about tools not in this catalog"] if foreign else []
     parts += [f"{counts['refused']:,} refused"] if counts["refused"] else []
     return ", ".join(parts)
 
@@ -397,11 +397,11 @@ def state_panel(snapshot: Snapshot) -> None:
         f"{', '.join(f'{counts[kind]:,} {kind}' for kind in histories.KINDS if counts[kind])}."
     )
     kinds = [kind for kind in histories.KINDS if counts[kind]]
-    chosen = st.pills(
+    state = st.pills(
         "Show", kinds, selection_mode="multi", key="state_kinds",
         default=[kind for kind in kinds if kind != "unchanged"],
     )  # fmt: skip
-    rows = [one for one in changes if one.kind in chosen]
+    rows = [one for one in changes if one.kind in state]
     if not rows:
         st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
         return

@@ -128,8 +128,8 @@ def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetDifference, .
     if decision.action == "profile":
         plan, name, log = plans[1], decision.detail["profile"], snapshot.log
         logs = [[one for one in log if one.seq <= seq] for seq in seqs]
-        saved = [profiles(plan.catalog, own).get(name, Profile(name)) for own in logs]
-        changes = toolset_changes(*(profile_tools(plan, one) for one in saved))
+        profiles_of_logs = [profiles(plan.catalog, own).get(name, Profile(name)) for own in logs]
+        changes = toolset_changes(*(profile_tools(plan, one) for one in profiles_of_logs))
     else:
         changes = toolset_changes(*plans)
     return tuple(change for change in changes if change.kind != "unchanged")
@@ -188,11 +188,11 @@ def preview_import(snapshot: Snapshot, content: bytes, name: str) -> ImportPrevi
     return import_preview(catalog, snapshot.log, decisions_in(catalog, content, name))
 
 
-def import_decisions(snapshot: Snapshot, seen: ImportPreview) -> tuple[Decision, ...]:
+def import_decisions(snapshot: Snapshot, preview: ImportPreview) -> tuple[Decision, ...]:
     """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
     somebody decided otherwise meanwhile.
     """
-    steps = [review.admission(snapshot.catalog, one) for one in seen.new]
+    steps = [review.admission(snapshot.catalog, one) for one in preview.new]
     return append_decisions(snapshot.work.store, snapshot.id, steps)
 
 
@@ -201,16 +201,16 @@ def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> review.Next
     return review.admission(snapshot.catalog, row)
 
 
-def listed(all_entries: Iterable[HistoryEntry], wanted: HistoryFilter) -> tuple[HistoryEntry, ...]:
+def search(all_entries: Iterable[HistoryEntry], filters: HistoryFilter) -> tuple[HistoryEntry, ...]:
     """The entries that pass every field of the filter; each word must be somewhere in the entry."""
-    words = wanted.words.casefold().split()
+    words = filters.words.casefold().split()
     return tuple(
         entry
         for entry in all_entries
-        if (not wanted.reviewers or entry.decision.reviewer in wanted.reviewers)
-        and (not wanted.actions or entry.decision.action in wanted.actions)
-        and (wanted.state == "all" or (wanted.state == "standing") == (entry.undo is None))
-        and wanted.since <= entry.decision.at[:10] <= (wanted.until or "9999")
+        if (not filters.reviewers or entry.decision.reviewer in filters.reviewers)
+        and (not filters.actions or entry.decision.action in filters.actions)
+        and (filters.state == "all" or (filters.state == "standing") == (entry.undo is None))
+        and filters.since <= entry.decision.at[:10] <= (filters.until or "9999")
         and _has(entry, words)
     )
 
@@ -232,7 +232,7 @@ def toolset_changes(
     return tuple(sorted(changes, key=lambda one: (KINDS.index(one.kind), one.first_id)))
 
 
-def counted(changes: Iterable[ToolsetDifference]) -> str:
+def change_counts(changes: Iterable[ToolsetDifference]) -> str:
     """How many of each kind, in one phrase, without the unchanged; empty where nothing changed."""
     counts = Counter(change.kind for change in changes)
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])

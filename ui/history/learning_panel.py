@@ -42,8 +42,8 @@ def _view(snapshot: Snapshot) -> LearningView:
         taught = learned_weights.lessons(analysis.catalog, log)
         return LearningView(taught, learned_weights.learned(analysis.judge, taught), None)
 
-    kept_view = kept_under(analysis, "learning", len(log), made, most=1)
-    return replace(kept_view, used=learned_judge.chosen(snapshot))
+    kept_view = kept_under(analysis, "learning", len(log), made, limit=1)
+    return replace(kept_view, used=learned_judge.update_in_use(snapshot))
 
 
 _SHOWN = 8
@@ -63,7 +63,7 @@ def learning_panel(snapshot: Snapshot) -> None:
         "many at once do not count, because nobody looked at each of them."
     )
     _offer(snapshot, learnt)
-    _used(snapshot, learnt)
+    _judge_in_use(snapshot, learnt)
 
 
 def _offer(snapshot: Snapshot, view: LearningView) -> None:
@@ -87,21 +87,21 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
             icon=":material/balance:",
         )
         return
-    same = used is not None and used.version == offer.update.version
+    is_in_use = used is not None and used.version == offer.update.version
     update = offer.update
     decision_buttons.record_button(
-        "Learn again from all decisions" if used and not same else "Use it for the queue",
+        "Learn again from all decisions" if used and not is_in_use else "Use it for the queue",
         lambda: learned_judge.use(snapshot, update),
         "Review has the order “Learned: surest first” now",
         key=f"learn_{offer.update.version}",
         type="primary",
-        disabled=same,
+        disabled=is_in_use,
         help="Adds the order *Learned: surest first* to Review. What is proposed, what is safe and "
         "what is merged do not change.",
     )
 
 
-def _used(snapshot: Snapshot, view: LearningView) -> None:
+def _judge_in_use(snapshot: Snapshot, view: LearningView) -> None:
     used = view.used
     if used is None:
         return

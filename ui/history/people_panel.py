@@ -40,7 +40,7 @@ def to_look_at(
     ``tools`` that are what they were, in a random order that is always the same, ``size`` in all
     with those already looked at.
     """
-    others = [
+    by_others = [
         one
         for one in active(log)
         if _answer(one) is not None
@@ -50,7 +50,7 @@ def to_look_at(
             for tool_id, member in zip(one.ids, one.fingerprints, strict=True)
         )
     ]
-    sample = sorted(others, key=lambda one: digest(_SEED, one.key))[:size]
+    sample = sorted(by_others, key=lambda one: digest(_SEED, one.key))[:size]
     looked = {one.detail["audited"] for one in _looks(log) if one.reviewer == reviewer}
     return tuple(one for one in sample if one.seq not in looked)
 
@@ -58,10 +58,10 @@ def to_look_at(
 def agreement(log: Sequence[Decision]) -> Agreement:
     """How far second looks agree with the decisions that stand."""
     looked = [(one, look) for one, look in _looked_at(log) if _answer(one) is not None]
-    decided = [_answer(one) is True for one, _ in looked]
+    decisions = [_answer(one) is True for one, _ in looked]
     rights = [look.detail["right"] is True for _, look in looked]
-    seen = [answer == right for answer, right in zip(decided, rights, strict=True)]
-    return Agreement(len(looked), sum(rights), cohens_kappa(decided, seen))
+    agreements = [answer == right for answer, right in zip(decisions, rights, strict=True)]
+    return Agreement(len(looked), sum(rights), cohens_kappa(decisions, agreements))
 
 
 def disagreements(log: Sequence[Decision]) -> tuple[tuple[Decision, Decision], ...]:
@@ -73,9 +73,9 @@ def disagreements(log: Sequence[Decision]) -> tuple[tuple[Decision, Decision], .
 
 def _looked_at(log: Sequence[Decision]) -> list[tuple[Decision, Decision]]:
     """The standing decisions that were looked at twice, each with the second look."""
-    standing = {one.seq: one for one in active(log)}
-    looks = [look for look in _looks(log) if look.detail["audited"] in standing]
-    return [(standing[look.detail["audited"]], look) for look in looks]
+    active_by_seq = {one.seq: one for one in active(log)}
+    looks = [look for look in _looks(log) if look.detail["audited"] in active_by_seq]
+    return [(active_by_seq[look.detail["audited"]], look) for look in looks]
 
 
 def _looks(log: Sequence[Decision]) -> list[Decision]:
@@ -145,9 +145,9 @@ def _shares(snapshot: Snapshot) -> None:
 
 def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
     names = tuple(dict.fromkeys(one.strip() for one in st.session_state[names_key].split(",")))
-    named = tuple(name for name in names if name)
-    shares = review.Shares(named, st.session_state[by_key]) if named else None
-    text = f"The queue is divided among {', '.join(named)}" if named else "Everybody has all"
+    people = tuple(name for name in names if name)
+    shares = review.Shares(people, st.session_state[by_key]) if people else None
+    text = f"The queue is divided among {', '.join(people)}" if people else "Everybody has all"
     decision_buttons.attempt(lambda: review.divide(snapshot, shares), text)
 
 
@@ -159,12 +159,12 @@ def _progress(snapshot: Snapshot) -> None:
     names = sorted({*last, *(shares.people if shares else ())})
     waiting = Counter(review.owners(snapshot).values())
     made = Counter(one.reviewer for one in decisions)
-    standing = Counter(one.reviewer for one in active(log) if one.action != "note")
+    active_counts = Counter(one.reviewer for one in active(log) if one.action != "note")
     columns: Columns[str] = [
         Column("who", str),
         Column("waiting in the own share", waiting.__getitem__),
         Column("decisions made", made.__getitem__),
-        Column("of them standing", standing.__getitem__),
+        Column("of them standing", active_counts.__getitem__),
         Column("last", lambda name: safe_text.clock(last.get(name, ""))),
     ]
     if names:
@@ -183,9 +183,9 @@ def _second_looks(snapshot: Snapshot) -> None:
     size = st.segmented_control(
         "Decisions to look at", _SIZES, default=20, required=True, key="look_size"
     )
-    waiting = to_look_at(log, snapshot.analysis.catalog.by_id, reviewer, size)
-    if waiting:
-        _question(snapshot, waiting[0], len(waiting))
+    questions = to_look_at(log, snapshot.analysis.catalog.by_id, reviewer, size)
+    if questions:
+        _question(snapshot, questions[0], len(questions))
     else:
         st.caption(
             f"Nothing left for {safe_text.untrusted(reviewer)}: you have looked at every decision "
@@ -206,10 +206,10 @@ def _second_looks(snapshot: Snapshot) -> None:
             )
 
 
-def _question(snapshot: Snapshot, decision: Decision, left: int) -> None:
+def _question(snapshot: Snapshot, decision: Decision, remaining: int) -> None:
     tools = snapshot.analysis.catalog.by_id
     with st.container(border=True):
-        st.caption(f"{quantity(left, 'decision')} left to look at.")
+        st.caption(f"{quantity(remaining, 'decision')} left to look at.")
         for tool in (tools[one] for one in decision.ids if one in tools):
             st.markdown(tool_parts.bullet(tool, 400))
         with st.container(horizontal=True):

@@ -110,8 +110,8 @@ class Silhouettes:
     def summary(self) -> str:
         """A sentence on the change from the first variant to the last."""
         (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
-        both = ~(np.isnan(first) | np.isnan(last))
-        change = last[both] - first[both]
+        has_both = ~(np.isnan(first) | np.isnan(last))
+        change = last[has_both] - first[has_both]
         if not len(change):
             return "There are too few tools left to compare."
         lower = int((change < 0).sum())
@@ -275,23 +275,23 @@ def block_grid(analysis: Analysis, blocks: Sequence[ToolBlock], measure: CellMea
     counts, closest = _candidates(analysis, blocks)
     strength = counts.sum(axis=1)
     smallest = np.array([-len(block) for block in blocks])
-    ranked = np.lexsort((np.arange(len(blocks)), smallest, -strength))
-    chosen = [blocks[at] for at in sorted(ranked[:MOST_BLOCKS].tolist())]
-    sizes = np.array([len(b) for b in chosen], dtype=np.float64)
-    sums = np.array([analysis.vectors[b.rows].sum(axis=0, dtype=np.float64) for b in chosen])
-    sums = sums.reshape(len(chosen), analysis.vectors.shape[1])
+    by_strength = np.lexsort((np.arange(len(blocks)), smallest, -strength))
+    strongest = [blocks[at] for at in sorted(by_strength[:MOST_BLOCKS].tolist())]
+    sizes = np.array([len(b) for b in strongest], dtype=np.float64)
+    sums = np.array([analysis.vectors[b.rows].sum(axis=0, dtype=np.float64) for b in strongest])
+    sums = sums.reshape(len(strongest), analysis.vectors.shape[1])
     order = leaf_order((sums / sizes[:, None]).astype(np.float32))
-    shown = np.sort(ranked[:MOST_BLOCKS])[order]
-    chosen = [chosen[at] for at in order]
+    positions = np.sort(by_strength[:MOST_BLOCKS])[order]
+    strongest = [strongest[at] for at in order]
     if measure == "mean":
         values = _means(sums[order], sizes[order])
     else:
-        values = (counts if measure == "pairs" else closest)[np.ix_(shown, shown)]
+        values = (counts if measure == "pairs" else closest)[np.ix_(positions, positions)]
         values = np.where(values > 0, values, np.nan)
-    names = distinct([f"{b.name} ({len(b):,})" for b in chosen])
+    names = distinct([f"{b.name} ({len(b):,})" for b in strongest])
     inside = sum(len(b) for b in blocks)
     return BlockGrid(
-        blocks=tuple(chosen),
+        blocks=tuple(strongest),
         grid=_symmetric(names, values, measure, own=0),
         total=len(blocks),
         outside=len(analysis.catalog.tools) - inside,
@@ -302,18 +302,18 @@ def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
     """Two blocks close up, or one within itself: the ``MOST_TOOLS`` of each that have the closest
     tool in the other, like beside like.
     """
-    same = one.key == other.key
+    is_diagonal = one.key == other.key
     vectors = analysis.vectors
     strongest, near = _strongest(vectors, one.rows, other.rows, analysis.threshold)
     sides = []
     for block, close in zip((one, other), strongest, strict=True):
-        kept = np.sort(np.lexsort((block.rows, -close))[:MOST_TOOLS])
-        strong = block.rows[kept]
+        closest = np.sort(np.lexsort((block.rows, -close))[:MOST_TOOLS])
+        strong = block.rows[closest]
         sides.append(strong[leaf_order(vectors[strong])])
     left_out = (len(one) - len(sides[0]), len(other) - len(sides[1]))
-    rows, columns = sides[0], sides[0] if same else sides[1]
-    candidates, _ = _candidates(analysis, [one] if same else [one, other])
-    grid = _tools_grid(analysis, rows, columns, same)
+    rows, columns = sides[0], sides[0] if is_diagonal else sides[1]
+    candidates, _ = _candidates(analysis, [one] if is_diagonal else [one, other])
+    grid = _tools_grid(analysis, rows, columns, is_diagonal)
     return Tile(rows, columns, grid, left_out, near, int(candidates[0, -1]))
 
 
@@ -321,16 +321,16 @@ def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
 def whole(analysis: Analysis) -> Tile:
     """All tools against all; for at most ``MOST_WHOLE`` tools."""
     rows = np.array(leaf_order(analysis.vectors), dtype=np.int64)
-    grid = _tools_grid(analysis, rows, rows, same=True)
+    grid = _tools_grid(analysis, rows, rows, is_diagonal=True)
     near = int((grid.values[np.triu_indices(len(rows), 1)] >= analysis.threshold - _ROUNDING).sum())
     return Tile(rows, rows, grid, (0, 0), near, len(analysis.scores))
 
 
-def pair_at(analysis: Analysis, drawn: Tile, cell: int) -> Pair:
+def pair_at(analysis: Analysis, tile: Tile, cell: int) -> Pair:
     """The two tools of a cell that can be chosen."""
-    row, column = drawn.grid.cells[cell]
+    row, column = tile.grid.cells[cell]
     tools = analysis.catalog.tools
-    return Pair.of(tools[drawn.rows[row]].id, tools[drawn.columns[column]].id)
+    return Pair.of(tools[tile.rows[row]].id, tools[tile.columns[column]].id)
 
 
 def with_selection(
@@ -339,11 +339,11 @@ def with_selection(
     """The grid with the cells standing out whose row or column is selected; with ``only`` the
     others are empty, and none of them can be chosen.
     """
-    kept = np.logical_or.outer(rows, columns)
+    is_selected = np.logical_or.outer(rows, columns)
     if not only:
-        return replace(grid, kept=kept)
-    cells = grid.cells[kept[grid.cells[:, 0], grid.cells[:, 1]]]
-    return replace(grid, values=np.where(kept, grid.values, np.nan), cells=cells)
+        return replace(grid, kept=is_selected)
+    cells = grid.cells[is_selected[grid.cells[:, 0], grid.cells[:, 1]]]
+    return replace(grid, values=np.where(is_selected, grid.values, np.nan), cells=cells)
 
 
 def titled(tool: Tool) -> str:
@@ -353,16 +353,16 @@ def titled(tool: Tool) -> str:
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """The names, repeated ones numbered, so that each says which row it is."""
-    seen: Counter[str] = Counter()
-    made = []
+    counts: Counter[str] = Counter()
+    labels = []
     for name in names:
-        seen[name] += 1
-        made.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return tuple(made)
+        counts[name] += 1
+        labels.append(name if counts[name] == 1 else f"{name} #{counts[name]}")
+    return tuple(labels)
 
 
 def strongest_cells(
-    values: NDArray[np.float64], symmetric: bool, own: int = 0, most: int = MOST_CELLS
+    values: NDArray[np.float64], symmetric: bool, own: int = 0, limit: int = MOST_CELLS
 ) -> NDArray[np.int64]:
     """The filled cells, the highest first, then by row and column; int64 of shape (k, 2).
 
@@ -370,7 +370,7 @@ def strongest_cells(
     """
     filled = np.isfinite(values)
     cells = np.argwhere(np.triu(filled, own) if symmetric else filled)
-    order = np.argsort(-values[cells[:, 0], cells[:, 1]], kind="stable")[:most]
+    order = np.argsort(-values[cells[:, 0], cells[:, 1]], kind="stable")[:limit]
     return cells[order].astype(np.int64)
 
 
@@ -419,14 +419,14 @@ def _strongest(
     return (best_one, best_other), near // 2 if np.array_equal(one, other) else near
 
 
-def _tools_grid(analysis: Analysis, rows: ToolRows, columns: ToolRows, same: bool) -> Grid:
+def _tools_grid(analysis: Analysis, rows: ToolRows, columns: ToolRows, is_diagonal: bool) -> Grid:
     tools, vectors = analysis.catalog.tools, analysis.vectors
     values = np.clip(vectors[rows] @ vectors[columns].T, -1.0, 1.0).astype(np.float64).round(6)
     names = distinct([titled(tools[row]) for row in rows])
-    if same:
+    if is_diagonal:
         return _symmetric(names, np.maximum(values, values.T), "cosine", own=1)
-    beside = distinct([titled(tools[row]) for row in columns])
-    return Grid(names, beside, values, "cosine", strongest_cells(values, False), False)
+    column_names = distinct([titled(tools[row]) for row in columns])
+    return Grid(names, column_names, values, "cosine", strongest_cells(values, False), False)
 
 
 def _symmetric(
@@ -436,22 +436,22 @@ def _symmetric(
 
 
 @kept()
-def blocks(plan: MergePlan, by: str) -> tuple[ToolBlock, ...]:
+def blocks(plan: MergePlan, grouping: str) -> tuple[ToolBlock, ...]:
     """The blocks of a grouping, by key."""
-    return blocks_of(plan, by)
+    return blocks_of(plan, grouping)
 
 
-@kept(most=1)
-def grid_of(snapshot: Snapshot, by: str, measure: CellMeasure) -> BlockGrid:
+@kept(limit=1)
+def grid_of(snapshot: Snapshot, grouping: str, measure: CellMeasure) -> BlockGrid:
     """Level one: blocks against blocks; the last one is kept."""
-    return block_grid(snapshot.analysis, blocks(snapshot.plan, by), measure)
+    return block_grid(snapshot.analysis, blocks(snapshot.plan, grouping), measure)
 
 
-def tile_with(catalog: Catalog, drawn: Tile, selected: Collection[str], only: bool) -> Tile:
+def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: bool) -> Tile:
     """The tile with the selected tools (ids) standing out, or no others."""
     inside = _selected(catalog, selected)
-    grid = with_selection(drawn.grid, inside[drawn.rows], inside[drawn.columns], only)
-    return replace(drawn, grid=grid)
+    grid = with_selection(tile.grid, inside[tile.rows], inside[tile.columns], only)
+    return replace(tile, grid=grid)
 
 
 def blocks_with(
@@ -459,8 +459,8 @@ def blocks_with(
 ) -> BlockGrid:
     """The blocks that hold selected tools (ids) standing out, or no others."""
     inside = _selected(catalog, selected)
-    marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
-    return replace(blocks, grid=with_selection(blocks.grid, marked, marked, only))
+    is_marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
+    return replace(blocks, grid=with_selection(blocks.grid, is_marked, is_marked, only))
 
 
 def _selected(catalog: Catalog, selected: Collection[str]) -> NDArray[np.bool_]:

@@ -33,7 +33,7 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
             "toolset with what is accepted and what is safe to merge. Pairs at "
             f"{CRITICAL:.2f} or more are hard to tell apart for any semantic search."
         )
-        _drawn(view, "Collision curve")
+        _curve_chart(view, "Collision curve")
 
 
 def variant_curve(snapshot: Snapshot) -> None:
@@ -47,7 +47,7 @@ def variant_curve(snapshot: Snapshot) -> None:
         "arguments; *with variants* reads the accepted expanded descriptions and questions too; "
         "*with random words* is as long as that and says nothing more: what length alone does."
     )
-    _drawn(view, "Collision curve of the document variants")
+    _curve_chart(view, "Collision curve of the document variants")
 
 
 def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
@@ -62,7 +62,7 @@ def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
     )
 
 
-def _drawn(view: Curve, title: str) -> None:
+def _curve_chart(view: Curve, title: str) -> None:
     key = title.lower().replace(" ", "_")
     pictures.picture(collision_curve(view), lambda: curve_rows(view), key, title)
 
@@ -100,8 +100,8 @@ def collision_curve(view: Curve) -> go.Figure:
     )
     if changes:
         scale = {"title": "change", "domain": [0.0, 0.26], "tickformat": "+.0%"}
-        least = 0.05 + max(abs(y) for line in changes for y in [*line.y, 0.0] if y is not None)
-        figure.update_layout(yaxis2={**pictures.AXIS, **scale, "range": [-least, least]})
+        margin = 0.05 + max(abs(y) for line in changes for y in [*line.y, 0.0] if y is not None)
+        figure.update_layout(yaxis2={**pictures.AXIS, **scale, "range": [-margin, margin]})
     _mark(figure, view)
     return figure
 

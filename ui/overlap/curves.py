@@ -69,14 +69,14 @@ def curve(snapshot: Snapshot) -> Curve:
 
 
 def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve:
-    """The curve of toolsets by their names; those not counted yet are ``waiting``."""
-    counted = {
+    """The curve of toolsets by their names; its ``waiting`` are those not counted yet."""
+    by_name = {
         name: None if one is None else variant_of(snapshot, name, one)
         for name, one in vectors.items()
     }
-    waiting = tuple(name for name, variant in counted.items() if variant is None)
-    variants = tuple(variant for variant in counted.values() if variant is not None)
-    return Curve(THRESHOLDS, snapshot.analysis.threshold, variants, waiting)
+    uncounted = tuple(name for name, variant in by_name.items() if variant is None)
+    variants = tuple(variant for variant in by_name.values() if variant is not None)
+    return Curve(THRESHOLDS, snapshot.analysis.threshold, variants, uncounted)
 
 
 def start(snapshot: Snapshot) -> str:

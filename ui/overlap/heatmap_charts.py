@@ -70,11 +70,11 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     figure.update_xaxes(**plain)
     figure.update_yaxes(**plain)
     below = _axis(figure, "x", names["x"], [pictures.label(name, 26) for name in grid.columns])
-    beside = _axis(figure, "y", names["y"], [pictures.label(name, 36) for name in grid.rows])
+    label_width = _axis(figure, "y", names["y"], [pictures.label(name, 36) for name in grid.rows])
     if width <= _FEW:  # slanted: they reach down and to the left
         below *= _SLANT
-        beside = max(beside, below)
-    figure.update_layout(margin={"l": beside, "b": below})
+        label_width = max(label_width, below)
+    figure.update_layout(margin={"l": label_width, "b": below})
     return figure
 
 
@@ -87,22 +87,22 @@ def cell_at(grid: Grid, point: int) -> int | None:
 
 
 def _pixels(rows: int) -> int:
-    each = 34 if rows <= _FEW else 14
-    return min(170 + each * max(rows, 2), 1060)
+    cell_size = 34 if rows <= _FEW else 14
+    return min(170 + cell_size * max(rows, 2), 1060)
 
 
 def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
     """No trace object, here and below: Plotly would check each value once more."""
-    counted = grid.measure == "pairs"
+    is_counts = grid.measure == "pairs"
     gap = 1 if max(grid.values.shape) <= LABELS else 0
     look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}
-    if counted:
+    if is_counts:
         return look | _counts(grid.values)
     if grid.measure == "cosine":
         hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
-        gaps = bool(np.isnan(hundredths).any())
+        has_gaps = bool(np.isnan(hundredths).any())
         return {
-            "z": _sent(hundredths.astype(np.float32 if gaps else np.uint8)),
+            "z": _sent(hundredths.astype(np.float32 if has_gaps else np.uint8)),
             "hovertemplate": "%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
             **_cosines(threshold, 100),
             **look,
@@ -170,9 +170,9 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
     if grid.symmetric:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
-    counted = grid.measure == "pairs"
-    template = "%{customdata} pairs" if counted else f"{_WORDS[grid.measure]} %{{customdata}}"
-    values_in_words = [f"{n:,.0f}" if counted else f"{n:.3f}" for n in values.tolist()]
+    is_counts = grid.measure == "pairs"
+    template = "%{customdata} pairs" if is_counts else f"{_WORDS[grid.measure]} %{{customdata}}"
+    values_in_words = [f"{n:,.0f}" if is_counts else f"{n:.3f}" for n in values.tolist()]
     return {
         "type": "scatter",
         "x": np.array(x, dtype=object)[columns],
@@ -189,14 +189,14 @@ def _different(names: Sequence[str]) -> list[str]:
     """A label for each name, no two alike: those that look the same end in a number whose digits
     have no width.
     """
-    labels, seen = [], Counter[str]()
+    labels, counts = [], Counter[str]()
     for text in map(pictures.label, names):
-        labels.append(text + f"{seen[text]:b}".translate(_UNSEEN) * bool(seen[text]))
-        seen[text] += 1
+        labels.append(text + f"{counts[text]:b}".translate(_UNSEEN) * bool(counts[text]))
+        counts[text] += 1
     return labels
 
 
-def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> float:
+def _axis(figure: go.Figure, side: str, names: list[str], labels: list[str]) -> float:
     """Every name for the pointer; written beside the cells only as many as are legible. Returns how
     long the longest is, in pixels: left to Plotly, margins are found by drawing twice.
     """
@@ -206,7 +206,7 @@ def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> f
         "type": "category",
         "categoryarray": names,
         "tickvals": list(range(0, len(names), step)),
-        "ticktext": shown[::step],
+        "ticktext": labels[::step],
         "range": [-0.5, last] if side == "x" else [last, -0.5],
         "tickfont": {"size": size},
         "automargin": False,
@@ -214,7 +214,7 @@ def _axis(figure: go.Figure, side: str, names: list[str], shown: list[str]) -> f
     if side == "x":
         axis["tickangle"] = -45 if len(names) <= _FEW else -90
     figure.update_layout({f"{side}axis": axis})
-    return 16 + size * max((_ems(text) for text in shown[::step]), default=0)
+    return 16 + size * max((_ems(text) for text in labels[::step]), default=0)
 
 
 def _ems(text: str) -> float:

@@ -100,60 +100,62 @@ def heatmap_panel(snapshot: Snapshot) -> None:
 
 
 def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
-    by = bar.selectbox(
+    grouping = bar.selectbox(
         "Group by", groupings(snapshot.catalog),
         key="heatmap_by", bind="query-params", on_change=_go,
         format_func=lambda name: name if name in {SERVERS, CLUSTERS} else f"field “{name}”",
         width=260,
     )  # fmt: skip
-    blocks = {block.key: block for block in collisions.blocks(snapshot.plan, by)}
+    blocks = {block.key: block for block in collisions.blocks(snapshot.plan, grouping)}
     one, other = (blocks.get(st.query_params.get(name, "")) for name in _PLACE[:2])
     pair = _pair(snapshot)
     if (one is None or other is None) and any(name in st.query_params for name in _PLACE):
         _broken_link()
     if one is None or other is None:
-        _level_one(snapshot, by, bar)
+        _level_one(snapshot, grouping, bar)
         return
     title = one.name if one is other else f"{one.name} × {other.name}"
-    _breadcrumb([(f"All {_plural(by)}", {}), (title, {"one": one.key, "other": other.key})], pair)
+    _breadcrumb(
+        [(f"All {_plural(grouping)}", {}), (title, {"one": one.key, "other": other.key})], pair
+    )
     if pair is None:
-        drawn = collisions.tile(snapshot.analysis, one, other)
-        count = f"{len(drawn.rows):,} by {quantity(len(drawn.columns), 'tool')}"
+        tile = collisions.tile(snapshot.analysis, one, other)
+        count = f"{len(tile.rows):,} by {quantity(len(tile.columns), 'tool')}"
         key = f"tile_{snapshot.id}_{digest(one.key, other.key)[:8]}"
-        _tile(snapshot, drawn, count, key, one=one.key, other=other.key)
+        _tile(snapshot, tile, count, key, one=one.key, other=other.key)
     else:
         draw_pair(snapshot, pair)
 
 
-def _level_one(snapshot: Snapshot, by: str, bar: DeltaGenerator) -> None:
+def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
     measure = bar.segmented_control(
         "Colour by", MEASURES, format_func=MEASURES.__getitem__, default="pairs",
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
-    drawn = collisions.grid_of(snapshot, by, measure)
-    if not drawn.blocks:
+    grid = collisions.grid_of(snapshot, grouping, measure)
+    if not grid.blocks:
         st.info("There are no such blocks.", icon=":material/grid_off:")
         return
     selection = tool_selection.selected(snapshot)
     if selection is not None:
         only = tool_selection.only(snapshot)
-        drawn = collisions.blocks_with(snapshot.analysis.catalog, drawn, selection.tool_ids, only)
-    some = f"the {len(drawn.blocks):,} with the most pairs of " * (len(drawn.blocks) < drawn.total)
-    outside = f" In none: {quantity(drawn.outside, 'tool')}." if drawn.outside else ""
+        grid = collisions.blocks_with(snapshot.analysis.catalog, grid, selection.tool_ids, only)
+    first = f"the {len(grid.blocks):,} with the most pairs of " * (len(grid.blocks) < grid.total)
+    outside = f" In none: {quantity(grid.outside, 'tool')}." if grid.outside else ""
     st.caption(
-        f"Showing {some}{_counted(drawn.total, by)}, similar ones side by side; number of tools "
-        f"in brackets.{outside} {EXPLANATIONS[measure]} {_how(drawn.grid)} to see more."
+        f"Showing {first}{_count_in_words(grid.total, grouping)}, similar ones side by side; "
+        f"number of tools in brackets.{outside} {EXPLANATIONS[measure]} {_how(grid.grid)} to see more."
     )
-    cell = _chosen(
+    cell = _chosen_cell(
         snapshot,
-        drawn.grid,
-        f"blocks_{snapshot.id}_{digest(by, measure)[:8]}",
-        f"Heatmap of {_plural(by)}",
+        grid.grid,
+        f"blocks_{snapshot.id}_{digest(grouping, measure)[:8]}",
+        f"Heatmap of {_plural(grouping)}",
     )
     if cell is not None:
-        row, column = drawn.grid.cells[cell]
-        _down(one=drawn.blocks[row].key, other=drawn.blocks[column].key)
-    if by == SERVERS:
+        row, column = grid.grid.cells[cell]
+        _down(one=grid.blocks[row].key, other=grid.blocks[column].key)
+    if grouping == SERVERS:
         server_overlap_panel(snapshot)
 
 
@@ -177,28 +179,28 @@ def _tools(snapshot: Snapshot) -> None:
     _tile(snapshot, collisions.whole(snapshot.analysis), count, f"tools_{snapshot.id}")
 
 
-def _tile(snapshot: Snapshot, drawn: collisions.Tile, count: str, key: str, **place: str) -> None:
+def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **place: str) -> None:
     """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
     selection = tool_selection.selected(snapshot)
     if selection is not None:
-        drawn = collisions.tile_with(
-            snapshot.analysis.catalog, drawn, selection.tool_ids, tool_selection.only(snapshot)
+        tile = collisions.tile_with(
+            snapshot.analysis.catalog, tile, selection.tool_ids, tool_selection.only(snapshot)
         )
-    left_out = quantity(sum(drawn.left_out), "tool") if any(drawn.left_out) else ""
+    left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
     rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
-    own = " The diagonal is each tool with itself." if drawn.grid.symmetric else ""
+    own = " The diagonal is each tool with itself." if tile.grid.symmetric else ""
     st.container(key="near_pairs").caption(
-        f"{count}, similar ones side by side; {drawn.in_words}.{rest}{own} {_how(drawn.grid)} "
+        f"{count}, similar ones side by side; {tile.in_words}.{rest}{own} {_how(tile.grid)} "
         "to see the pair."
     )
-    cell = _chosen(
-        snapshot, drawn.grid, key, "Heatmap of tools" if place else "Heatmap of all tools"
+    cell = _chosen_cell(
+        snapshot, tile.grid, key, "Heatmap of tools" if place else "Heatmap of all tools"
     )
     if cell is not None:
-        _down(**place, cell=pair_key(collisions.pair_at(snapshot.analysis, drawn, cell)))
+        _down(**place, cell=pair_key(collisions.pair_at(snapshot.analysis, tile, cell)))
 
 
-def _chosen(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> int | None:
+def _chosen_cell(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> int | None:
     """Draw the grid; the cell just clicked, or chosen in its table."""
     figure = heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
     state = picture(
@@ -214,24 +216,24 @@ def _chosen(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> in
 
 
 def _how(grid: collisions.Grid) -> str:
-    most = collisions.MOST_CELLS
-    cell = f"one of the {most:,} highest cells" if len(grid.cells) == most else "a cell"
+    limit = collisions.MOST_CELLS
+    cell = f"one of the {limit:,} highest cells" if len(grid.cells) == limit else "a cell"
     return f"Click {cell}, or select its row in the table,"
 
 
-def _plural(by: str) -> str:
-    return by if by in {SERVERS, CLUSTERS} else f"values of {by}"
+def _plural(grouping: str) -> str:
+    return grouping if grouping in {SERVERS, CLUSTERS} else f"values of {grouping}"
 
 
-def _counted(number: int, by: str) -> str:
-    if by in {SERVERS, CLUSTERS}:
-        return quantity(number, by.removesuffix("s"))
-    return f"{quantity(number, 'value')} of {by}"
+def _count_in_words(number: int, grouping: str) -> str:
+    if grouping in {SERVERS, CLUSTERS}:
+        return quantity(number, grouping.removesuffix("s"))
+    return f"{quantity(number, 'value')} of {grouping}"
 
 
 def _pair(snapshot: Snapshot) -> Pair | None:
     """The pair that the address names, if the catalog has both tools."""
-    return pair_view.named(snapshot, st.query_params.get("cell", ""))
+    return pair_view.pair_of_key(snapshot, st.query_params.get("cell", ""))
 
 
 def _go(**place: str) -> None:

@@ -43,13 +43,13 @@ _PLATE = "rgba(45,49,58,0.78)"
 
 def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go.Figure:
     """Tools where their embeddings put them, a panel beside the other, with the same axes."""
-    wanted = frozenset(marks.picked)
-    layers = _shown(tools, wanted, marks.only)
-    drawn = Counter[int]()
+    picked = frozenset(marks.picked)
+    layers = _visible_layers(tools, picked, marks.only)
+    dot_counts = Counter[int]()
     for at, _, _, rows in layers:
-        drawn[at] += len(rows)
-    kind = "scatter" if drawn.total() <= MOST_SVG else "scattergl"
-    traces: list[object] = [{"type": kind, **_points(tools, layer, wanted)} for layer in layers]
+        dot_counts[at] += len(rows)
+    kind = "scatter" if dot_counts.total() <= MOST_SVG else "scattergl"
+    traces: list[object] = [{"type": kind, **_points(tools, layer, picked)} for layer in layers]
     above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.ringed)]
     traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
     figure = pictures.figure(traces, _HEIGHT)
@@ -61,7 +61,7 @@ def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go
         annotations=[
             note
             for at, panel in enumerate(tools.panels)
-            for note in (_title(at, panel, drawn[at]), *(_words(at, tools) if labels else ()))
+            for note in (_title(at, panel, dot_counts[at]), *(_words(at, tools) if labels else ()))
         ],
         **_axes(tools),
     )
@@ -74,7 +74,7 @@ def tools_at(
     """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them;
     ``marks`` as the figure was drawn.
     """
-    layers = _shown(tools, frozenset(marks.picked), marks.only)
+    layers = _visible_layers(tools, frozenset(marks.picked), marks.only)
     rows_behind: set[int] = set()
     for point in points:
         if point["curve_number"] < len(layers):
@@ -99,9 +99,9 @@ def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """The plane around the points with some room, as ``density`` takes it."""
     if not len(points):
         return np.array([[-1.0, 1.0], [-1.0, 1.0]])
-    least, most = points.min(axis=0), points.max(axis=0)
-    room = np.maximum(0.04 * (most - least), 1e-6)
-    return np.stack([least - room, most + room], axis=1)
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = np.maximum(0.04 * (high - low), 1e-6)
+    return np.stack([low - room, high + room], axis=1)
 
 
 def silhouette_chart(view: Silhouettes) -> go.Figure:
@@ -147,22 +147,22 @@ def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     return tuple(layers)
 
 
-def _shown(tools: ToolMap, wanted: frozenset[int], only: bool) -> Sequence[_Layer]:
+def _visible_layers(tools: ToolMap, picked: frozenset[int], only: bool) -> Sequence[_Layer]:
     """The layers that are drawn."""
     layers = _layers(tools)
-    if not only or not wanted:
+    if not only or not picked:
         return layers
-    kept = []
+    visible = []
     for at, place, name, rows in layers:
-        places = _places(tools.panels[at], rows, wanted)
+        places = _places(tools.panels[at], rows, picked)
         if places:
-            kept.append((at, place, name, [rows[point] for point in places]))
-    return kept
+            visible.append((at, place, name, [rows[point] for point in places]))
+    return visible
 
 
-def _places(panel: Panel, rows: Sequence[int], wanted: frozenset[int]) -> list[int]:
+def _places(panel: Panel, rows: Sequence[int], picked: frozenset[int]) -> list[int]:
     """Places in ``rows`` of the points that stand for tools that are wanted."""
-    return [at for at, row in enumerate(rows) if not wanted.isdisjoint(panel.members[row])]
+    return [at for at, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])]
 
 
 @lru_cache(maxsize=2 * _KEPT)
@@ -232,23 +232,23 @@ def _axes(tools: ToolMap) -> dict[str, object]:
     """Panels side by side, as wide as the page; what is zoomed in one is zoomed in all."""
     across, up = _whole_frame(tools).tolist()
     wide = 1 / len(tools.panels)
-    made: dict[str, object] = {}
+    axes: dict[str, object] = {}
     for at in range(len(tools.panels)):
         n = str(at + 1) if at else ""
         domain = [at * wide + (_GAP if at else 0), (at + 1) * wide]
         same_x, same_y = ({"matches": "x"}, {"matches": "y"}) if at else ({}, {})
-        made[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
-        made[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
-    return made
+        axes[f"xaxis{n}"] = {"visible": False, "domain": domain, "range": across, **same_x}
+        axes[f"yaxis{n}"] = {"visible": False, "anchor": f"x{n}", "range": up, **same_y}
+    return axes
 
 
 def _whole_frame(tools: ToolMap) -> NDArray[np.float64]:
     return frame_of(np.vstack([panel.points for panel in tools.panels]))
 
 
-def _title(at: int, panel: Panel, drawn: int) -> dict[str, object]:
-    every = len(panel.names)
-    count = f"{every:,}" if drawn == every else f"{drawn:,} of {every:,}"
+def _title(at: int, panel: Panel, dots: int) -> dict[str, object]:
+    total = len(panel.names)
+    count = f"{total:,}" if dots == total else f"{dots:,} of {total:,}"
     return {
         "text": f"{pictures.label(panel.title)}, {count} tools",
         "xref": f"x{at + 1 if at else ''} domain",

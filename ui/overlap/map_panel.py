@@ -34,28 +34,28 @@ _COLUMNS: Columns[catalog_tables.ToolRow] = [
 def selected_panel(snapshot: Snapshot) -> None:
     """The tools as a table; the buttons act on those that are ticked, at first all."""
     decision_buttons.notice(snapshot)
-    chosen = tool_selection.selected(snapshot)
-    if chosen is None:
+    selection = tool_selection.selected(snapshot)
+    if selection is None:
         return
-    rows = [row for row in catalog_tables.tools(snapshot) if row.id in chosen.tool_ids]
+    rows = [row for row in catalog_tables.tools(snapshot) if row.id in selection.tool_ids]
     st.markdown(f"**{quantity(len(rows), 'tool')} selected**")
     if len(rows) > pictures.ROWS:
         st.caption(f"Showing the first {pictures.ROWS:,}.")
-    ticked = data_tables.ticked_rows(
+    ticked_tools = data_tables.ticked_rows(
         rows[: pictures.ROWS],
         _COLUMNS,
         "The selected tools",
         most=320,
-        key=f"chosen_{digest(sorted(chosen.tool_ids))[:12]}",
+        key=f"chosen_{digest(sorted(selection.tool_ids))[:12]}",
     )
-    every = len(ticked) == min(len(rows), pictures.ROWS)
-    _buttons(snapshot, rows if every else ticked, len(rows))
+    is_all = len(ticked_tools) == min(len(rows), pictures.ROWS)
+    _buttons(snapshot, rows if is_all else ticked_tools, len(rows))
 
 
 def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int) -> None:
     ids = tuple(row.id for row in rows)
     version = toolsets.version(snapshot, ids) if len(ids) <= toolsets.MOST_APART else ""
-    which = data_tables.which_in_words(len(ids), total)
+    tools = data_tables.which_in_words(len(ids), total)
     card = toolsets.card(snapshot, ids) if 1 < len(ids) <= toolsets.MOST_ON_A_CARD else None
     with st.container(horizontal=True, vertical_alignment="center"):
         button = partial(
@@ -70,10 +70,10 @@ def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int)
         if card is not None:
             page_frame.page_link("review", "Open in Review", cluster=card.id)
         else:
-            label, about = f"Propose {which} as a cluster", decision_buttons.PROPOSES
+            label, about = f"Propose {tools} as a cluster", decision_buttons.PROPOSES
             button("propose", label=label, key=f"propose_{version[:12]}", help=about)
         about = "Keeps all of them apart, whatever the judge says, until the decision is undone."
-        button("keep_apart", label=f"Keep apart {which}", key=f"never_{version[:12]}", help=about)
+        button("keep_apart", label=f"Keep apart {tools}", key=f"never_{version[:12]}", help=about)
         tool_parts.move_link(snapshot, ids)
         if len(ids) == 1:
             tool_parts.open_button(snapshot.analysis.catalog.by_id[ids[0]], "map")
@@ -112,7 +112,7 @@ def map_panel(snapshot: Snapshot) -> None:
         "Search", type="search", key="map_find", bind="query-params", width=260,
         placeholder="name, server, description",
     )  # fmt: skip
-    by = bar.selectbox(
+    colouring = bar.selectbox(
         "Colour by", maps.colours(snapshot), key="colour", bind="query-params", width=220,
         format_func=lambda name: maps.colouring(name).label,
     )  # fmt: skip
@@ -120,8 +120,8 @@ def map_panel(snapshot: Snapshot) -> None:
         "Projection", maps.METHODS, default=maps.METHODS[0], required=True, key="method",
         bind="query-params",
     )  # fmt: skip
-    few = snapshot.record.tools <= TWO_PANELS
-    beside = bar.toggle("Compare with merged", few, key="map_beside", bind="query-params")
+    is_small = snapshot.record.tools <= TWO_PANELS
+    compare = bar.toggle("Compare with merged", is_small, key="map_beside", bind="query-params")
     place = st.container()
     more = pictures.more("map_more")
     with more, st.container(horizontal=True):
@@ -133,41 +133,41 @@ def map_panel(snapshot: Snapshot) -> None:
         )  # fmt: skip
     with place:
         if variants:
-            _variant_panels(snapshot, method, by)
+            _variant_panels(snapshot, method, colouring)
         else:
-            shown = _projected(snapshot, method)
-            drawn = maps.drawn(snapshot, shown, by, beside)
-            st.caption(_about(snapshot, shown, beside))
-            _map(snapshot, drawn, _ringed(snapshot, find), labels)
+            projection = _projected(snapshot, method)
+            tool_map = maps.map_of(snapshot, projection, colouring, compare)
+            st.caption(_about(snapshot, projection, compare))
+            _map(snapshot, tool_map, _ringed(snapshot, find), labels)
         selected_panel(snapshot)
     if more.open:
         with more:
             silhouettes_panel(snapshot)
 
 
-def _map(snapshot: Snapshot, drawn: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
+def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
     """The map with what stands out on it, and the nearest of the chosen tool in words."""
     key, rows = f"map_{snapshot.id}", _rows(snapshot)
-    chosen = next((some[0] for some in (rows, matches) if len(some) == 1), None)
-    near = maps.nearest(snapshot, chosen) if chosen is not None else {}
+    single = next((some[0] for some in (rows, matches) if len(some) == 1), None)
+    near = maps.nearest(snapshot, single) if single is not None else {}
     if tool_selection.only(snapshot):
         marks = Marks(rows, only=True)
     else:
-        marks = Marks(rows, ringed=matches, near=(chosen, *near) if chosen is not None else ())
-    marks, revision = _kept_marks(drawn, key, (drawn, labels), marks)
-    figure = figures.tool_map(drawn, marks, labels)
+        marks = Marks(rows, ringed=matches, near=(single, *near) if single is not None else ())
+    marks, revision = _kept_marks(tool_map, key, (tool_map, labels), marks)
+    figure = figures.tool_map(tool_map, marks, labels)
     figure.update_layout(selectionrevision=revision)
-    if chosen is not None:
+    if single is not None:
         tools = snapshot.analysis.catalog.tools
         names = (
             f"{safe_text.untrusted(tools[row].name)} ({value:.2f})" for row, value in near.items()
         )
         st.markdown(
-            f"Nearest to **{safe_text.untrusted(tools[chosen].name)}**: {', '.join(names)}."
+            f"Nearest to **{safe_text.untrusted(tools[single].name)}**: {', '.join(names)}."
         )
     pictures.picture(
-        figure, partial(map_rows, drawn), key, "Map of the tools",
-        on_select=lambda: _select(snapshot, drawn, key, st.session_state[MARKED][1]),
+        figure, partial(map_rows, tool_map), key, "Map of the tools",
+        on_select=lambda: _select(snapshot, tool_map, key, st.session_state[MARKED][1]),
         selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
 
@@ -206,7 +206,7 @@ def silhouettes_panel(snapshot: Snapshot) -> None:
     )
 
 
-def _variant_panels(snapshot: Snapshot, method: maps.Method, by: str) -> None:
+def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> None:
     """The tools where a search sees them: by their own text, with variants, with random words."""
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
@@ -219,7 +219,7 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, by: str) -> None:
         method = "PCA"
         if variant_figures.points(snapshot, method) is None:
             return
-    drawn = variant_figures.drawn(snapshot, method, by)
+    tool_map = variant_figures.map_of(snapshot, method, colouring)
     st.caption(
         _ABOUT[method]
         if method == "PCA"
@@ -227,46 +227,46 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, by: str) -> None:
     )
     key = f"variant_map_{snapshot.id}"
     marks = Marks(_rows(snapshot), tool_selection.only(snapshot))
-    figure = figures.tool_map(drawn, marks, labels=False)
+    figure = figures.tool_map(tool_map, marks, labels=False)
     pictures.picture(
-        figure, partial(map_rows, drawn), key, "Map of the document variants",
-        on_select=lambda: _select(snapshot, drawn, key, marks),
+        figure, partial(map_rows, tool_map), key, "Map of the document variants",
+        on_select=lambda: _select(snapshot, tool_map, key, marks),
         selection_mode=("box", "lasso"),
     )  # fmt: skip
 
 
-def _select(snapshot: Snapshot, drawn: ToolMap, key: str, marks: Marks) -> None:
+def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> None:
     """Select the tools inside the lasso or box. A figure that is only redrawn has none: ignored."""
     points = st.session_state[key]["selection"]["points"]
     if points:
         tools = snapshot.analysis.catalog.tools
-        rows = figures.tools_at(drawn, points, marks)
+        rows = figures.tools_at(tool_map, points, marks)
         tool_selection.select(snapshot, (tools[row].id for row in rows), "the map")
 
 
 def _kept_marks(
-    drawn: ToolMap, key: str, look: tuple[object, ...], marks: Marks
+    tool_map: ToolMap, key: str, look: tuple[object, ...], marks: Marks
 ) -> tuple[Marks, int]:
     """What to mark, and a revision that changes when the browser must drop its own marks.
 
     What the lasso caught in a single panel is marked by the browser already: sending the same
     figure again spares it a full redraw, which takes longer than everything else.
     """
-    before, kept, revision = st.session_state.get(MARKED, (None, figures.NO_MARKS, 0))
+    before, marks_before, revision = st.session_state.get(MARKED, (None, figures.NO_MARKS, 0))
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
     if points:
-        rest = replace(kept, picked=marks.picked) == marks
-        same = len(drawn.panels) == 1 and before == look and rest and not marks.only
-        if same and figures.tools_at(drawn, points) == frozenset(marks.picked):
-            return kept, revision
+        others_same = replace(marks_before, picked=marks.picked) == marks
+        same = len(tool_map.panels) == 1 and before == look and others_same and not marks.only
+        if same and figures.tools_at(tool_map, points) == frozenset(marks.picked):
+            return marks_before, revision
         revision += 1
     st.session_state[MARKED] = (look, marks, revision)
     return marks, revision
 
 
-def _about(snapshot: Snapshot, shown: maps.Method, beside: bool) -> str:
-    text = f"{_ABOUT[shown]} Names of regions are words that their tools alone say."
-    if beside:
+def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
+    text = f"{_ABOUT[method]} Names of regions are words that their tools alone say."
+    if compare:
         count = maps.rewritten(snapshot)
         text += (
             " *Merged* is the toolset with accepted and safe merges. Merged tools are larger, "
@@ -305,9 +305,9 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> maps.Method:
 
 def _rows(snapshot: Snapshot) -> tuple[int, ...]:
     """The selected tools as rows of the catalog."""
-    chosen = tool_selection.selected(snapshot)
+    selection = tool_selection.selected(snapshot)
     rows = snapshot.analysis.rows
-    return tuple(rows[i] for i in chosen.tool_ids if i in rows) if chosen else ()
+    return tuple(rows[i] for i in selection.tool_ids if i in rows) if selection else ()
 
 
 def _measure(snapshot: Snapshot) -> None:

@@ -72,30 +72,30 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
     peaks = _peaks(density(points, frame)) * cell + frame[:, 0]
     if not len(peaks):
         return ()
-    apart = (((points[:, None, :] - peaks[None]) / cell) ** 2).sum(axis=2)
-    owner = np.where(apart.min(axis=1) <= _REACH**2, apart.argmin(axis=1), -1)
+    distances = (((points[:, None, :] - peaks[None]) / cell) ** 2).sum(axis=2)
+    owner = np.where(distances.min(axis=1) <= _REACH**2, distances.argmin(axis=1), -1)
     words_of = [_words(tool) for tool in tools]
     everywhere = Counter(word for words in words_of for word in words)
     wide = WIDE / panels
     pixels = np.array([wide, HIGH]) / (frame[:, 1] - frame[:, 0])
     dots = (points - frame[:, 0]) * pixels
-    chosen: list[Region] = []
+    named_regions: list[Region] = []
     boxes: list[Box] = []
-    used: set[str] = set()
+    used_words: set[str] = set()
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [words_of[row] for row in np.flatnonzero(owner == at).tolist()]
-        words = _telling(inside, everywhere, len(tools), used)
+        words = _telling(inside, everywhere, len(tools), used_words)
         if not words:
             continue
         box = _free_box((np.array([x, y]) - frame[:, 0]) * pixels, _wide(words), wide, dots, boxes)
         if box is not None:
             boxes.append(box)
-            used.update(word[:_STEM] for word in words)
+            used_words.update(word[:_STEM] for word in words)
             across, up = (np.array(box[:2]) / pixels + frame[:, 0]).tolist()
-            chosen.append(Region(x, y, words, (across, up)))
-        if len(chosen) == MOST_REGIONS:
+            named_regions.append(Region(x, y, words, (across, up)))
+        if len(named_regions) == MOST_REGIONS:
             break
-    return tuple(chosen)
+    return tuple(named_regions)
 
 
 def _peaks(grid: Plane) -> Plane:
@@ -119,22 +119,22 @@ def _words(tool: Tool) -> Counter[str]:
 def _telling(
     inside: Sequence[Counter[str]], everywhere: Counter[str], total: int, used: Collection[str]
 ) -> tuple[str, ...]:
-    """The words of a region, the first ``_STEM`` letters of none of which is ``used``."""
+    """The words of a region, the first ``_STEM`` letters of none of which are in ``used``."""
     if len(inside) < _LEAST_TOOLS:
         return ()
-    here = Counter(word for words in inside for word in words)
+    region_counts = Counter(word for words in inside for word in words)
     counts = Counter(word for words in inside for word in words.elements())
     weight = {
         word: counts[word] * math.log(count / len(inside) / (everywhere[word] / total))
-        for word, count in here.items()
+        for word, count in region_counts.items()
         if count >= max(2, _LEAST_SHARE * len(inside))
     }
-    chosen: list[str] = []
+    region_words: list[str] = []
     for word in sorted(weight, key=lambda word: (-weight[word], word)):
-        stems = {*used, *(other[:_STEM] for other in chosen)}
+        stems = {*used, *(other[:_STEM] for other in region_words)}
         if weight[word] > 0 and word[:_STEM] not in stems and _names_a_thing(word):
-            chosen.append(word)
-    return tuple(word[:_LETTERS] for word in chosen[:_WORDS])
+            region_words.append(word)
+    return tuple(word[:_LETTERS] for word in region_words[:_WORDS])
 
 
 def _names_a_thing(word: str) -> bool:
@@ -163,10 +163,10 @@ def _free_box(
             continue
         if any(_overlap((x, y, wide), other) for other in boxes):
             continue
-        covered = (np.abs(dots[:, 0] - x) < wide / 2 + _DOT) & (
+        is_covered = (np.abs(dots[:, 0] - x) < wide / 2 + _DOT) & (
             np.abs(dots[:, 1] - y) < _LINE / 2 + _DOT
         )
-        count = int(covered.sum())
+        count = int(is_covered.sum())
         if best is None or count < best[0]:
             best = count, (x, y, wide)
         if count == 0:
@@ -254,8 +254,8 @@ def points(snapshot: Snapshot, method: Method) -> projection.Points | None:
 
 def seconds(snapshot: Snapshot, method: Method) -> int:
     """About how long a projection takes, from rates seen."""
-    start, each = _RATES[method]
-    return round(start + each * len(snapshot.analysis.catalog.tools))
+    start, per_tool = _RATES[method]
+    return round(start + per_tool * len(snapshot.analysis.catalog.tools))
 
 
 def start(snapshot: Snapshot, method: Method) -> str:
@@ -272,8 +272,8 @@ def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None
     """Project here and now, in a process of its own, unless it is known."""
     if points(snapshot, method) is None:
         vectors = snapshot.analysis.vectors
-        made = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
-        snapshot.work.arrays.write(_map_key(snapshot, method), made)
+        projected = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
+        snapshot.work.arrays.write(_map_key(snapshot, method), projected)
 
 
 def colours(snapshot: Snapshot) -> tuple[str, ...]:
@@ -281,9 +281,9 @@ def colours(snapshot: Snapshot) -> tuple[str, ...]:
     return (*groupings(snapshot.catalog), _STATES)
 
 
-@kept(most=2)
-def drawn(snapshot: Snapshot, method: Method, by: str, beside: bool) -> ToolMap:
-    """The map; ``beside`` it the toolset with the decided and the safe merges.
+@kept(limit=2)
+def map_of(snapshot: Snapshot, method: Method, grouping: str, compare: bool) -> ToolMap:
+    """The map; with ``compare`` beside it the toolset with the decided and the safe merges.
 
     A merged tool stands where its canonical stood. Raises ``JobError`` before the projection is
     known.
@@ -292,20 +292,20 @@ def drawn(snapshot: Snapshot, method: Method, by: str, beside: bool) -> ToolMap:
     if places is None:
         raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
     tools = snapshot.analysis.catalog.tools
-    whole = Panel(
+    before = Panel(
         title=BEFORE,
         points=places,
         names=tuple(tool.name for tool in tools),
         servers=tuple(tool.server for tool in tools),
-        groups=_groups_of(snapshot.plan, by),
+        groups=_groups_of(snapshot.plan, grouping),
         members=tuple((row,) for row in range(len(tools))),
         texts=tuple(tool.description[:_LONGEST] for tool in tools),
     )
-    panels = (whole, _merged(snapshot, whole)) if beside else (whole,)
+    panels = (before, _merged(snapshot, before)) if compare else (before,)
     words = kept_under(
-        snapshot.analysis, "regions", (method, beside), lambda: regions(tools, places, len(panels))
+        snapshot.analysis, "regions", (method, compare), lambda: regions(tools, places, len(panels))
     )
-    return ToolMap(panels, words, colouring(by).group)
+    return ToolMap(panels, words, colouring(grouping).group)
 
 
 def nearest(snapshot: Snapshot, row: int) -> dict[int, float]:
@@ -313,8 +313,8 @@ def nearest(snapshot: Snapshot, row: int) -> dict[int, float]:
     vectors = snapshot.analysis.vectors
     cosines = vectors @ vectors[row]
     cosines[row] = -1.0
-    ranked = np.argsort(-cosines, kind="stable")[: min(NEAREST, len(cosines) - 1)]
-    return {int(at): float(cosines[at]) for at in ranked}
+    order = np.argsort(-cosines, kind="stable")[: min(NEAREST, len(cosines) - 1)]
+    return {int(at): float(cosines[at]) for at in order}
 
 
 def rewritten(snapshot: Snapshot) -> int:
@@ -357,20 +357,20 @@ def run_silhouettes(snapshot: Snapshot, progress: Progress = silent) -> None:
             if name == AFTER:
                 plan = merged_plan(snapshot)
                 vectors = plan_vectors(analysis, plan, snapshot.work.analyses.embed)
-            made = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
-            snapshot.work.arrays.write(key, made)
+            silhouettes = subprocess_jobs.compute("silhouettes", vectors, counts, progress)
+            snapshot.work.arrays.write(key, silhouettes)
 
 
-def _merged(snapshot: Snapshot, whole: Panel) -> Panel:
+def _merged(snapshot: Snapshot, before: Panel) -> Panel:
     rows = snapshot.analysis.rows
     tools = merged_plan(snapshot).tools
     at = [rows[item.tool.id] for item in tools]
     return Panel(
         title=AFTER,
-        points=whole.points[at],
+        points=before.points[at],
         names=tuple(item.tool.name for item in tools),
-        servers=tuple(whole.servers[row] for row in at),
-        groups=tuple(whole.groups[row] for row in at),
+        servers=tuple(before.servers[row] for row in at),
+        groups=tuple(before.groups[row] for row in at),
         members=tuple(tuple(rows[member] for member in item.members) for item in tools),
         texts=tuple(item.tool.description[:_LONGEST] for item in tools),
     )
@@ -407,13 +407,13 @@ def colouring(name: str) -> ColourScheme:
 
 
 @kept()
-def _groups_of(plan: MergePlan, by: str) -> tuple[str, ...]:
+def _groups_of(plan: MergePlan, grouping: str) -> tuple[str, ...]:
     """The group of each tool, in the order of the catalog; empty for none."""
-    if by == _STATES:
+    if grouping == _STATES:
         states = {member: cluster.state for cluster in plan.clusters for member in cluster.members}
         return tuple(states.get(tool.id, "") for tool in plan.catalog.tools)
     groups = [""] * len(plan.catalog.tools)
-    for block in blocks_of(plan, by):
+    for block in blocks_of(plan, grouping):
         for row in block.rows.tolist():
             groups[row] = block.name
     return tuple(groups)

@@ -25,10 +25,10 @@ _MARKS = ("", "● one", "● ● both")
 
 def pair_panel(snapshot: Snapshot) -> None:
     """Draw the filters, the table, the selected pair, and the graph of its cluster."""
-    chosen = tool_selection.selected(snapshot)
+    selection = tool_selection.selected(snapshot)
     wanted = _filters(snapshot)
-    if chosen is not None:
-        wanted = replace(wanted, tools=chosen.tool_ids, only=tool_selection.only(snapshot))
+    if selection is not None:
+        wanted = replace(wanted, tools=selection.tool_ids, only=tool_selection.only(snapshot))
     pairs = pair_list.matching(snapshot, wanted)
     if not pairs.rows:
         also = ", or turn off *Show only selected*" if wanted.only else ""
@@ -37,22 +37,22 @@ def pair_panel(snapshot: Snapshot) -> None:
         )
         return
     cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
-    first = " Pairs with a selected tool come first." if chosen and not wanted.only else ""
-    shape, counted = snapshot.shape, safe_text.untrusted(tokenizer().label)
+    first = " Pairs with a selected tool come first." if selection and not wanted.only else ""
+    shape, tokenizer_name = snapshot.shape, safe_text.untrusted(tokenizer().label)
     st.container(key="pairs_listed").caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
-        f"Token counts ({shape}): {counted}."
+        f"Token counts ({shape}): {tokenizer_name}."
     )
-    shown = _shown(snapshot, pairs.rows[0])
-    _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{wanted.key}", shown)
+    pair = _pair_shown(snapshot, pairs.rows[0])
+    _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{wanted.key}", pair)
     _choose_two(snapshot)
-    draw_pair(snapshot, shown)
-    cluster = cluster_with(snapshot.plan, (shown.left, shown.right))
+    draw_pair(snapshot, pair)
+    cluster = cluster_with(snapshot.plan, (pair.left, pair.right))
     if cluster is not None:
         cluster_graph(snapshot, cluster)
 
 
-def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, shown: Pair) -> None:
+def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, chosen: Pair) -> None:
     """The pairs, of which one can be chosen; the one shown below is marked."""
     ids = [(row.left_id, row.right_id) for row in rows]
     data_tables.row_chooser(
@@ -62,7 +62,7 @@ def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, show
         most=320,
         key=key,
         choose=lambda row: show_pair(pair_key(Pair.of(*ids[row]))),
-        selected=[at for at, pair in enumerate(ids) if pair == (shown.left, shown.right)],
+        selected=[at for at, pair in enumerate(ids) if pair == (chosen.left, chosen.right)],
     )
 
 
@@ -117,13 +117,13 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
     ]
 
 
-def _shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
+def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
     """The pair that the address names, else the strongest of the table."""
     key = st.query_params.get("pair", "")
-    named = pair_view.named(snapshot, key)
-    if key and named is None:
+    pair = pair_view.pair_of_key(snapshot, key)
+    if key and pair is None:
         st.warning("The link names a pair that is not in this catalog.")
-    return named or Pair.of(first.left_id, first.right_id)
+    return pair or Pair.of(first.left_id, first.right_id)
 
 
 def _choose_two(snapshot: Snapshot) -> None:
@@ -134,13 +134,13 @@ def _choose_two(snapshot: Snapshot) -> None:
     if not box.open:
         return
     with box:
-        chosen = []
+        tool_ids = []
         for column, side in zip(st.columns(2), SIDES, strict=True):
             find = column.text_input(f"Search for {side}", type="search", key=f"find_{side}")
             ids = [row.id for row in catalog_tables.tools(snapshot, find)[:_MAX_OPTIONS]]
-            chosen.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
+            tool_ids.append(column.selectbox(side, ids, index=None, key=f"pick_{side}"))
         st.caption(f"The lists show at most {_MAX_OPTIONS} tools; search to narrow them.")
-        one, other = chosen
+        one, other = tool_ids
         ready = bool(one and other and one != other)
         key = pair_key(Pair.of(one, other)) if one and other else ""
         st.button("Compare", key="compare", disabled=not ready, on_click=show_pair, args=(key,))
@@ -167,11 +167,11 @@ def _filters(snapshot: Snapshot) -> pair_list.PairFilter:
     server = bar.selectbox(
         "Server", names, index=None, placeholder="all servers", key="of", bind="query-params"
     )
-    least = bar.slider(
+    threshold = bar.slider(
         "Minimum probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
         help="The probability that the two do the same job.",
     )  # fmt: skip
     differing = snapshot.analysis.model_verdicts is not None and bar.toggle(
         "Judges disagree", key="differ", bind="query-params"
     )
-    return pair_list.PairFilter(verdict, server, least, differing, find=find)
+    return pair_list.PairFilter(verdict, server, threshold, differing, find=find)

@@ -49,19 +49,19 @@ class ThresholdEffect:
     changes: ClusterChanges
 
 
-def apply_thresholds(snapshot: Snapshot, chosen: MergeThresholds, reviewer: str) -> Decision:
+def apply_thresholds(snapshot: Snapshot, thresholds: MergeThresholds, reviewer: str) -> Decision:
     """Make the plan with these thresholds from now on; undo takes it back."""
-    detail = {"similarity": chosen.similarity, "same_job": chosen.same_job}
+    detail = {"similarity": thresholds.similarity, "same_job": thresholds.same_job}
     return review.say(snapshot, "threshold", (), reviewer, detail)
 
 
-def moved_clusters(snapshot: Snapshot, chosen: MergeThresholds) -> ThresholdEffect:
+def moved_clusters(snapshot: Snapshot, thresholds: MergeThresholds) -> ThresholdEffect:
     """What thresholds would bring, against the plan's."""
     analysis, links, plan = _basis(snapshot)
-    now = plan
-    if chosen != plan.thresholds:
-        now = effect(analysis, links, chosen, snapshot.tokens)
-    return ThresholdEffect(now, plan, cluster_changes(plan.groups, now.groups))
+    current = plan
+    if thresholds != plan.thresholds:
+        current = effect(analysis, links, thresholds, snapshot.tokens)
+    return ThresholdEffect(current, plan, cluster_changes(plan.groups, current.groups))
 
 
 @kept()
@@ -85,17 +85,17 @@ def effect(
     """
     merged = groups_at(analysis, links, thresholds, divide=divide)
     groups = tuple(group.members for group in merged)
-    saved = 0
+    saved_tokens = 0
     for members in groups:
         costs = [tokens[member] for member in members]
-        saved += sum(costs) - max(costs)
+        saved_tokens += sum(costs) - max(costs)
     return Effect(
         thresholds=thresholds,
         candidates=int((analysis.nearness >= thresholds.similarity).sum()),
         merges=int(merges_at(analysis, thresholds).sum()),
         groups=groups,
         tools_left=len(analysis.catalog.tools) - sum(len(members) - 1 for members in groups),
-        tokens_left=sum(tokens.values()) - saved,
+        tokens_left=sum(tokens.values()) - saved_tokens,
     )
 
 
@@ -114,12 +114,12 @@ def threshold_panel(snapshot: Snapshot) -> None:
         "**What would a stricter or a looser threshold merge?** Nothing changes until it "
         "is applied."
     )
-    chosen = _sliders(plan, own)
-    _apply(snapshot, chosen, plan)
-    moved = moved_clusters(snapshot, chosen)
-    _metrics(moved)
-    _changes(moved, {tool.id: tool.name for tool in analysis.catalog.tools})
-    merge_curve(snapshot, chosen.similarity)
+    thresholds = _sliders(plan, own)
+    _apply(snapshot, thresholds, plan)
+    effect = moved_clusters(snapshot, thresholds)
+    _metrics(effect)
+    _changes(effect, {tool.id: tool.name for tool in analysis.catalog.tools})
+    merge_curve(snapshot, thresholds.similarity)
     if variant_figures.has_any(snapshot):
         more = pictures.more("threshold_more")
         if more.open:
@@ -142,31 +142,33 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     return MergeThresholds(round(similarity, 4), round(probability, 4))
 
 
-def _apply(snapshot: Snapshot, chosen: MergeThresholds, plan: MergeThresholds) -> None:
+def _apply(snapshot: Snapshot, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
     """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
-    applied = next((one for one in review.standing(snapshot) if one.action == "threshold"), None)
+    decision = next(
+        (one for one in review.active_decisions(snapshot) if one.action == "threshold"), None
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         decision_buttons.record_button(
             "Apply to the plan",
-            lambda: apply_thresholds(snapshot, chosen, page_frame.reviewer()),
-            f"Applied to the plan: similarity {chosen.similarity:.2f}, probability "
-            f"{chosen.same_job:.2f}",
+            lambda: apply_thresholds(snapshot, thresholds, page_frame.reviewer()),
+            f"Applied to the plan: similarity {thresholds.similarity:.2f}, probability "
+            f"{thresholds.same_job:.2f}",
             key="apply_cut",
-            disabled=chosen == plan,
+            disabled=thresholds == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
             "bundle's manifest. One undo reverts it.",
         )
-        if applied is not None:
+        if decision is not None:
             st.caption(
-                f"{decision_trail.in_words(applied)} :gray[({decision_trail.by_whom(applied)})]",
+                f"{decision_trail.in_words(decision)} :gray[({decision_trail.by_whom(decision)})]",
                 width="content",
             )
-            decision_buttons.undo_one(snapshot, applied, "cut_back")
+            decision_buttons.undo_one(snapshot, decision, "cut_back")
     decision_buttons.notice(snapshot)
 
 
-def _metrics(moved: ThresholdEffect) -> None:
-    row, now, plan = st.container(horizontal=True), moved.now, moved.plan
+def _metrics(effect: ThresholdEffect) -> None:
+    row, now, plan = st.container(horizontal=True), effect.now, effect.plan
     for title, value, before in (
         ("Candidate pairs", now.candidates, plan.candidates),
         ("Pairs to merge", now.merges, plan.merges),
@@ -183,8 +185,8 @@ def _metrics(moved: ThresholdEffect) -> None:
     )
 
 
-def _changes(moved: ThresholdEffect, names: dict[str, str]) -> None:
-    changes = moved.changes
+def _changes(effect: ThresholdEffect, names: dict[str, str]) -> None:
+    changes = effect.changes
     if not len(changes):
         return
     st.markdown(

@@ -37,7 +37,7 @@ KIND = "variant documents"
 
 def has_any(snapshot: Snapshot) -> bool:
     """Whether the catalog has accepted variants."""
-    return bool(reviewed_variants.accepted(snapshot))
+    return bool(reviewed_variants.accepted_variants(snapshot))
 
 
 def curve(snapshot: Snapshot) -> Curve | None:
@@ -59,26 +59,26 @@ def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, 
         if method == "PCA":
             joint = projection.pca(np.vstack(list(vectors.values())))
             return tuple(np.split(joint, len(vectors)))
-        stored = [_stored(snapshot, method, one) for one in vectors.values()]
-        some = tuple(_to_unit(one) for one in stored if one is not None)
-        return some if len(some) == len(stored) else None
+        parts = [_stored(snapshot, method, one) for one in vectors.values()]
+        known = tuple(_to_unit(one) for one in parts if one is not None)
+        return known if len(known) == len(parts) else None
 
-    written = tuple(reviewed_variants.accepted(snapshot).items())
+    variants = tuple(reviewed_variants.accepted_variants(snapshot).items())
     catalog = snapshot.analysis.catalog
-    return kept_under(catalog, "variant points", (method, written), stored_points, most=4)
+    return kept_under(catalog, "variant points", (method, variants), stored_points, limit=4)
 
 
-@kept(most=4)
-def drawn(snapshot: Snapshot, method: maps.Method, by: str) -> ToolMap:
+@kept(limit=4)
+def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
     """The three panels. Raises ``JobError`` before the projection is known."""
     places = points(snapshot, method)
     if places is None:
         raise JobError(f"{method} of the document variants is not computed yet; start it")
-    whole = maps.drawn(snapshot, "PCA", by, beside=False)
-    base = whole.panels[0]
+    tools = maps.map_of(snapshot, "PCA", grouping, compare=False)
+    base = tools.panels[0]
     sides = zip(SIDES, places, strict=True)
     panels = tuple(replace(base, title=name, points=own) for name, own in sides)
-    return ToolMap(panels, (), whole.by)
+    return ToolMap(panels, (), tools.by)
 
 
 def seconds(snapshot: Snapshot, method: maps.Method) -> int:
@@ -103,20 +103,20 @@ def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = s
     for own in (vectors or {}).values():
         curves.count(snapshot.work, own, progress)
         if method != "PCA" and _stored(snapshot, method, own) is None:
-            made = subprocess_jobs.compute(maps.TASKS[method], own, progress=progress)
-            snapshot.work.arrays.write(maps.map_key(own, method), made)
+            points = subprocess_jobs.compute(maps.TASKS[method], own, progress=progress)
+            snapshot.work.arrays.write(maps.map_key(own, method), points)
 
 
 def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | None:
     """The vectors of each toolset; ``None`` where a page would wait for texts."""
     catalog = snapshot.analysis.catalog
-    written = reviewed_variants.accepted(snapshot)
+    variants = reviewed_variants.accepted_variants(snapshot)
 
     def make() -> dict[str, Vectors] | None:
         sides: dict[str, dict[str, Augmentation]] = {
             OWN: {},
-            WRITTEN: written,
-            CONTROL: noise_matched(catalog, written),
+            WRITTEN: variants,
+            CONTROL: noise_matched(catalog, variants),
         }
         try:
             return {
@@ -126,7 +126,7 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
         except searches.LongWaitError:
             return None
 
-    return kept_under(catalog, "variant vectors", tuple(written.items()), make, most=2)
+    return kept_under(catalog, "variant vectors", tuple(variants.items()), make, limit=2)
 
 
 def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
@@ -142,6 +142,6 @@ def _stored(snapshot: Snapshot, method: maps.Method, vectors: Vectors) -> projec
 
 def _to_unit(points: projection.Points) -> projection.Points:
     """The points in the square from -1 to 1."""
-    least, most = points.min(axis=0), points.max(axis=0)
-    centred = points - (least + most) / 2
-    return np.asarray(centred / max(float((most - least).max()) / 2, 1e-9), dtype=np.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
+    centred = points - (low + high) / 2
+    return np.asarray(centred / max(float((high - low).max()) / 2, 1e-9), dtype=np.float64)

@@ -47,19 +47,19 @@ def make_profile_panel(snapshot: Snapshot) -> None:
         "Made from", [REQUESTS, QUERY_SET, _CALLED, _EMPTY], default=REQUESTS, required=True,
         key="made_from",
     )  # fmt: skip
-    standing = profile_edits.chosen(snapshot)
-    before = standing[name].profile if name in standing else Profile(name)
+    saved_profiles = profile_edits.tools_by_profile(snapshot)
+    before = saved_profiles[name].profile if name in saved_profiles else Profile(name)
     if source in (REQUESTS, QUERY_SET):
-        made = _from_requests(snapshot, before, _queries(snapshot, source))
+        profile = _from_requests(snapshot, before, _queries(snapshot, source))
     else:
         empty = Profile(name, seq=before.seq)
-        made = _from_calls(snapshot, before) if source == _CALLED else empty
-    if made is not None:
+        profile = _from_calls(snapshot, before) if source == _CALLED else empty
+    if profile is not None:
         decision_buttons.record_button(
             f"{'Replace' if before.seq else 'Save'} {name or 'the profile'}",
-            lambda: profile_edits.save(snapshot, made, page_frame.reviewer()),
-            f"Profile saved: {made.name}",
-            lambda: st.session_state.update(profile_name="", profile=made.name),
+            lambda: profile_edits.save(snapshot, profile, page_frame.reviewer()),
+            f"Profile saved: {profile.name}",
+            lambda: st.session_state.update(profile_name="", profile=profile.name),
             key="save_profile",
             type="primary",
             icon=":material/save:",
@@ -102,7 +102,7 @@ def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
 
 def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]) -> Profile | None:
     bar = st.container(horizontal=True)
-    by = bar.segmented_control(
+    method = bar.segmented_control(
         "Tools are chosen by", [_BY_SEARCH, _BY_MODEL], default=_BY_SEARCH, required=True,
         key="profile_by", disabled=snapshot.work.endpoints.get() is None,
         help="A request without answers is searched, job by job, and its best tools are taken. A "
@@ -110,7 +110,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
         "do its jobs; set one up in Settings.",
     )  # fmt: skip
     per_job = None
-    if by == _BY_MODEL:
+    if method == _BY_MODEL:
         queries = [Query("", one.text) for one in queries]
     else:
         per_job = bar.number_input(
@@ -123,7 +123,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
     )  # fmt: skip
     if not queries or not is_searchable(snapshot, queries):
         return None
-    if by == _BY_MODEL and not _is_planned(snapshot, queries):
+    if method == _BY_MODEL and not _is_planned(snapshot, queries):
         return None
     with st.spinner("Finding the smallest set"):
         cover = profile_edits.cover(snapshot, queries, per_job, budget or None)
@@ -171,9 +171,9 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
         "Not within the budget": [names[one] for one in cover.too_large],
     }.items():
         if texts:
-            shown = "; ".join(map(safe_text.untrusted, texts[:_NAMED]))
+            texts_shown = "; ".join(map(safe_text.untrusted, texts[:_NAMED]))
             more = f" And {len(texts) - _NAMED:,} more." if len(texts) > _NAMED else ""
-            st.warning(f"{title} ({len(texts):,}): {shown}{more}", icon=":material/help:")
+            st.warning(f"{title} ({len(texts):,}): {texts_shown}{more}", icon=":material/help:")
 
 
 def intents_table(

@@ -43,20 +43,20 @@ def chosen_profile(names: Sequence[str]) -> str:
     return st.pills("Profile", names, required=True, key=_CHOSEN) or names[0]
 
 
-def profile_detail_panel(snapshot: Snapshot, chosen: ProfileTools) -> None:
+def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
     """What has changed in the profile since it was saved, and its parts in tabs."""
-    profile = chosen.profile
-    if chosen.notes:
-        lines = [f"- {safe_text.untrusted(one)}" for one in chosen.notes[:_MOST_NAMED]]
-        rest = len(chosen.notes) - len(lines)
+    profile = toolset.profile
+    if toolset.notes:
+        lines = [f"- {safe_text.untrusted(one)}" for one in toolset.notes[:_MOST_NAMED]]
+        rest = len(toolset.notes) - len(lines)
         text = "\n".join(["Not as it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])])
         st.warning(text, icon=":material/update:")
         _save_button(snapshot, profile, "Save as it is now", "as_is")
     parts = {
-        "What it serves": partial(_served, chosen=chosen),
-        "Confusions": partial(_confusions, chosen=chosen),
-        "Rules": partial(_rules, chosen=chosen),
-        "Words and fixed values": partial(_words, chosen=chosen),
+        "What it serves": partial(_served, toolset=toolset),
+        "Confusions": partial(_confusions, toolset=toolset),
+        "Rules": partial(_rules, toolset=toolset),
+        "Words and fixed values": partial(_words, toolset=toolset),
     }
     page_frame.draw_tabs(snapshot, parts, "profile_part")
     st.caption(
@@ -74,26 +74,26 @@ def profile_detail_panel(snapshot: Snapshot, chosen: ProfileTools) -> None:
     )
 
 
-def _report(snapshot: Snapshot, chosen: ProfileTools) -> tuple[ProfileReport, Sequence[str]] | None:
+def _report(snapshot: Snapshot, tools: ProfileTools) -> tuple[ProfileReport, Sequence[str]] | None:
     """What the profile comes to; ``None`` while its toolset is being indexed."""
-    queries = profile_edits.queries(snapshot, chosen.profile.intents)
-    return profile_edits.report(snapshot, chosen) if is_searchable(snapshot, queries) else None
+    queries = profile_edits.queries(snapshot, tools.profile.intents)
+    return profile_edits.report(snapshot, tools) if is_searchable(snapshot, queries) else None
 
 
-def _served(snapshot: Snapshot, chosen: ProfileTools) -> None:
-    profile, key = chosen.profile, f"{chosen.profile.name}_{chosen.profile.seq}"
-    if profile.intents and (made := _report(snapshot, chosen)):
-        report, effect = made
+def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
+    profile, key = toolset.profile, f"{toolset.profile.name}_{toolset.profile.seq}"
+    if profile.intents and (result := _report(snapshot, toolset)):
+        report, effect = result
         served = len(report.intents) - len(report.unserved)
         st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
-        tools = [item.tool for item in chosen.tools]
+        tools = [item.tool for item in toolset.tools]
         plan = snapshot.plan
         names = served_names(exports.exported_plan(snapshot, PlanConfig()), tools)
-        intents_table(report.intents, chosen.ids, names)
+        intents_table(report.intents, toolset.ids, names)
         st.caption("  \n".join(effect))
         if report.unasked:
-            named = safe_text.first_few([names[one] for one in report.unasked], _MOST_NAMED)
-            st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {named}.")
+            unasked = safe_text.first_few([names[one] for one in report.unasked], _MOST_NAMED)
+            st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {unasked}.")
             without = with_choice(plan, profile, report.unasked, is_in=False)
             _save_button(snapshot, without, "Take these out", "unasked")
     text = st.text_area(
@@ -107,15 +107,15 @@ def _served(snapshot: Snapshot, chosen: ProfileTools) -> None:
         _save_button(snapshot, replace(profile, intents=intents), "Save the requests", "intents")
 
 
-def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
-    made = _report(snapshot, chosen)
-    if made is None:
+def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
+    result = _report(snapshot, toolset)
+    if result is None:
         return
-    alike, misses = made[0].confusions, made[0].misses
-    if alike:
+    confusions, misses = result[0].confusions, result[0].misses
+    if confusions:
         st.markdown("Tools that are alike for the judge:")
         data_tables.draw(
-            alike,
+            confusions,
             [
                 Column("tool", lambda one: one.pair.left),
                 Column("other tool", lambda one: one.pair.right),
@@ -145,8 +145,8 @@ def _confusions(snapshot: Snapshot, chosen: ProfileTools) -> None:
     )
 
 
-def _rules(snapshot: Snapshot, chosen: ProfileTools) -> None:
-    profile, key = chosen.profile, f"{chosen.profile.name}_{chosen.profile.seq}"
+def _rules(snapshot: Snapshot, toolset: ProfileTools) -> None:
+    profile, key = toolset.profile, f"{toolset.profile.name}_{toolset.profile.seq}"
     st.caption(
         "Rules take in what comes with a new version too; each part that is set has to hold. Ticks "
         "in the table go before them."
@@ -160,13 +160,13 @@ def _rules(snapshot: Snapshot, chosen: ProfileTools) -> None:
     ):
         with column:
             rules.append(_rule(title, owners, rule, f"{title}_{key}"))
-    in_conflict = {server for one in chosen.conflicts for server in one.tools}
+    in_conflict = {server for one in toolset.conflicts for server in one.tools}
     order = profile.precedence
     if in_conflict or order:
         clash = "; ".join(
             f"{', '.join(tool for ids in one.tools.values() for tool in ids)}: "
             f"{one.kept or 'all'} kept"
-            for one in chosen.conflicts
+            for one in toolset.conflicts
         )
         order = tuple(
             st.multiselect(
@@ -178,11 +178,11 @@ def _rules(snapshot: Snapshot, chosen: ProfileTools) -> None:
             )
         )
         st.caption(f"Tools for one job: {safe_text.untrusted(clash) or 'none any more'}.")
-    changed = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
-    if changed != profile:
-        count = len(profile_tools(snapshot.plan, changed).tools)
+    edited_profile = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
+    if edited_profile != profile:
+        count = len(profile_tools(snapshot.plan, edited_profile).tools)
         st.caption(f"By these rules and the ticks it has {quantity(count, 'tool')}.")
-        _save_button(snapshot, changed, "Save the rules", "rules")
+        _save_button(snapshot, edited_profile, "Save the rules", "rules")
 
 
 def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
@@ -204,18 +204,18 @@ def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
     return ToolRule(tuple(servers), split, READS[reads])
 
 
-def _words(snapshot: Snapshot, chosen: ProfileTools) -> None:
+def _words(snapshot: Snapshot, toolset: ProfileTools) -> None:
     st.caption(
         "What is empty stays as it is. A fixed value is JSON, such as "
         '`{"repo": "toolscope"}`: it is in every call and no longer among the arguments that the '
         "agent sees, which takes `serve`."
     )
-    profile, plan = chosen.profile, snapshot.plan
+    profile, plan = toolset.profile, snapshot.plan
     words, names = (
         profile_words(plan, profile),
         {item.tool.id: item.tool.name for item in plan.tools},
     )
-    rows = [(item, words.get(item.tool.id, ProfileTool("rule"))) for item in chosen.tools]
+    rows = [(item, words.get(item.tool.id, ProfileTool("rule"))) for item in toolset.tools]
     table = pd.DataFrame(
         {
             "tool": [names[item.tool.id] for item, _ in rows],
@@ -225,7 +225,7 @@ def _words(snapshot: Snapshot, chosen: ProfileTools) -> None:
             "fixed": [json.dumps(dict(own.fixed)) if own.fixed else "" for _, own in rows],
         }
     )
-    edited = st.data_editor(
+    cells = st.data_editor(
         table,
         key=f"own_words_{profile.name}_{profile.seq}",
         hide_index=True,
@@ -234,18 +234,18 @@ def _words(snapshot: Snapshot, chosen: ProfileTools) -> None:
     ).fillna("")
     tools = dict(profile.tools)
     try:
-        for (item, own), row in zip(rows, edited.to_dict("records"), strict=True):
+        for (item, own), row in zip(rows, cells.to_dict("records"), strict=True):
             reworded = _with_words(own, row)
             if reworded != own:
                 tools |= {
-                    one: replace(reworded, by=chosen.ways[item.tool.id]) for one in item.members
+                    one: replace(reworded, by=toolset.ways[item.tool.id]) for one in item.members
                 }
     except DecisionError as error:
         safe_text.show_error(error)
         return
     if tools != profile.tools:
-        changed = replace(profile, tools=tools)
-        _save_button(snapshot, changed, "Save words and values", "words")
+        edited_profile = replace(profile, tools=tools)
+        _save_button(snapshot, edited_profile, "Save words and values", "words")
 
 
 def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:

@@ -31,11 +31,11 @@ SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
 
 
 @kept()
-def chosen(snapshot: Snapshot) -> dict[str, ProfileTools]:
+def tools_by_profile(snapshot: Snapshot) -> dict[str, ProfileTools]:
     """The tools of each profile, by its name."""
     plan = snapshot.plan
-    saved = profiles(plan.catalog, snapshot.log)
-    return {name: profile_tools(plan, one) for name, one in saved.items()}
+    saved_profiles = profiles(plan.catalog, snapshot.log)
+    return {name: profile_tools(plan, one) for name, one in saved_profiles.items()}
 
 
 @kept()
@@ -45,9 +45,9 @@ def tokens(snapshot: Snapshot) -> dict[str, int]:
     return {item.tool.id: costs.of(item.tool, snapshot.shape) for item in tools}
 
 
-def size(snapshot: Snapshot, chosen: ProfileTools) -> int:
+def size(snapshot: Snapshot, toolset: ProfileTools) -> int:
     """The tokens of a profile's tools as its agent sees them, for the chosen client."""
-    return sum(snapshot.work.catalogs.costs.of(item.tool, snapshot.shape) for item in chosen.tools)
+    return sum(snapshot.work.catalogs.costs.of(item.tool, snapshot.shape) for item in toolset.tools)
 
 
 def calls(snapshot: Snapshot) -> dict[str, int]:
@@ -76,7 +76,7 @@ def delete(snapshot: Snapshot, profile: Profile, reviewer: str) -> Decision:
 def waits(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
     """Whether one of the queries has to be searched and ``SEARCHED`` is not indexed yet."""
     has_search = any(not one.gold for one in queries)
-    return has_search and searches.opened(snapshot, SEARCHED) is None
+    return has_search and searches.open_toolsets(snapshot, SEARCHED) is None
 
 
 def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
@@ -128,26 +128,26 @@ def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
 
 
 def report(
-    snapshot: Snapshot, chosen: ProfileTools
+    snapshot: Snapshot, toolset: ProfileTools
 ) -> tuple[profile_effect.ProfileReport, Sequence[str]]:
     """What a profile comes to under its own requests, and how well those with answers find them
     in it, beside the whole toolset, in sentences. Call it where nothing ``waits``.
     """
-    plan, profile, costs = snapshot.plan, chosen.profile, snapshot.work.catalogs.costs
+    plan, profile, costs = snapshot.plan, toolset.profile, snapshot.work.catalogs.costs
     requests = tuple(queries(snapshot, profile.intents))
 
     def make() -> tuple[profile_effect.ProfileReport, Sequence[str]]:
         intents = intent_cover.intents_of(requests, plan, partial(_retriever, snapshot))
         ranker = searches.bench(snapshot).ranker(RetrievalConfig())
-        effect = profile_effect.effect_lines(plan, chosen, requests, ranker, costs)
+        effect = profile_effect.effect_lines(plan, toolset, requests, ranker, costs)
         figures = profile_effect.profile_report(
-            snapshot.analysis, plan, chosen, intents, costs, snapshot.shape
+            snapshot.analysis, plan, toolset, intents, costs, snapshot.shape
         )
         return replace(
-            figures, misses=profile_effect.misses_of(plan, chosen, requests, ranker)
+            figures, misses=profile_effect.misses_of(plan, toolset, requests, ranker)
         ), effect
 
-    return kept_under(snapshot, "reports", (profile.name, requests), make, most=16)
+    return kept_under(snapshot, "reports", (profile.name, requests), make, limit=16)
 
 
 def _planned(
@@ -158,10 +158,10 @@ def _planned(
 
 
 def _retriever(snapshot: Snapshot) -> SearchableTools:
-    opened = searches.opened(snapshot, SEARCHED)
-    if opened is None:
+    request_and_toolsets = searches.open_toolsets(snapshot, SEARCHED)
+    if request_and_toolsets is None:
         raise RuntimeError("the toolset is not indexed yet")
-    return opened[1][-1].retriever
+    return request_and_toolsets[1][-1].retriever
 
 
 def _record(
@@ -171,8 +171,8 @@ def _record(
     decision = make_decision(catalog, "profile", ids, reviewer, detail)
 
     def admitted(log: tuple[Decision, ...]) -> Decision:
-        standing = profiles(catalog, log).get(profile.name)
-        if (standing.seq if standing else 0) != profile.seq:
+        stored = profiles(catalog, log).get(profile.name)
+        if (stored.seq if stored else 0) != profile.seq:
             raise StaleDecisionError(
                 f"the profile {profile.name} was saved by somebody else meanwhile; look at it "
                 "again, or take another name"

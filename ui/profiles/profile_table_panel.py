@@ -20,25 +20,25 @@ from ui.shared.data_tables import Column
 from ui.shared.snapshot import Snapshot
 
 
-def profile_table_panel(snapshot: Snapshot, chosen: Mapping[str, ProfileTools]) -> None:
+def profile_table_panel(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools]) -> None:
     """Draw the table, the figures of each profile as ticked, and the button that saves."""
     tokens, plan = profile_edits.tokens(snapshot), snapshot.plan
     places = st.container()
     tools = {item.tool.id: item.tool for item in plan.tools}
-    used = frozenset().union(*(one.ids for one in chosen.values()))
-    ids = sorted(tools, key=lambda one: (one not in used, one))
-    columns = {name: f"in {name}" for name in chosen}  # a profile may be called tokens
+    used_ids = frozenset().union(*(one.ids for one in toolsets.values()))
+    ids = sorted(tools, key=lambda one: (one not in used_ids, one))
+    columns = {name: f"in {name}" for name in toolsets}  # a profile may be called tokens
     table = pd.DataFrame(
         {
             "tool": [tools[one].name for one in ids],
             "server": [tools[one].owner for one in ids],
             "tokens": [tokens[one] for one in ids],
-            **{columns[name]: [tool in one.ids for tool in ids] for name, one in chosen.items()},
+            **{columns[name]: [tool in one.ids for tool in ids] for name, one in toolsets.items()},
         },
         index=ids,
     )
-    seqs = "_".join(str(one.profile.seq) for one in chosen.values())
-    ticked = st.data_editor(
+    seqs = "_".join(str(one.profile.seq) for one in toolsets.values())
+    edits = st.data_editor(
         table,
         key=f"ticks_{seqs}_{len(plan.tools)}",
         hide_index=True,
@@ -53,20 +53,20 @@ def profile_table_panel(snapshot: Snapshot, chosen: Mapping[str, ProfileTools]) 
         },
         alt="Tools and profiles",
     )
-    now, count = {**chosen}, 0
+    edited, count = {**toolsets}, 0
     for name, column in columns.items():
-        ticks = ticked[column][table[column] != ticked[column]]
+        ticks = edits[column][table[column] != edits[column]]
         count += len(ticks)
         if len(ticks):
-            now[name] = profile_tools(plan, _with_ticks(plan, chosen[name].profile, ticks))
+            edited[name] = profile_tools(plan, _with_ticks(plan, toolsets[name].profile, ticks))
     with places:
-        _figures(snapshot, now, sum(tokens.values()))
+        _figures(snapshot, edited, sum(tokens.values()))
     with st.container(horizontal=True, vertical_alignment="center"):
-        changed = [one.profile for name, one in now.items() if one is not chosen[name]]
+        profiles = [one.profile for name, one in edited.items() if one is not toolsets[name]]
         decision_buttons.record_button(
             f"Save {quantity(count, 'tick')}" if count else "Save the ticks",
-            lambda: [profile_edits.save(snapshot, one, page_frame.reviewer()) for one in changed],
-            f"Profiles saved: {', '.join(one.name for one in changed)}",
+            lambda: [profile_edits.save(snapshot, one, page_frame.reviewer()) for one in profiles],
+            f"Profiles saved: {', '.join(one.name for one in profiles)}",
             key="save_ticks",
             type="primary",
             icon=":material/save:",
@@ -81,37 +81,37 @@ def profile_table_panel(snapshot: Snapshot, chosen: Mapping[str, ProfileTools]) 
 def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Profile:
     """The profile with the tools (ids) whose tick was changed put in or out."""
     for is_in in (True, False):
-        if moved := list(ticks.index[ticks == is_in]):
-            profile = with_choice(plan, profile, moved, is_in)
+        if changed_ids := list(ticks.index[ticks == is_in]):
+            profile = with_choice(plan, profile, changed_ids, is_in)
     return profile
 
 
-def _figures(snapshot: Snapshot, chosen: Mapping[str, ProfileTools], whole: int) -> None:
-    def room(most: int) -> Callable[[tuple[str, ProfileTools]], str]:
-        return lambda row: _room(len(row[1].tools), most)
+def _figures(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools], total: int) -> None:
+    def room(limit: int) -> Callable[[tuple[str, ProfileTools]], str]:
+        return lambda row: _room(len(row[1].tools), limit)
 
-    sizes = {name: profile_edits.size(snapshot, one) for name, one in chosen.items()}
+    sizes = {name: profile_edits.size(snapshot, one) for name, one in toolsets.items()}
     data_tables.draw(
-        list(chosen.items()),
+        list(toolsets.items()),
         [
             Column("profile", lambda row: row[0]),
             Column("tools", lambda row: len(row[1].tools)),
             Column("tokens", lambda row: sizes[row[0]], format="localized"),
             Column(
                 "of the toolset",
-                lambda row: 100 * sizes[row[0]] / max(1, whole),
+                lambda row: 100 * sizes[row[0]] / max(1, total),
                 title="of all tokens",
                 format="%.0f %%",
                 full=100,
             ),
             *(
                 Column(
-                    str(most),
-                    room(most),
-                    title=f"limit {most}",
-                    help=f"At most {most} tools: {who}.",
+                    str(limit),
+                    room(limit),
+                    title=f"limit {limit}",
+                    help=f"At most {limit} tools: {who}.",
                 )
-                for most, who in client_limits().items()
+                for limit, who in client_limits().items()
             ),
             Column(
                 "changed",
@@ -124,5 +124,5 @@ def _figures(snapshot: Snapshot, chosen: Mapping[str, ProfileTools], whole: int)
     )
 
 
-def _room(tools: int, most: int) -> str:
-    return f"{most - tools:,} left" if tools <= most else f"{tools - most:,} too many"
+def _room(tools: int, limit: int) -> str:
+    return f"{limit - tools:,} left" if tools <= limit else f"{tools - limit:,} too many"

@@ -88,9 +88,9 @@ def _figures(view: TrainedView) -> None:
     columns = [Column(name, itemgetter(name)) for name in rows[0]]
     data_tables.draw(rows, columns, "What each ranking reaches on held-out queries")
     if idle := [name for name, side in sides.items() if not side.helps]:
-        both = len(idle) == len(sides)
-        where = "" if both else f" {idle[0]} the merge"
-        more = "" if both else (
+        has_neither = len(idle) == len(sides)
+        where = "" if has_neither else f" {idle[0]} the merge"
+        more = "" if has_neither else (
             " The other side is ranked by what was learned, so a tool may change its place for "
             "that, and not for the merge."
         )  # fmt: skip
@@ -112,9 +112,9 @@ def _train(snapshot: Snapshot, title: str, label: str) -> None:
     count = len(learned_searches.queries(snapshot))
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     methods = _METHODS[title]
-    chosen = next(iter(methods))
+    method = next(iter(methods))
     if len(methods) > 1:
-        chosen = bar.selectbox("Method", list(methods), key="learn_method", width=220)
+        method = bar.selectbox("Method", list(methods), key="learn_method", width=220)
     bar.button(
         f"{label} on {quantity(count, 'query')}",
         icon=":material/model_training:",
@@ -122,7 +122,7 @@ def _train(snapshot: Snapshot, title: str, label: str) -> None:
         disabled=count == 0,
         key="train_model",
         on_click=_start,
-        args=(snapshot, methods[chosen]),
+        args=(snapshot, methods[method]),
         help="All queries with known tools of this catalog's query sets, and the questions of its "
         "accepted document variants.",
     )

@@ -59,16 +59,16 @@ KIND: RunKind = "plan"
 
 
 def _look(
-    snapshot: Snapshot, asked: Lookup, config: planner.PlannerConfig, k: int = planner.WORKER_K
+    snapshot: Snapshot, lookup: Lookup, config: planner.PlannerConfig, k: int = planner.WORKER_K
 ) -> tuple[PlanSide, PlanSide] | None:
     """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
     an index has to be built: ``searches.start``. Raises ``JobError`` before the analysis is
     finished, ``ConfigError`` for a model where none is set up.
     """
-    opened = searches.opened(snapshot, asked)
-    if opened is None:
+    request_and_toolsets = searches.open_toolsets(snapshot, lookup)
+    if request_and_toolsets is None:
         return None
-    request, toolsets = opened
+    request, toolsets = request_and_toolsets
 
     def made() -> tuple[PlanSide, PlanSide]:
         before, after = (_side(snapshot, toolset, request, config, k) for toolset in toolsets)
@@ -76,25 +76,25 @@ def _look(
 
     if config.worker == "model":  # an answer may have come since
         return made()
-    return kept_under(snapshot, "plans", (asked, config, k), made, most=4)
+    return kept_under(snapshot, "plans", (lookup, config, k), made, limit=4)
 
 
-def _start(snapshot: Snapshot, asked: Lookup, config: planner.PlannerConfig, k: int) -> str:
+def _start(snapshot: Snapshot, lookup: Lookup, config: planner.PlannerConfig, k: int) -> str:
     """Do what ``run`` does in the background; returns the job's id."""
-    return snapshot.start(KIND, lambda progress: run(snapshot, asked, config, k, progress))
+    return snapshot.start(KIND, lambda progress: run(snapshot, lookup, config, k, progress))
 
 
 def run(
     snapshot: Snapshot,
-    asked: Lookup,
+    lookup: Lookup,
     config: planner.PlannerConfig,
     k: int = planner.WORKER_K,
     progress: Progress = silent,
 ) -> None:
     """Ask here and now. Raises as ``model_runs.ask``."""
-    searches.run(snapshot, asked, progress)
-    opened = searches.opened(snapshot, asked)
-    request, toolsets = opened or (ToolRequest(asked.text), ())
+    searches.run(snapshot, lookup, progress)
+    request_and_toolsets = searches.open_toolsets(snapshot, lookup)
+    request, toolsets = request_and_toolsets or (ToolRequest(lookup.text), ())
 
     def work(asker: Asker) -> None:
         for toolset in toolsets:
@@ -114,7 +114,7 @@ def _side(
     started = time.perf_counter()
     (plan,) = _planner(toolset, config, k, asker).plans([request])
     seconds = time.perf_counter() - started
-    spent = asker.costs if asker else ()
+    usage = asker.costs if asker else ()
     tools, tokens = toolset.catalog.by_id, snapshot.work.catalogs.definition_tokens
     return PlanSide(
         plan=plan,
@@ -122,8 +122,8 @@ def _side(
         tokens=sum(tokens(tools[one]) for one in plan.tool_ids),
         tokens_shown=sum(tokens(one.tool) for step in plan.steps for one in step.candidates),
         needs=toolset.answers,
-        questions=sum(one.questions for one in spent),
-        open_questions=sum(one.questions - one.reused for one in spent),
+        questions=sum(one.questions for one in usage),
+        open_questions=sum(one.questions - one.reused for one in usage),
         seconds=seconds,
     )
 
@@ -144,17 +144,17 @@ _REFUSED = "plan_refused"
 """Session key: why asking a model was refused, shown once."""
 
 
-def plan_panel(snapshot: Snapshot, asked: SubmittedRequest) -> None:
+def plan_panel(snapshot: Snapshot, request: SubmittedRequest) -> None:
     """Draw both plans, job by job, and for a model's plan the button that asks it."""
-    if asked.config is None:
+    if request.config is None:
         return
     with st.spinner("Planning", show_time=True):
-        sides = _look(snapshot, asked.lookup, asked.config, asked.per_job)
+        sides = _look(snapshot, request.lookup, request.config, request.per_job)
     if sides is None:
-        building_panel(snapshot, asked.lookup)
+        building_panel(snapshot, request.lookup)
         return
-    if asked.config.worker == "model":
-        _asking(snapshot, asked, sides)
+    if request.config.worker == "model":
+        _ask_box(snapshot, request, sides)
     titles = ("As it is", "before"), ("Merged", "after")
     for column, (title, key), side in zip(st.columns(2, gap="medium"), titles, sides, strict=True):
         with column:
@@ -173,7 +173,9 @@ def plan_panel(snapshot: Snapshot, asked: SubmittedRequest) -> None:
     )
 
 
-def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, PlanSide]) -> None:
+def _ask_box(
+    snapshot: Snapshot, request: SubmittedRequest, sides: tuple[PlanSide, PlanSide]
+) -> None:
     """What the model was not asked yet, the button that asks it, and the progress."""
     work = snapshot.work
     job = snapshot.job(KIND)
@@ -187,7 +189,7 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
     if job is not None and job.state != "done":
         safe_text.show_error(JobError(job.message))
     model = safe_text.untrusted(getattr(work.endpoints.get(), "model", ""))
-    shown = sum(side.tokens_shown for side in sides)
+    tokens = sum(side.tokens_shown for side in sides)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Ask the model",
@@ -195,18 +197,20 @@ def _asking(snapshot: Snapshot, asked: SubmittedRequest, sides: tuple[PlanSide, 
             type="primary",
             icon=":material/forum:",
             on_click=_ask,
-            args=(snapshot, asked),
+            args=(snapshot, request),
         )
         st.markdown(
             f"**{model}** was not asked about this request yet; until then the best of each job is "
-            f"taken. It reads about {shown:,} tokens of tools, within the budget of Settings."
+            f"taken. It reads about {tokens:,} tokens of tools, within the budget of Settings."
         )
 
 
-def _ask(snapshot: Snapshot, asked: SubmittedRequest) -> None:
-    config = asked.config
+def _ask(snapshot: Snapshot, request: SubmittedRequest) -> None:
+    config = request.config
     if config is not None:
-        safe_text.attempt(_REFUSED, lambda: _start(snapshot, asked.lookup, config, asked.per_job))
+        safe_text.attempt(
+            _REFUSED, lambda: _start(snapshot, request.lookup, config, request.per_job)
+        )
 
 
 def _figures(side: PlanSide) -> None:
@@ -231,7 +235,7 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
         _phrasings(side, step)
         if not step.candidates:
             return
-        found = step.candidates
+        candidates = step.candidates
         columns: Columns[Candidate] = [
             Column(
                 "called",
@@ -249,13 +253,13 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
                 shown=bool(side.needs),
             ),
             Column("name", lambda one: one.tool.name, title="tool", width=190),
-            open_column(found, lambda one: one.tool.id, f"open_plan_{key}"),
+            open_column(candidates, lambda one: one.tool.id, f"open_plan_{key}"),
             SCORE,
             Column(
                 "server",
                 lambda one: one.tool.server,
                 width=120,
-                shown=any(one.tool.server for one in found),
+                shown=any(one.tool.server for one in candidates),
             ),
             Column(
                 "arguments",
@@ -266,7 +270,7 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
             ),
         ]
         alt = f"What was found for job {number}"
-        data_tables.draw(found, columns, alt, key=f"planned_{key}")
+        data_tables.draw(candidates, columns, alt, key=f"planned_{key}")
 
 
 def _phrasings(side: PlanSide, step: PlannedStep) -> None:

@@ -62,7 +62,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     with picker:
         _picker(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
-    wanted = bar.segmented_control(
+    corpus_kind = bar.segmented_control(
         "Find",
         ["tools", "servers", PLAN],
         default="tools",
@@ -73,7 +73,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         "plan splits a long request into jobs and takes tools for each (Retrieve, plan, select).",
     )
     corpus: Corpus = "both"
-    if wanted == "servers":
+    if corpus_kind == "servers":
         corpus = search_settings_panel.chosen_value(bar, "Search in", _CORPORA, "corpus", 165)
     merges = search_settings_panel.chosen_value(bar, "Merges to apply", MERGES, "merges", 180)
     rerank = search_settings_panel.chosen_value(
@@ -85,7 +85,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         search_settings_panel.ABOUT_RERANKING,
     )
     k = 10
-    if wanted != PLAN:
+    if corpus_kind != PLAN:
         k = bar.number_input(
             "Top k", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
             help="How many of the best the agent is given.",
@@ -99,7 +99,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         "that begin with a verb.",
     )
     variants = True
-    if reviewed_variants.accepted(snapshot):
+    if reviewed_variants.accepted_variants(snapshot):
         variants = bar.toggle(
             "Read document variants",
             True,
@@ -108,7 +108,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
             help="The accepted expanded descriptions and questions, beside the tools' own text.",
         )
     ranking = "Text"
-    if wanted != "servers":
+    if corpus_kind != "servers":
         ranking = bar.segmented_control(
             "Rank by",
             list(TITLES),
@@ -121,9 +121,9 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     search = search_settings_panel.search_settings(
-        more, rerank, corpus, servers=wanted == "servers"
+        more, rerank, corpus, servers=corpus_kind == "servers"
     )
-    settings = _plan_bar(snapshot) if wanted == PLAN else (PlannerConfig(), WORKER_K)
+    settings = _plan_bar(snapshot) if corpus_kind == PLAN else (PlannerConfig(), WORKER_K)
     st.session_state[LAST] = {key: st.query_params[key] for key in _KEYS if key in st.query_params}
     if ranking != "Text":
         learned_panel(snapshot, ranking)
@@ -138,14 +138,14 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         text[:MOST_REQUEST],
         k,
         split,
-        wanted == "servers",
+        corpus_kind == "servers",
         search.config,
         merges,
         variants,
         TITLES[ranking],
         is_alone=search.name == "tool2vec",
     )
-    return SubmittedRequest(lookup) if wanted != PLAN else SubmittedRequest(lookup, *settings)
+    return SubmittedRequest(lookup) if corpus_kind != PLAN else SubmittedRequest(lookup, *settings)
 
 
 def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
@@ -211,9 +211,9 @@ def _picker(snapshot: Snapshot) -> None:
         if (row := st.session_state["picked"]) is not None:
             st.session_state["q"] = queries[row][1]
 
-    picked = st.session_state.get("picked")
+    position = st.session_state.get("picked")
     request = st.session_state.get("q")
-    if picked is not None and (picked >= len(queries) or queries[picked][1] != request):
+    if position is not None and (position >= len(queries) or queries[position][1] != request):
         st.session_state["picked"] = None
     st.selectbox(
         f"Pick one of {len(queries):,} queries",

@@ -37,49 +37,49 @@ PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking", "learned")
 _PATTERNS = ("", "/", ".", "x")
 
 
-def result_panel(snapshot: Snapshot, asked: Lookup) -> SearchView | None:
+def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     """Draw both rankings; ``None`` while an index is being built."""
     with st.spinner("Searching", show_time=True):
-        view = searches.look(snapshot, asked)
+        view = searches.look(snapshot, lookup)
     if view is None:
-        building_panel(snapshot, asked)
+        building_panel(snapshot, lookup)
         return None
     _subqueries(view)
     if view.doubt:
         st.warning(view.doubt, icon=":material/help:")
-    if asked.servers:
+    if lookup.servers:
         st.caption(
             f"{view.from_tools:.0%} of the places before the merge come from a server's tools, the "
             "others from its own text."
         )
-    what = "server" if asked.servers else "tool"
+    noun = "server" if lookup.servers else "tool"
     sides = (
         ("As it is", "before", view.before, None),
         ("Merged", "after", view.after, view.before),
     )
     for column, (title, key, side, other) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
-            st.subheader(f"{title}: {quantity(side.size, what)}", anchor=False)
+            st.subheader(f"{title}: {quantity(side.size, noun)}", anchor=False)
             _figures(side, other)
             _needs(side)
-            _table(side.places, key, view, asked)
-            if side.places and not asked.servers:
+            _table(side.places, key, view, lookup)
+            if side.places and not lookup.servers:
                 _bars(side.places, key)
     return view
 
 
-def building_panel(snapshot: Snapshot, asked: Lookup) -> None:
+def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
     """Start the building of the index once, after a failure only when asked; until it is there,
     what words alone find.
     """
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
-        lambda: searches.start(snapshot, asked),
+        lambda: searches.start(snapshot, lookup),
         "Building the search index of this toolset, once. What is embedded already is not embedded "
         "again.",
         "index",
     )
-    if places := () if asked.servers else searches.by_words(snapshot, asked):
+    if places := () if lookup.servers else searches.by_words(snapshot, lookup):
         st.subheader("Until then, by words alone (BM25)", anchor=False)
         has_servers = bool(snapshot.analysis.catalog.servers)
         columns: Columns[tuple[Tool, RankedTool]] = [
@@ -158,12 +158,12 @@ def score_bars(places: Sequence[RankingPlace]) -> go.Figure:
 def _subqueries(view: SearchView) -> None:
     if not view.subqueries:
         return
-    by = "by rule" if view.by_rule else "by the steps of its query set"
+    origin = "by rule" if view.by_rule else "by the steps of its query set"
     parts = "; ".join(
         f"**{number}** {safe_text.untrusted(text)}"
         for number, text in enumerate(view.subqueries, 1)
     )
-    st.markdown(f"Split {by}: {parts}")
+    st.markdown(f"Split {origin}: {parts}")
 
 
 def _figures(side: SearchSide, other: SearchSide | None) -> None:
@@ -189,7 +189,7 @@ def _needs(side: SearchSide) -> None:
         st.markdown(f":material/search_off: Missed: {names}, {where}.")
 
 
-def _table(places: Sequence[RankingPlace], key: str, view: SearchView, asked: Lookup) -> None:
+def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: Lookup) -> None:
     if not places:
         st.caption("Nothing is found.")
         return
@@ -214,8 +214,8 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, asked: Lo
             help=ABOUT_ANSWERS,
             shown=bool(view.before.needs or view.after.needs),
         ),
-        Column("name", title="server" if asked.servers else "tool", width=165),
-        *([] if asked.servers else [open_column(places, lambda place: place.id, f"open_{key}")]),
+        Column("name", title="server" if lookup.servers else "tool", width=165),
+        *([] if lookup.servers else [open_column(places, lambda place: place.id, f"open_{key}")]),
         SCORE,
         Column(
             "part",
@@ -225,14 +225,14 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, asked: Lo
             shown=bool(view.subqueries),
         ),
         Column(
-            "server", width=110, shown=not asked.servers and any(place.server for place in places)
+            "server", width=110, shown=not lookup.servers and any(place.server for place in places)
         ),
         Column(
             "led by",
             lambda place: place.led_by or "its own text",
             width=140,
             help="The tool that led to the server, or its own text.",
-            shown=asked.servers,
+            shown=lookup.servers,
         ),
         Column(
             "description",

@@ -23,7 +23,7 @@ from ui.shared.cards.batches import (
     batches,
     is_untouched,
     sample_size,
-    taken,
+    select_batch,
 )
 from ui.shared.cards.queue import REASON_KINDS, all_members, is_safe
 from ui.shared.data_tables import Column
@@ -46,16 +46,16 @@ WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 TABLE_HEIGHT, REASONS_SHOWN = 560, 3
 
 
-def bulk_panel(snapshot: Snapshot, listed: Listing) -> None:
+def bulk_panel(snapshot: Snapshot, listing: Listing) -> None:
     """What the filters list, with what a bar takes of it and what to do with that."""
     decision_buttons.notice(snapshot)
-    if not listed.clusters:
-        waiting = review.progress(snapshot).waiting
-        queue_panel.nothing_listed(snapshot, listed, waiting)
-    elif listed.show not in queue_panel.SETTLED:
-        _waiting(snapshot, listed)
+    if not listing.clusters:
+        waiting_count = review.progress(snapshot).waiting
+        queue_panel.nothing_listed(snapshot, listing, waiting_count)
+    elif listing.show not in queue_panel.SETTLED:
+        _waiting(snapshot, listing)
     else:
-        _settled(snapshot, listed)
+        _settled(snapshot, listing)
     _audits(snapshot)
     decision_trail.trail(snapshot)
 
@@ -66,35 +66,35 @@ def show_safe() -> None:
     st.session_state.update(show=_ALL, queue_view=VIEW, bulk_tick=SAFE)
 
 
-def _waiting(snapshot: Snapshot, listed: Listing) -> None:
+def _waiting(snapshot: Snapshot, listing: Listing) -> None:
     larger = review.larger_gateways(snapshot)
-    waiting = [one for one in listed.clusters if one.id not in larger]
+    plain = [one for one in listing.clusters if one.id not in larger]
     tick = st.segmented_control(
         "Tick at first", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
         persist_state="session",
     )  # fmt: skip
     if tick == SAFE:
         st.markdown(decision_buttons.safe_in_words(snapshot))
-        at_first = tuple(filter(is_safe, waiting))
+        at_first = tuple(filter(is_safe, plain))
         safe = review.safe(snapshot).clusters
-        show = "" if listed.show == _ALL else listed.show
+        show = "" if listing.show == _ALL else listing.show
         queue_panel.say_narrowed(snapshot, len(at_first), len(safe), "safe merge", show, show_safe)
     else:
-        at_first = _above_the_bar(waiting)
-        queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
-    if left := len(listed.clusters) - len(waiting):
+        at_first = _above_the_bar(plain)
+        queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
+    if left := len(listing.clusters) - len(plain):
         st.caption(
             f"Not listed: {quantity(left, 'merge')} that would need a gateway and give agents more "
             "to read. *Filter*, *Larger than its tools* lists them one by one."
         )
-    ticked = {one.id for one in at_first}
-    clusters = [one for one in waiting if is_untouched(one)]
-    clusters.sort(key=lambda one: one.id not in ticked)  # or they may be out of sight
+    ticked_ids = {one.id for one in at_first}
+    clusters = [one for one in plain if is_untouched(one)]
+    clusters.sort(key=lambda one: one.id not in ticked_ids)  # or they may be out of sight
     if clusters:
-        _table_with_buttons(snapshot, listed, clusters, at_first)
+        _table_with_buttons(snapshot, listing, clusters, at_first)
 
 
-def _above_the_bar(waiting: Sequence[Cluster]) -> tuple[Cluster, ...]:
+def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
     """The merges that the bar takes, as it is set."""
     bar, choice = st.columns([4, 8], gap="medium")
     at_least = bar.slider(
@@ -106,23 +106,23 @@ def _above_the_bar(waiting: Sequence[Cluster]) -> tuple[Cluster, ...]:
         default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
         persist_state="session",
     )  # fmt: skip
-    rows = taken(waiting, at_least, without)
-    st.markdown(_in_words(waiting, rows))
+    rows = select_batch(clusters, at_least, without)
+    st.markdown(_in_words(clusters, rows))
     return rows.clusters
 
 
-def _in_words(waiting: Sequence[Cluster], rows: BatchSelection) -> str:
+def _in_words(clusters: Sequence[Cluster], rows: BatchSelection) -> str:
     """What the bar takes, and what it leaves out and why."""
-    text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(waiting), 'cluster')}"
+    text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(clusters), 'cluster')}"
     if rows.clusters:
         text += f": {quantity(rows.tools, 'tool')} become {len(rows.clusters):,}"
-    left = "; ".join(f"{count:,} ({why[0].lower()}{why[1:]})" for why, count in rows.left_out)
-    return f"{text}. Not ticked: {left or 'none'}."
+    left_out = "; ".join(f"{count:,} ({why[0].lower()}{why[1:]})" for why, count in rows.left_out)
+    return f"{text}. Not ticked: {left_out or 'none'}."
 
 
 def _table(
     snapshot: Snapshot,
-    listed: Listing,
+    listing: Listing,
     clusters: Sequence[Cluster],
     at_first: Sequence[Cluster],
     key: str,
@@ -130,7 +130,7 @@ def _table(
     """The rows of the queue, with their tools and what speaks against them; the ticked ones, which
     are at first those of ``at_first``.
     """
-    columns = [one for one in queue_panel.columns(snapshot, listed) if one.name != "tools"]
+    columns = [one for one in queue_panel.columns(snapshot, listing) if one.name != "tools"]
     first = {one.id for one in at_first}
     versions = [one.version for one in clusters]
     return data_tables.ticked_rows(
@@ -151,11 +151,11 @@ def _table(
 
 
 def _table_with_buttons(
-    snapshot: Snapshot, listed: Listing, clusters: Sequence[Cluster], at_first: Sequence[Cluster]
+    snapshot: Snapshot, listing: Listing, clusters: Sequence[Cluster], at_first: Sequence[Cluster]
 ) -> None:
-    chosen = _table(snapshot, listed, clusters, at_first, "bulk_rows")
-    which = data_tables.which_in_words(len(chosen), len(clusters))
-    key = digest([one.version for one in chosen])[:12]
+    rows = _table(snapshot, listing, clusters, at_first, "bulk_rows")
+    which = data_tables.which_in_words(len(rows), len(clusters))
+    key = digest([one.version for one in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
         for name, label, action in (
             ("accept", f"Accept {which}", "accept"),
@@ -166,27 +166,27 @@ def _table_with_buttons(
                 label,
                 key=f"bulk_{name}_{key}",
                 type="primary" if name == "accept" else "secondary",
-                disabled=not chosen,
+                disabled=not rows,
                 help="No accept policy takes them; they wait for a person."
                 if name == "propose"
                 else None,
                 on_click=decision_buttons.decide_all,
-                args=(snapshot, chosen, action),
+                args=(snapshot, rows, action),
             )
         st.caption("Only ticked rows are decided. One undo reverts all.", width="content")
-        if len(chosen) == 1:
-            page_frame.page_link("review", "Open its card", cluster=chosen[0].id)
+        if len(rows) == 1:
+            page_frame.page_link("review", "Open its card", cluster=rows[0].id)
 
 
-def _settled(snapshot: Snapshot, listed: Listing) -> None:
+def _settled(snapshot: Snapshot, listing: Listing) -> None:
     """Clusters that were accepted or are kept apart, to be taken back."""
-    queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
-    decided = review.clusters(snapshot, queue_panel.SETTLED[listed.show])
-    by_id = {one.cluster.id: one.decision for one in decided}
-    ticked = _table(snapshot, listed, listed.clusters, listed.clusters, "bulk_settled")
-    settling = [by_id[one.id] for one in ticked]
+    queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
+    settled = review.clusters(snapshot, queue_panel.SETTLED[listing.show])
+    by_id = {one.cluster.id: one.decision for one in settled}
+    rows = _table(snapshot, listing, listing.clusters, listing.clusters, "bulk_settled")
+    settling = [by_id[one.id] for one in rows]
     seqs = tuple(sorted({one.seq for one in settling if one is not None}))
-    which = data_tables.which_in_words(len(ticked), len(listed.clusters))
+    which = data_tables.which_in_words(len(rows), len(listing.clusters))
     st.button(
         f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,
         on_click=decision_buttons.undo, args=(snapshot, seqs,),
@@ -196,12 +196,14 @@ def _settled(snapshot: Snapshot, listed: Listing) -> None:
 
 def _audits(snapshot: Snapshot) -> None:
     """The batches that stand, each with a sample to look at."""
-    standing = review.standing(snapshot)[::-1]
-    made = [batch for batch in batches(standing) if batch.action == "accept"]
-    if not made:
+    decisions = review.active_decisions(snapshot)[::-1]
+    accepts = [batch for batch in batches(decisions) if batch.action == "accept"]
+    if not accepts:
         return
-    with st.expander(f"Audit a batch ({len(made):,})", icon=":material/fact_check:", expanded=True):
-        names = {batch.key: _batch_in_words(batch) for batch in made}
+    with st.expander(
+        f"Audit a batch ({len(accepts):,})", icon=":material/fact_check:", expanded=True
+    ):
+        names = {batch.key: _batch_in_words(batch) for batch in accepts}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             key = st.selectbox(
                 "Batch", list(names), key="audit_batch", format_func=lambda one: names.get(one, one)
@@ -212,8 +214,8 @@ def _audits(snapshot: Snapshot) -> None:
                 help="How sure the sample is to make you: 95 % intervals, where about nine in ten "
                 "are right.",
             )  # fmt: skip
-        batch = next(one for one in made if one.key == key)
-        flags = [one for one in standing if one.action == "flag"]
+        batch = next(one for one in accepts if one.key == key)
+        flags = [one for one in decisions if one.action == "flag"]
         size = sample_size(len(batch.decisions), width)
         _audit(snapshot, batch, audit_of(batch, size, flags), flags)
 
@@ -225,20 +227,20 @@ def _batch_in_words(batch: Batch) -> str:
 
 def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
     """The next row of the sample to look at, what the answers say so far, and the undo."""
-    answered = len(audit.answers)
+    answer_count = len(audit.answers)
     st.progress(
-        min(answered / len(audit.sample), 1.0),
-        f"{answered:,} of {len(audit.sample):,} looked at, drawn at random from "
+        min(answer_count / len(audit.sample), 1.0),
+        f"{answer_count:,} of {len(audit.sample):,} looked at, drawn at random from "
         f"{len(batch.decisions):,}",
     )
-    if answered:
+    if answer_count:
         st.markdown(
-            f"**{audit.wrong:,} of {answered:,} wrong**: of the whole batch about "
+            f"**{audit.wrong:,} of {answer_count:,} wrong**: of the whole batch about "
             f"{audit.share:.2f} [{audit.low:.2f}, {audit.high:.2f}] are right."
         )
-    waiting = [one for one in audit.sample if one.seq not in audit.answers]
-    if waiting:
-        _question(snapshot, waiting[0])
+    unanswered = [one for one in audit.sample if one.seq not in audit.answers]
+    if unanswered:
+        _question(snapshot, unanswered[0])
     with st.container(horizontal=True):
         st.button(
             f"Undo the batch ({len(batch.decisions):,})", key=f"audit_undo_{batch.key}",

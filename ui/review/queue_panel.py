@@ -81,9 +81,9 @@ class Listing:
         return self.clusters[self.place - 1].id
 
 
-def is_narrowed(listed: Listing) -> bool:
+def is_narrowed(listing: Listing) -> bool:
     """Whether less is listed than what waits in all."""
-    return listed.show != SHOWN[0] or len(listed.clusters) < listed.total
+    return listing.show != SHOWN[0] or len(listing.clusters) < listing.total
 
 
 def forget_cluster() -> None:
@@ -98,35 +98,35 @@ def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
         label_visibility="collapsed", on_change=forget_cluster,
     )  # fmt: skip
     orders = _orders(snapshot)
-    by: queue.Order = bar.selectbox(
+    order_by: queue.Order = bar.selectbox(
         "Order", list(orders), key="by", format_func=lambda one: orders.get(one, one), width=175,
         label_visibility="collapsed", persist_state="session", on_change=forget_cluster,
     )  # fmt: skip
     _filters(bar, snapshot)
-    order: list[str] = st.session_state.setdefault(f"order_{snapshot.id}_{by}_{show}", [])
-    clusters = _clusters(snapshot, order, by, show)
+    order: list[str] = st.session_state.setdefault(f"order_{snapshot.id}_{order_by}_{show}", [])
+    clusters = _clusters(snapshot, order, order_by, show)
     order.extend(cluster.id for cluster in clusters if cluster.id not in order)
     filters = chosen_filters(snapshot, show not in SETTLED)
-    listed = queue.matching(clusters, snapshot.analysis.catalog.by_id, filters)
-    ids = [cluster.id for cluster in listed]
+    matches = queue.matching(clusters, snapshot.analysis.catalog.by_id, filters)
+    ids = [cluster.id for cluster in matches]
     linked = st.query_params.get("cluster")
     place = ids.index(linked) if linked in ids else 0
-    return Listing(listed, len(clusters), place, order, by, show)
+    return Listing(matches, len(clusters), place, order, order_by, show)
 
 
 def _orders(snapshot: Snapshot) -> dict[queue.Order, str]:
     """The orders that there is something for."""
     figures = usage_evidence.figures(snapshot)
-    there: dict[queue.Order, bool] = {
-        "disagreement": bool(review.gaps(snapshot)),
-        "learned": learned_judge.chosen(snapshot) is not None,
+    is_possible: dict[queue.Order, bool] = {
+        "disagreement": bool(review.judge_differences(snapshot)),
+        "learned": learned_judge.update_in_use(snapshot) is not None,
         "used": bool(figures.calls),
     }
-    return {by: label for by, label in ORDERS.items() if there.get(by, True)}
+    return {order: label for order, label in ORDERS.items() if is_possible.get(order, True)}
 
 
 def _clusters(
-    snapshot: Snapshot, order: list[str], by: queue.Order, show: str
+    snapshot: Snapshot, order: list[str], order_by: queue.Order, show: str
 ) -> tuple[Cluster, ...]:
     """The clusters of which ``show`` says what they are, in the order of the session."""
     places = {cluster_id: number for number, cluster_id in enumerate(order)}
@@ -135,49 +135,49 @@ def _clusters(
         return places.get(cluster.id, len(places))
 
     if show in SETTLED:
-        decided = (one.cluster for one in review.clusters(snapshot, SETTLED[show]))
-        return tuple(sorted(decided, key=place))
-    learned = learned_judge.of_clusters(snapshot) if by == "learned" else None
-    used = usage_evidence.figures(snapshot).by_id if by == "used" else {}
-    calls = {one: usage.calls for one, usage in used.items()}
+        settled = (one.cluster for one in review.clusters(snapshot, SETTLED[show]))
+        return tuple(sorted(settled, key=place))
+    learned = learned_judge.of_clusters(snapshot) if order_by == "learned" else None
+    usage_by_id = usage_evidence.figures(snapshot).by_id if order_by == "used" else {}
+    calls = {one: usage.calls for one, usage in usage_by_id.items()}
     relation = _RELATIONS.get(show, "all")
-    waiting = review.queue(snapshot, order, by, relation, learned, calls)
+    queued = review.queue(snapshot, order, order_by, relation, learned, calls)
     if show == _LOOK_AGAIN:
         bad = sorted(usage_evidence.went_bad(snapshot), key=place)
-        return (*bad, *(one for one in waiting if one.state == "stale"))
+        return (*bad, *(one for one in queued if one.state == "stale"))
     if show == NEW:
         new = new_clusters(snapshot)
-        return tuple(one for one in waiting if one.id in new)
+        return tuple(one for one in queued if one.id in new)
     if show == FLAGGED:
         flagged = review.flags(snapshot).keys()
-        return tuple(one for one in waiting if not flagged.isdisjoint(one.members))
-    return waiting
+        return tuple(one for one in queued if not flagged.isdisjoint(one.members))
+    return queued
 
 
 def new_clusters(snapshot: Snapshot) -> set[str]:
     """The ids of what waits and did not when this visit began, or in the version before."""
     key = f"seen_{snapshot.id}"
-    waiting = {one.id for one in snapshot.plan.clusters if queue.waits(one)}
+    waiting_ids = {one.id for one in snapshot.plan.clusters if queue.waits(one)}
     if key not in st.session_state:
         new = {one.id for one in review.queue_part(snapshot, "new")}
-        st.session_state[key] = waiting - new
-    seen: set[str] = st.session_state[key]
-    return waiting - seen
+        st.session_state[key] = waiting_ids - new
+    seen_ids: set[str] = st.session_state[key]
+    return waiting_ids - seen_ids
 
 
-def settled_cluster(snapshot: Snapshot, listed: Listing) -> SettledCluster | None:
+def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | None:
     """The shown cluster with what settled it, where the list has decided clusters."""
-    if listed.show not in (*SETTLED, _LOOK_AGAIN):
+    if listing.show not in (*SETTLED, _LOOK_AGAIN):
         return None
-    state = SETTLED.get(listed.show, "accepted")
-    decided = review.clusters(snapshot, state)
-    return next((one for one in decided if one.cluster.id == listed.shown.id), None)
+    state = SETTLED.get(listing.show, "accepted")
+    settled = review.clusters(snapshot, state)
+    return next((one for one in settled if one.cluster.id == listing.shown.id), None)
 
 
 def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
     """Draw the filters."""
-    chosen = sum(bool(st.session_state.get(key)) for key in FILTERS)
-    label = f"Filter ({chosen})" if chosen else "Filter"
+    filter_count = sum(bool(st.session_state.get(key)) for key in FILTERS)
+    label = f"Filter ({filter_count})" if filter_count else "Filter"
     with bar.popover(label, icon=":material/filter_list:"):
         servers = sorted({tool.owner for tool in snapshot.analysis.catalog.tools} - {""})
         for key, name, options in (
@@ -201,7 +201,7 @@ def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
             "Larger than its tools", key="review_larger", on_change=forget_cluster,
             persist_state="session",
         )  # fmt: skip
-        st.button("Clear", key="review_clear", disabled=not chosen, on_click=_clear)
+        st.button("Clear", key="review_clear", disabled=not filter_count, on_click=_clear)
     bar.text_input(
         "Find", type="search", key="review_find", placeholder="find", width=130,
         label_visibility="collapsed", on_change=forget_cluster, persist_state="session",
@@ -226,7 +226,7 @@ def say_narrowed(
     snapshot: Snapshot,
     count: int,
     total: int,
-    what: str,
+    noun: str,
     show: str = "",
     clear: Callable[[], None] = clear_filters,
 ) -> None:
@@ -236,16 +236,16 @@ def say_narrowed(
     if count >= total:
         return
     find = safe_text.untrusted((st.session_state.get("review_find") or "").strip())
-    chosen = sum(bool(st.session_state.get(key)) for key in FILTERS)
+    filter_count = sum(bool(st.session_state.get(key)) for key in FILTERS)
     why = (
         f"*{show}*" if show else "",
         f"find “{find}”" if find else "",
-        quantity(chosen, "filter") if chosen else "",
+        quantity(filter_count, "filter") if filter_count else "",
         "*Show only selected*" if tool_selection.only(snapshot) else "",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f":material/filter_list: **{count:,} of {quantity(total, what)}** listed, by "
+            f":material/filter_list: **{count:,} of {quantity(total, noun)}** listed, by "
             f"{', '.join(filter(None, why))}.",
             width="content",
         )
@@ -274,13 +274,13 @@ def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> queue.Filters:
 
 def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None:
     """The clusters that the toggles of the filter leave, by id; ``None`` for all."""
-    value, wanted = st.session_state.get, []
+    value, cluster_ids = st.session_state.get, []
     if is_open and value("review_share") and (own := _own_share(snapshot)):
-        wanted.append(own)
+        cluster_ids.append(own)
     if value("review_larger"):
         sizes = review.sizes(snapshot)
-        wanted.append(frozenset(one for one, size in sizes.items() if size.grows))
-    return frozenset.intersection(*wanted) if wanted else None
+        cluster_ids.append(frozenset(one for one, size in sizes.items() if size.grows))
+    return frozenset.intersection(*cluster_ids) if cluster_ids else None
 
 
 def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
@@ -290,20 +290,20 @@ def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
     return own or None
 
 
-def nothing_listed(snapshot: Snapshot, listed: Listing, waiting: int) -> None:
-    """Say why the list is empty, where ``waiting`` clusters wait in all."""
-    if listed.total:
+def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> None:
+    """Say why the list is empty, where ``waiting_count`` clusters wait in all."""
+    if listing.total:
         selected = " and holds selected tools" if tool_selection.only(snapshot) else ""
         st.info(
-            f"None of {quantity(listed.total, 'cluster')} passes the filters{selected}.",
+            f"None of {quantity(listing.total, 'cluster')} passes the filters{selected}.",
             icon=":material/search_off:",
         )
         st.button("List all", key="list_all", on_click=clear_filters)
-    elif listed.show in _NOTHING:
-        st.info(_NOTHING[listed.show], icon=":material/inbox:")
+    elif listing.show in _NOTHING:
+        st.info(_NOTHING[listing.show], icon=":material/inbox:")
     else:
-        rest = " in this list. Choose *Waiting* for the other clusters" if waiting else ""
-        st.info(f"Nothing left to review{rest}.", icon=":material/task_alt:")
+        hint = " in this list. Choose *Waiting* for the other clusters" if waiting_count else ""
+        st.info(f"Nothing left to review{hint}.", icon=":material/task_alt:")
         page_frame.page_link("export", "Export the toolset")
 
 
@@ -312,30 +312,30 @@ def queue_and_card() -> list[DeltaGenerator]:
     return st.container(key="queue_and_card").columns([5, 8], gap="medium")
 
 
-def go(listed: Listing, cluster_id: str, skipped: bool = False) -> None:
+def go(listing: Listing, cluster_id: str, skipped: bool = False) -> None:
     """Show another cluster; one that is ``skipped`` goes to the end."""
     st.query_params["cluster"] = cluster_id
     if skipped:
-        order, shown = listed.order, listed.shown.id
-        order.append(order.pop(order.index(shown)))
+        order, shown_id = listing.order, listing.shown.id
+        order.append(order.pop(order.index(shown_id)))
 
 
 def columns(
-    snapshot: Snapshot, listed: Listing, blind: bool = False
+    snapshot: Snapshot, listing: Listing, blind: bool = False
 ) -> tuple[Column[Cluster], ...]:
     """The columns of the list. Clusters with a selected tool are marked; a ``blind`` table is
     without what the judge says.
     """
     owners = {one.id: one.owner for one in snapshot.analysis.catalog.tools}
-    gaps, selection = review.gaps(snapshot), tool_selection.selected(snapshot)
+    disagreements, selection = review.judge_differences(snapshot), tool_selection.selected(snapshot)
     selected = selection.tool_ids if selection else frozenset[str]()
-    changed = any(one.state != "proposed" for one in listed.clusters)
+    has_settled = any(one.state != "proposed" for one in listing.clusters)
 
     def servers(cluster: Cluster) -> str:
         return ", ".join(dict.fromkeys(filter(None, map(owners.get, queue.all_members(cluster)))))
 
     def widest_gap(cluster: Cluster) -> str:
-        own = [gaps[tool] for tool in queue.all_members(cluster) if tool in gaps]
+        own = [disagreements[tool] for tool in queue.all_members(cluster) if tool in disagreements]
         return f"{max(own):.2f}" if own else ""
 
     def mark(cluster: Cluster) -> str:
@@ -345,13 +345,13 @@ def columns(
         Column("", mark, width=25, shown=bool(selected)),
         Column("name", lambda one: one.document.name, width=120),
         Column("kind", queue.short_kind, width=116, shown=not blind),
-        _token_column(snapshot, listed.clusters, not blind),
+        _token_column(snapshot, listing.clusters, not blind),
         Column("server", servers, width=90, shown=any(owners.values())),
-        Column("gap", widest_gap, width=50, shown=bool(gaps) and not blind),
+        Column("gap", widest_gap, width=50, shown=bool(disagreements) and not blind),
         Column("weakest", _weakest, width=62, format="%.2f", shown=not blind),
         Column("tools", lambda one: len(one.members), width=42),
-        Column("what differs", _differs, width=160, shown=listed.show == _FAMILIES and not blind),
-        Column("state", lambda one: one.state, width=80, shown=changed),
+        Column("what differs", _differs, width=160, shown=listing.show == _FAMILIES and not blind),
+        Column("state", lambda one: one.state, width=80, shown=has_settled),
     )
 
 
@@ -361,8 +361,8 @@ def _token_column(
     """Tokens with their sign, and in red where a merge adds some."""
 
     def label(cluster: Cluster) -> list[str]:
-        added = _added(snapshot, cluster)
-        return [] if added is None else [f"{added:+,}".replace("-", "−")]
+        tokens = _added_tokens(snapshot, cluster)
+        return [] if tokens is None else [f"{tokens:+,}".replace("-", "−")]
 
     options = sorted({one for cluster in clusters for one in label(cluster)})
     colors = ["red" if one[0] == "+" and one != "+0" else "gray" for one in options]
@@ -371,7 +371,7 @@ def _token_column(
     return Column("tokens", label, config=labels, shown=is_shown)
 
 
-def _added(snapshot: Snapshot, cluster: Cluster) -> int | None:
+def _added_tokens(snapshot: Snapshot, cluster: Cluster) -> int | None:
     size = review.sizes(snapshot).get(cluster.id)
     return None if size is None else size.added
 
@@ -385,58 +385,58 @@ def _differs(cluster: Cluster) -> str:
     return selector.in_words if selector else ""
 
 
-def table(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
+def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     """Draw the list, with the shown cluster selected, and the decisions below it."""
-    shown = columns(snapshot, listed, blind)
-    sort_key = f"sorted_{snapshot.id}_{listed.by}_{listed.show}"
+    columns_shown = columns(snapshot, listing, blind)
+    sort_key = f"sorted_{snapshot.id}_{listing.by}_{listing.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
     def pick() -> None:
         """Show the row that was chosen, or sort by the column whose head was clicked: once to
         sort, twice to reverse, three times to restore the order.
         """
-        chosen = st.session_state["queue"]["selection"]
-        column = next(iter(chosen["columns"]), None)
+        selection = st.session_state["queue"]["selection"]
+        column = next(iter(selection["columns"]), None)
         if column == sorted_by[0]:
-            for row in chosen["rows"]:
-                go(listed, listed.clusters[row].id)
+            for row in selection["rows"]:
+                go(listing, listing.clusters[row].id)
             return
         descending = column is None and not sorted_by[1]
         by_column = sorted_by[0] if descending else column
         st.session_state[sort_key] = (by_column, descending)
-        listed.order.clear()
-        by = next((one for one in shown if one.name == by_column), None)
+        listing.order.clear()
+        by = next((one for one in columns_shown if one.name == by_column), None)
         if by:
-            cell = partial(_added, snapshot) if by.name == "tokens" else by.cell
-            places = sorted_rows([cell(one) for one in listed.clusters], descending)
-            listed.order.extend(listed.clusters[row].id for row in places)
+            cell = partial(_added_tokens, snapshot) if by.name == "tokens" else by.cell
+            places = sorted_rows([cell(one) for one in listing.clusters], descending)
+            listing.order.extend(listing.clusters[row].id for row in places)
 
-    heads = [one.name for one in shown if one.shown and one.name == sorted_by[0]]
-    data_tables.select_rows("queue", [listed.place], heads)
+    heads = [one.name for one in columns_shown if one.shown and one.name == sorted_by[0]]
+    data_tables.select_rows("queue", [listing.place], heads)
     data_tables.draw(
-        listed.clusters,
-        shown,
+        listing.clusters,
+        columns_shown,
         "Clusters to review, in the chosen order",
         most=QUEUE_HEIGHT,
         key="queue",
         on_select=pick,
         selection_mode=["single-row-required", "single-column"],
     )
-    counts(snapshot, listed)
-    members = [one for cluster in listed.clusters for one in queue.all_members(cluster)]
+    counts(snapshot, listing)
+    members = [one for cluster in listing.clusters for one in queue.all_members(cluster)]
     tool_selection.select_button(
         snapshot, members, "the review queue", "listed", "Select all listed tools"
     )
     decision_trail.trail(snapshot)
 
 
-def counts(snapshot: Snapshot, listed: Listing) -> None:
+def counts(snapshot: Snapshot, listing: Listing) -> None:
     """How many are listed, and what waits in all."""
     progress = review.progress(snapshot)
-    left = f", {progress.left:,} of them with tools that were kept apart" if progress.left else ""
+    apart = f", {progress.left:,} of them with tools that were kept apart" if progress.left else ""
     st.container(key="queue_counts").caption(
-        f"{len(listed.clusters):,} of {listed.total:,} shown. Waiting: "
-        f"{progress.clusters.waiting_in_words}{left}."
+        f"{len(listing.clusters):,} of {listing.total:,} shown. Waiting: "
+        f"{progress.clusters.waiting_in_words}{apart}."
     )
 
 

@@ -42,21 +42,21 @@ LEAST_CHOICES, _MOST_CHOICES = 3, 9
 _TEXT_SHOWN = 300
 
 
-def open_panel(shown: Cluster) -> None:
+def open_panel(cluster: Cluster) -> None:
     """Begin to split this cluster. Call it in a widget's callback."""
-    st.session_state[_OPEN] = (shown.id, dict.fromkeys(shown.members, 1))
+    st.session_state[_OPEN] = (cluster.id, dict.fromkeys(cluster.members, 1))
 
 
-def open_from_address(snapshot: Snapshot, shown: Cluster) -> None:
+def open_from_address(snapshot: Snapshot, cluster: Cluster) -> None:
     """Begin to split the shown cluster where a link asks for it, with the tools that it names."""
-    named = set(st.query_params.pop(tool_parts.CUT, "").split())
-    if not named:
+    tool_keys = set(st.query_params.pop(tool_parts.CUT, "").split())
+    if not tool_keys:
         return
-    parts: dict[str, int] = dict.fromkeys(shown.members, 1)
+    parts: dict[str, int] = dict.fromkeys(cluster.members, 1)
     for tool in snapshot.analysis.catalog.tools:
-        if tool_key(tool.id) in named and tool.id not in parts:
+        if tool_key(tool.id) in tool_keys and tool.id not in parts:
             parts = reshapes.with_tool(snapshot, parts, tool.id)
-    st.session_state[_OPEN] = (shown.id, parts)
+    st.session_state[_OPEN] = (cluster.id, parts)
 
 
 def _close() -> None:
@@ -64,16 +64,16 @@ def _close() -> None:
     st.session_state.pop(_OPEN, None)
 
 
-def parts_of(shown: Cluster) -> dict[str, int] | None:
+def parts_of(cluster: Cluster) -> dict[str, int] | None:
     """The parts of the cluster that is shown, where it is being split."""
     cluster_id, parts = st.session_state.get(_OPEN, ("", {}))
-    return parts if cluster_id == shown.id else None
+    return parts if cluster_id == cluster.id else None
 
 
-def reshape_panel(snapshot: Snapshot, listed: Listing, parts: dict[str, int]) -> None:
+def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -> None:
     """The tools with their parts, what may be added, what comes of it, and the button."""
     tools = snapshot.analysis.catalog.by_id
-    name = safe_text.untrusted(listed.shown.document.name)
+    name = safe_text.untrusted(listing.shown.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
     st.caption(
         "Tools with one number become one proposal; tools with different numbers are kept apart, "
@@ -81,28 +81,28 @@ def reshape_panel(snapshot: Snapshot, listed: Listing, parts: dict[str, int]) ->
         "undo takes it back. By key: **1** to **9** give the tool in focus its number, **0** sets "
         "it apart, and the focus goes on to the next."
     )
-    from_elsewhere = [one for one in parts if one not in listed.shown.members]
-    for tool_id in (*listed.shown.members, *from_elsewhere):
+    from_elsewhere = [one for one in parts if one not in listing.shown.members]
+    for tool_id in (*listing.shown.members, *from_elsewhere):
         _line(tools[tool_id], parts)
-    _additions(snapshot, listed.shown, parts)
+    _additions(snapshot, listing.shown, parts)
     if len(parts) > MOST_TOOLS:
         st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
         _cancel_button()
         return
-    seen = reshapes.preview(snapshot, listed.shown, parts, page_frame.reviewer())
+    effect = reshapes.preview(snapshot, listing.shown, parts, page_frame.reviewer())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Propose this split",
-            key=f"reshape_record_{seen.version[:12]}",
+            key=f"reshape_record_{effect.version[:12]}",
             type="primary",
-            disabled=seen.decision is None or bool(seen.refusal),
+            disabled=effect.decision is None or bool(effect.refusal),
             on_click=_record,
-            args=(snapshot, listed, seen),
+            args=(snapshot, listing, effect),
         )
         st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
         st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
         _cancel_button()
-    _preview(snapshot, listed.shown, parts, seen)
+    _preview(snapshot, listing.shown, parts, effect)
 
 
 def _cancel_button() -> None:
@@ -112,7 +112,7 @@ def _cancel_button() -> None:
 def _line(tool: Tool, parts: dict[str, int]) -> None:
     """One tool with the part that it is in."""
     key = f"part_{tool_key(tool.id)}"
-    most = min(_MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
+    choices = min(_MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
     st.session_state[key] = parts[tool.id]
 
     def choose() -> None:
@@ -122,7 +122,7 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
     text = safe_text.untrusted(" ".join(tool.description[: _TEXT_SHOWN // 3].split()))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.segmented_control(
-            f"Part of {tool.name}", [*range(1, most + 1), APART], key=key, required=True,
+            f"Part of {tool.name}", [*range(1, choices + 1), APART], key=key, required=True,
             format_func=lambda part: "apart" if part == APART else str(part),
             label_visibility="collapsed", on_change=choose, width="content",
         )  # fmt: skip
@@ -131,12 +131,12 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
         )
 
 
-def _additions(snapshot: Snapshot, shown: Cluster, parts: dict[str, int]) -> None:
+def _additions(snapshot: Snapshot, cluster: Cluster, parts: dict[str, int]) -> None:
     """Boxes to search for another tool or cluster."""
     free = [tool for tool in snapshot.analysis.catalog.tools if tool.id not in parts]
     clusters = {
         one.id: f"{one.document.name} ({quantity(len(one.members), 'tool')})"
-        for one in reshapes.joinable(snapshot, shown)
+        for one in reshapes.joinable(snapshot, cluster)
         if parts.keys().isdisjoint(one.members)
     }
     names = {tool.id: f"{tool.name} ({tool.owner or tool.id})" for tool in free}
@@ -146,8 +146,8 @@ def _additions(snapshot: Snapshot, shown: Cluster, parts: dict[str, int]) -> Non
         st.session_state["reshape_tool"] = None
 
     def add_cluster() -> None:
-        chosen = st.session_state["reshape_cluster"]
-        parts.update(reshapes.with_cluster(snapshot, parts, chosen))
+        added_cluster = st.session_state["reshape_cluster"]
+        parts.update(reshapes.with_cluster(snapshot, parts, added_cluster))
         st.session_state["reshape_cluster"] = None
 
     with st.container(horizontal=True):
@@ -166,22 +166,22 @@ def _set_all(parts: dict[str, int], part: int) -> None:
     parts.update(dict.fromkeys(parts, part))
 
 
-def _preview(snapshot: Snapshot, shown: Cluster, parts: Parts, seen: ReshapeEffect) -> None:
+def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeEffect) -> None:
     """What the plan would make of the parts: names (φ), arguments (α) and documents."""
-    if seen.refusal:
-        st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
+    if effect.refusal:
+        st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
         return
-    st.markdown("**What becomes of it**" if seen.decision else "**As it is now**")
-    for number in seen.otherwise:
+    st.markdown("**What becomes of it**" if effect.decision else "**As it is now**")
+    for number in effect.otherwise:
         st.warning(
             f"Part {number} comes out differently, because of earlier decisions on its tools.",
             icon=":material/warning:",
         )
-    for cluster in seen.clusters:
+    for cluster in effect.clusters:
         cluster_preview(snapshot, cluster, parts)
-    if seen.alone:
+    if effect.alone:
         tools = snapshot.analysis.catalog.by_id
-        names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in seen.alone)
+        names = ", ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in effect.alone)
         st.markdown(f"Stay as they are, in no proposal: {names}")
 
 
@@ -206,48 +206,48 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
                 st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
 
 
-def _record(snapshot: Snapshot, listed: Listing, seen: ReshapeEffect) -> None:
+def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None:
     """Record the new split, and show what became of it in its place."""
-    name = listed.shown.document.name
-    sizes = " and ".join(quantity(len(one.members), "tool") for one in seen.clusters)
+    name = listing.shown.document.name
+    sizes = " and ".join(quantity(len(one.members), "tool") for one in effect.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
-    if decision_buttons.attempt(lambda: reshapes.record(snapshot, seen), message):
+    if decision_buttons.attempt(lambda: reshapes.record(snapshot, effect), message):
         _close()
-        left: Sequence[str] = [one.id for one in seen.clusters]
-        decision_buttons.stand_in(listed.shown, left, listed.order)
-        st.query_params["cluster"] = next(iter(left), listed.onward)
+        cluster_ids: Sequence[str] = [one.id for one in effect.clusters]
+        decision_buttons.stand_in(listing.shown, cluster_ids, listing.order)
+        st.query_params["cluster"] = next(iter(cluster_ids), listing.onward)
 
 
 ONE_JOB = "one_job"
 """Session key: the id of the family that is looked at."""
 
 
-def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
+def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
-    shown, suffix = listed.shown, suffix_of(listed)
-    card = review.card(snapshot, shown)
-    open_to_change = listed.is_open
+    cluster, suffix = listing.shown, suffix_of(listing)
+    card = review.card(snapshot, cluster)
+    open_to_change = listing.is_open
     with _question():
         cluster_card.title(card, blind)
         if blind:
             st.markdown("Do these tools do the same job?")
         elif open_to_change:
             cluster_card.question(card)
-    _flags(snapshot, listed)
-    _calls_line(snapshot, shown)
-    if shown.state == "stale":
+    _flags(snapshot, listing)
+    _calls_line(snapshot, cluster)
+    if cluster.state == "stale":
         from ui.shared.cards import changed_since  # with what compares versions
 
-        changed_since.on_card(snapshot, shown)
+        changed_since.on_card(snapshot, cluster)
 
     def drop_button(tool: Tool) -> None:
         """A button that takes one member out, where that leaves a cluster."""
-        if len(shown.members) > 2 and tool.id in shown.members and shown.state != "accepted":
+        if len(cluster.members) > 2 and tool.id in cluster.members and cluster.state != "accepted":
             st.button(
                 "Remove", f"drop_{suffix}_{tool.id}",
                 "Keeps it apart from the others, which stay a proposal.",
                 on_click=decision_buttons.drop,
-                args=(snapshot, shown, tool.id, listed.onward, listed.order),
+                args=(snapshot, cluster, tool.id, listing.onward, listing.order),
             )  # fmt: skip
 
     with _checks():
@@ -260,11 +260,11 @@ def review_card(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
         cluster_card.family(card, card.selector)
     argument_panel.arguments(card)
     if open_to_change:
-        _change_line(snapshot, card, listed, blind)
+        _change_line(snapshot, card, listing, blind)
         if not blind:
-            one_job_panel(snapshot, shown, suffix, listed.onward)
-    _further(snapshot, card, listed, blind)
-    start_at_top(shown.id)
+            one_job_panel(snapshot, cluster, suffix, listing.onward)
+    _further(snapshot, card, listing, blind)
+    start_at_top(cluster.id)
 
 
 def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
@@ -276,9 +276,9 @@ def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
         st.caption(f"By the logs: {calls.in_words}.")
 
 
-def suffix_of(listed: Listing) -> str:
+def suffix_of(listing: Listing) -> str:
     """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
-    return f"{listed.shown.id}_{listed.shown.version[:8]}"
+    return f"{listing.shown.id}_{listing.shown.version[:8]}"
 
 
 def next_after(eligible: list[str], canonical: str) -> str:
@@ -287,10 +287,10 @@ def next_after(eligible: list[str], canonical: str) -> str:
     return eligible[at % len(eligible)]
 
 
-def one_job_button(shown: Cluster, suffix: str) -> None:
+def one_job_button(cluster: Cluster, suffix: str) -> None:
     """Opens and closes the look at a family."""
     st.button(
-        "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(shown.id,),
+        "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(cluster.id,),
         help="Shows what they become as one job in place of a family. Accepts nothing.",
     )  # fmt: skip
 
@@ -299,17 +299,17 @@ def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) 
     """What the family would become, where somebody asked, and the button that accepts it."""
     if st.session_state.get(ONE_JOB) != shown.id:
         return
-    seen = reshapes.preview_as(snapshot, shown, "duplicate", page_frame.reviewer())
+    effect = reshapes.preview_as(snapshot, shown, "duplicate", page_frame.reviewer())
     with shortcuts.panel("one_job"):
         st.markdown("**As one job**")
-        if seen.refusal:
-            st.error(safe_text.untrusted(seen.refusal), icon=":material/error:")
-        for cluster in seen.clusters:
+        if effect.refusal:
+            st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
+        for cluster in effect.clusters:
             cluster_preview(snapshot, cluster, {})
         with st.container(horizontal=True):
             st.button(
                 "Accept as one job", key=f"accept_one_job_{suffix}", type="primary",
-                disabled=bool(seen.refusal), on_click=_accept_one_job,
+                disabled=bool(effect.refusal), on_click=_accept_one_job,
                 args=(snapshot, shown, onward),
             )  # fmt: skip
             st.button(
@@ -318,31 +318,31 @@ def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) 
             )  # fmt: skip
 
 
-def _further(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -> None:
+def _further(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
     """What can be looked at below: queries that move, the other server, the verdicts."""
-    shown = card.cluster
-    if not blind and shown.kind != "looks_alike":
+    cluster = card.cluster
+    if not blind and cluster.kind != "looks_alike":
         from ui.shared.cards import change_effect_panel  # with what searches
 
-        change_effect_panel.merge_effect(snapshot, listed.clusters[listed.place :])
+        change_effect_panel.merge_effect(snapshot, listing.clusters[listing.place :])
     with st.container(horizontal=True, vertical_alignment="center"):
-        together = review.server_pair_of(snapshot, shown)
+        together = review.server_pair_of(snapshot, cluster)
         if together is not None:
             server_pair_panel.open_link(together)
-        members, key = all_members(shown), f"all_{suffix_of(listed)}"
+        members, key = all_members(cluster), f"all_{suffix_of(listing)}"
         tool_selection.select_button(snapshot, members, "a cluster", key, "Select members")
     if not blind:
-        cluster_card.cluster_graph(snapshot, shown)
+        cluster_card.cluster_graph(snapshot, cluster)
         cluster_card.differing(card)
         with st.expander("Verdicts on the pairs, weakest first"):
             cluster_card.evidence(snapshot, card)
 
 
-def _change_line(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -> None:
+def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
     """Draw the further decisions: name, parts, one member out, a note, the document. ``blind`` has
     none that tells what the judge thinks.
     """
-    cluster, suffix = card.cluster, suffix_of(listed)
+    cluster, suffix = card.cluster, suffix_of(listing)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         eligible = sorted(tool.id for tool in card.eligible)
         choice = f"canonical_{suffix}"
@@ -377,7 +377,7 @@ def _change_line(snapshot: Snapshot, card: Card, listed: Listing, blind: bool) -
                 help="With a preview of what becomes of it. Accepts nothing.",
             )  # fmt: skip
         if card.loosest and not blind and cluster.state != "accepted":
-            dropped = (snapshot, cluster, card.loosest, listed.onward, listed.order)
+            dropped = (snapshot, cluster, card.loosest, listing.onward, listing.order)
             shortcuts.button(
                 "drop", f"loosest_{suffix}", decision_buttons.drop, *dropped,
                 help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
@@ -397,28 +397,28 @@ def _toggle_flagging(cluster_id: str) -> None:
     st.session_state["flagging"] = cluster_id if closed else None
 
 
-def _flags(snapshot: Snapshot, listed: Listing) -> None:
+def _flags(snapshot: Snapshot, listing: Listing) -> None:
     """Draw the notes on the members, and the form for a new one where it was asked for."""
-    for decision in review.flags_on(snapshot, listed.shown):
+    for decision in review.flags_on(snapshot, listing.shown):
         _flag(snapshot, decision)
-    if st.session_state.get("flagging") != listed.shown.id:
+    if st.session_state.get("flagging") != listing.shown.id:
         return
-    note, cluster_id = f"note_{suffix_of(listed)}", listed.shown.id
-    form = shortcuts.panel("note").form(f"flag_form_{suffix_of(listed)}", border=False)
+    note, cluster_id = f"note_{suffix_of(listing)}", listing.shown.id
+    form = shortcuts.panel("note").form(f"flag_form_{suffix_of(listing)}", border=False)
     with form, st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Note", key=note, max_chars=1_000, placeholder="what to look at")
-        st.form_submit_button("Save the note", on_click=_flag_it, args=(snapshot, listed, note))
+        st.form_submit_button("Save the note", on_click=_flag_it, args=(snapshot, listing, note))
         st.form_submit_button(
             "Cancel", shortcut=shortcuts.CLOSE, on_click=_toggle_flagging, args=(cluster_id,)
         )
 
 
-def _flag_it(snapshot: Snapshot, listed: Listing, key: str) -> None:
-    note, shown = st.session_state[key], listed.shown
-    members = all_members(shown)
+def _flag_it(snapshot: Snapshot, listing: Listing, key: str) -> None:
+    note, cluster = st.session_state[key], listing.shown
+    members = all_members(cluster)
     if decision_buttons.attempt(
         lambda: toolsets.flag(snapshot, members, page_frame.reviewer(), note),
-        f"Flagged: {shown.document.name}",
+        f"Flagged: {cluster.document.name}",
     ):
         st.session_state["flagging"] = None
 
@@ -434,9 +434,9 @@ def _flag(snapshot: Snapshot, decision: Decision) -> None:
         )  # fmt: skip
 
 
-def _accept_one_job(snapshot: Snapshot, shown: Cluster, onward: str) -> None:
+def _accept_one_job(snapshot: Snapshot, cluster: Cluster, onward: str) -> None:
     st.session_state[ONE_JOB] = None
-    decision_buttons.decide(snapshot, shown, "accept", onward, relation="duplicate")
+    decision_buttons.decide(snapshot, cluster, "accept", onward, relation="duplicate")
 
 
 def _toggle_one_job(cluster_id: str) -> None:
@@ -444,56 +444,56 @@ def _toggle_one_job(cluster_id: str) -> None:
     st.session_state[ONE_JOB] = cluster_id if closed else None
 
 
-def one_by_one_panel(snapshot: Snapshot, listed: Listing) -> None:
+def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
     """One card after another; where nothing is listed, why."""
-    if not listed.clusters:
-        queue_panel.nothing_listed(snapshot, listed, review.progress(snapshot).waiting)
+    if not listing.clusters:
+        queue_panel.nothing_listed(snapshot, listing, review.progress(snapshot).waiting)
         decision_buttons.notice(snapshot)
-        decision_buttons.undo_button(snapshot, review.standing(snapshot))
+        decision_buttons.undo_button(snapshot, review.active_decisions(snapshot))
         decision_trail.trail(snapshot)
         return
-    st.query_params["cluster"] = listed.shown.id
-    open_from_address(snapshot, listed.shown)
-    parts = parts_of(listed.shown)
+    st.query_params["cluster"] = listing.shown.id
+    open_from_address(snapshot, listing.shown)
+    parts = parts_of(listing.shown)
     blind: bool = st.session_state.get("blind", False)
     queue, body = queue_panel.queue_and_card()
     with queue:
-        queue_panel.table(snapshot, listed, blind)
+        queue_panel.table(snapshot, listing, blind)
     with body, st.container(gap="small"):
         if parts is None:
-            review_card(snapshot, listed, blind)
+            review_card(snapshot, listing, blind)
         else:
             with shortcuts.panel("parts"):
-                reshape_panel(snapshot, listed, parts)
+                reshape_panel(snapshot, listing, parts)
     with st.bottom:
         shortcuts.help_box()
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         if parts is None:
-            _bar(snapshot, listed, blind)
+            _bar(snapshot, listing, blind)
         decision_buttons.notice(snapshot)
 
 
-def _bar(snapshot: Snapshot, listed: Listing, blind: bool) -> None:
+def _bar(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     """The buttons that decide on the shown cluster, or lead to another."""
-    shown, suffix = listed.shown, suffix_of(listed)
+    cluster, suffix = listing.shown, suffix_of(listing)
     actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
-        "skip": (queue_panel.go, (listed, listed.onward, True)),
-        "next": (queue_panel.go, (listed, listed.onward)),
-        "previous": (queue_panel.go, (listed, listed.back)),
+        "skip": (queue_panel.go, (listing, listing.onward, True)),
+        "next": (queue_panel.go, (listing, listing.onward)),
+        "previous": (queue_panel.go, (listing, listing.back)),
     }
-    if listed.is_open:
+    if listing.is_open:
         for name in ("accept", "keep_apart", "family"):
-            args = (snapshot, shown, name, listed.onward, blind)
+            args = (snapshot, cluster, name, listing.onward, blind)
             actions[name] = (decision_buttons.answer, args)
     shortcuts.help_button()
     for name, shortcut in shortcuts.SHORTCUTS.items():
         if name == "undo":
-            decision_buttons.undo_button(snapshot, review.standing(snapshot))
+            decision_buttons.undo_button(snapshot, review.active_decisions(snapshot))
         elif shortcut.in_the_bar and name in actions:
             action, args = actions[name]
             label = shortcuts.label(name, blind)
             shortcuts.button(name, f"{name}_{suffix}", action, *args, label=label)
-    decision_buttons.take_back_button(snapshot, queue_panel.settled_cluster(snapshot, listed))
+    decision_buttons.take_back_button(snapshot, queue_panel.settled_cluster(snapshot, listing))
 
 
 _start = st.components.v2.component(

@@ -38,15 +38,15 @@ _WAYS = {
 _TEXT_SHOWN = 300
 
 
-def server_pair_panel(snapshot: Snapshot, listed: Listing) -> None:
+def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
     """The pairs of servers, and the chosen one with its proposals and buttons; where the list is
     narrowed, with those of its proposals alone.
     """
     pairs = server_advice.pairs(snapshot)
-    narrowed = queue_panel.is_narrowed(listed)
-    queue_panel.say_narrowed(snapshot, len(listed.clusters), listed.total, "merge")
+    narrowed = queue_panel.is_narrowed(listing)
+    queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
     if narrowed:
-        ids = {one.id for one in listed.clusters}
+        ids = {one.id for one in listing.clusters}
         pairs = tuple(one for pair in pairs if (one := pair.only(ids)).clusters)
     if not pairs:
         decision_buttons.notice(snapshot)
@@ -56,21 +56,21 @@ def server_pair_panel(snapshot: Snapshot, listed: Listing) -> None:
         st.info(text, icon=":material/task_alt:")
         decision_trail.trail(snapshot)
         return
-    pair = _chosen(pairs)
+    pair = _chosen_pair(pairs)
     _coverage(snapshot, pair)
     if pair.clusters:
         _heading(pair)
-    chosen = _every_tool(snapshot, pair, narrowed)
+    ticked_clusters = _every_tool(snapshot, pair, narrowed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.clusters:
-            _buttons(snapshot, pair, chosen)
-        decision_buttons.undo_button(snapshot, review.standing(snapshot))
+            _buttons(snapshot, pair, ticked_clusters)
+        decision_buttons.undo_button(snapshot, review.active_decisions(snapshot))
     decision_buttons.notice(snapshot)
     _reasons(pair)
     decision_trail.trail(snapshot)
 
 
-def _chosen(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
+def _chosen_pair(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
     """The pair that the address names, or the first; a box to choose another."""
     keys = [pair.key for pair in pairs]
     linked = st.query_params.get("servers", "")
@@ -114,10 +114,10 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
         return
     for place, server, other in zip(st.columns(2), pair.servers, pair.servers[::-1], strict=True):
         one = servers.of(server, [other])
-        name, by = safe_text.untrusted(server), safe_text.untrusted(other)
+        name, other_name = safe_text.untrusted(server), safe_text.untrusted(other)
         with place.container(border=True, height="stretch"):
             if not one.served:
-                st.markdown(f"{by} takes over no tool of **{name}**.")
+                st.markdown(f"{other_name} takes over no tool of **{name}**.")
                 continue
             st.markdown(_in_words(one))
             for sentence in one.keeps:
@@ -185,7 +185,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
     opens = st.column_config.ButtonColumn(
         "", width=80, type="tertiary", key="open_merge", on_click=open_row
     )
-    ticked = data_tables.ticked_rows(
+    ticked_rows = data_tables.ticked_rows(
         rows,
         [
             Column(
@@ -226,8 +226,8 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
         key=f"every_tool_{pair.key}_{digest([_state(row) for row in rows])[:12]}",
         at_first=[at for at, row in enumerate(rows) if row.proposal],
     )
-    chosen = {row.proposal.id: row.proposal for row in ticked if row.proposal}
-    return list(chosen.values())
+    ticked_clusters = {row.proposal.id: row.proposal for row in ticked_rows if row.proposal}
+    return list(ticked_clusters.values())
 
 
 def _proposal(
@@ -236,8 +236,8 @@ def _proposal(
     """What is decided on a row, or waits: *drop-in, keeps alpha*."""
     if row.proposal is None:
         return row.decision
-    kept = row.proposal.kind == "drop_in" and not is_family(row.proposal)
-    keeps = f", keeps {tools[row.proposal.canonical].owner}" if kept else ""
+    is_drop_in = row.proposal.kind == "drop_in" and not is_family(row.proposal)
+    keeps = f", keeps {tools[row.proposal.canonical].owner}" if is_drop_in else ""
     also = f", also on {listed(more)}" if (more := beyond[row.proposal.id]) else ""
     return f"{kind_name(row.proposal)}{keeps}{also}"
 
@@ -252,7 +252,7 @@ def _state(row: ToolMatch) -> tuple[str, str, str, str]:
 
 def _heading(pair: ServerPairProposals) -> None:
     one, other = map(safe_text.untrusted, pair.servers)
-    kept = " ".join(
+    heading = " ".join(
         f"{kept_here} of {quantity(pair.duplicates, 'proposal')} for the same job "
         f"{'keeps' if kept_here == 1 else 'keep'} a tool of {name}."
         for server, name in zip(pair.servers, (one, other), strict=True)
@@ -260,11 +260,11 @@ def _heading(pair: ServerPairProposals) -> None:
     )
     gateway = sum(one.kind == "gateway" and not is_family(one) for one in pair.clusters)
     families = len(pair.clusters) - pair.duplicates
-    for count, what in ((gateway, "job"), (families, "operation")):
+    for count, noun in ((gateway, "job"), (families, "operation")):
         if count:
-            needs = f"for the same {what} {'needs' if count == 1 else 'need'}"
-            kept += f" {quantity(count, 'proposal')} {needs} a gateway: all of their tools stay."
-    st.markdown(kept.strip())
+            needs = f"for the same {noun} {'needs' if count == 1 else 'need'}"
+            heading += f" {quantity(count, 'proposal')} {needs} a gateway: all of their tools stay."
+    st.markdown(heading.strip())
     if pair.all_or_none:
         st.markdown(
             ":orange[:material/warning:] **Accept all for the same job, or none.** The tools of "
@@ -275,14 +275,14 @@ def _heading(pair: ServerPairProposals) -> None:
         )
 
 
-def _buttons(snapshot: Snapshot, pair: ServerPairProposals, chosen: Sequence[Cluster]) -> None:
-    which, version = data_tables.which_in_words(len(chosen), len(pair.clusters)), _version(pair)
+def _buttons(snapshot: Snapshot, pair: ServerPairProposals, clusters: Sequence[Cluster]) -> None:
+    which, version = data_tables.which_in_words(len(clusters), len(pair.clusters)), _version(pair)
     answers: tuple[Action, ...] = ("accept", "keep_apart")
     for action in answers:
         shortcuts.button(
             action, f"{action}_all_{version}", decision_buttons.decide_pair,
-            snapshot, pair.servers, chosen, action,
-            label=f"{shortcuts.SHORTCUTS[action].label} {which}", disabled=not chosen,
+            snapshot, pair.servers, clusters, action,
+            label=f"{shortcuts.SHORTCUTS[action].label} {which}", disabled=not clusters,
         )  # fmt: skip
     for server in pair.servers:
         st.button(
@@ -310,13 +310,13 @@ def _reasons(pair: ServerPairProposals) -> None:
         return
     st.markdown("Check before you accept:")
     lines = [
-        f"- {safe_text.sentence(reason)} :gray[({_which(about, len(pair.clusters))})]"
+        f"- {safe_text.sentence(reason)} :gray[({_which_in_words(about, len(pair.clusters))})]"
         for reason, about in sorted(merges.items(), key=lambda row: -len(row[1]))
     ]
     st.markdown("\n".join(lines))
 
 
-def _which(about: list[Cluster], total: int) -> str:
+def _which_in_words(about: list[Cluster], total: int) -> str:
     if len(about) == total:
         return "all"
     names = ", ".join(safe_text.untrusted(cluster.document.name) for cluster in about[:4])

@@ -44,14 +44,14 @@ def undecided_panel(snapshot: Snapshot) -> None:
     by_pair = {pair_key(pair): pair for pair in pairs if _is_listed(snapshot, pair)}
     later = [key for key in skipped if key in by_pair]
     keys = [*(key for key in by_pair if key not in later), *later]
-    standing = review.standing(snapshot)
+    decisions = review.active_decisions(snapshot)
     if not keys:
         decision_buttons.notice(snapshot)
         text = "No pair is left that the judge is unsure of."
         if pairs:
             text = f"None of {quantity(len(pairs), 'undecided pair')} passes the filters."
         st.info(text, icon=":material/task_alt:")
-        decision_buttons.undo_button(snapshot, standing)
+        decision_buttons.undo_button(snapshot, decisions)
         decision_trail.trail(snapshot)
         return
     linked = st.query_params.get("undecided", "")
@@ -62,11 +62,10 @@ def undecided_panel(snapshot: Snapshot) -> None:
     queue, body = queue_panel.queue_and_card()
     with queue:
         _table(snapshot, [by_pair[key] for key in keys], keys, at)
-        rest = len(pair_view.unsure(snapshot.analysis)) - len(pairs)
-        others = f" The judge is unsure of {rest:,} more: {_SETTLED}." if rest else ""
+        unsure_count = len(pair_view.unsure(snapshot.analysis)) - len(pairs)
+        more = f" The judge is unsure of {unsure_count:,} more: {_SETTLED}." if unsure_count else ""
         st.container(key="undecided_counts").caption(
-            f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart."
-            f"{others}"
+            f"{quantity(len(keys), 'pair')} that the judge can neither merge nor keep apart.{more}"
         )
         decision_trail.trail(snapshot)
     with body.container(border=True):
@@ -76,10 +75,10 @@ def undecided_panel(snapshot: Snapshot) -> None:
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         shortcuts.help_button()
         for name, (answer, label) in ANSWERS.items():
-            key, chosen = f"{name}_{view.key}", (snapshot, view, answer, onward)
-            shortcuts.button(name, key, _answer, *chosen, label=label)
+            key, arguments = f"{name}_{view.key}", (snapshot, view, answer, onward)
+            shortcuts.button(name, key, _answer, *arguments, label=label)
         shortcuts.button("skip", f"skip_{view.key}", _skip, skipped, keys[at], onward)
-        decision_buttons.undo_button(snapshot, standing)
+        decision_buttons.undo_button(snapshot, decisions)
         for name, other in (("next", onward), ("previous", keys[at - 1])):
             shortcuts.button(name, f"{name}_{view.key}", _show, other)
         decision_buttons.notice(snapshot)
@@ -88,8 +87,8 @@ def undecided_panel(snapshot: Snapshot) -> None:
 def _is_listed(snapshot: Snapshot, pair: Pair) -> bool:
     """Whether the two tools pass the filters of the queue."""
     tools = snapshot.analysis.catalog.by_id
-    both = (tools[pair.left], tools[pair.right])
-    return pass_filters(both, queue_panel.chosen_filters(snapshot))
+    ends = (tools[pair.left], tools[pair.right])
+    return pass_filters(ends, queue_panel.chosen_filters(snapshot))
 
 
 def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:

@@ -34,16 +34,16 @@ def endpoint_panel(snapshot: Snapshot) -> None:
         "Azure, vLLM, Ollama, llama.cpp. When you start a run, the tools in question are sent to "
         "it. Without an endpoint, everything is judged offline."
     )
-    edited = None
+    endpoint = None
     try:
-        edited = _edited(snapshot, saved)
+        endpoint = _edited_endpoint(snapshot, saved)
     except ConfigError as error:
         safe_text.show_error(error)
-    if edited is not None:
-        _key(snapshot, edited)
-    _buttons(snapshot, saved, edited)
+    if endpoint is not None:
+        _key(snapshot, endpoint)
+    _buttons(snapshot, saved, endpoint)
     tested, connection = st.session_state.get(TESTED, (None, None))
-    if connection is not None and tested == edited:
+    if connection is not None and tested == endpoint:
         _connection(connection)
 
 
@@ -54,13 +54,13 @@ class _Field(NamedTuple):
     help: str | None = None
 
 
-def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
+def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
     """The endpoint in the fields, ``None`` while address or model is missing. Raises
     ``ConfigError``.
 
     The keys of the fields change with the saved endpoint, so that they show it when it changes.
     """
-    turn, shown = st.session_state.get(_TURN, 0), saved or _EMPTY
+    turn, values = st.session_state.get(_TURN, 0), saved or _EMPTY
     suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
     address, name = st.columns(2)
     base_url = address.text_input(
@@ -74,28 +74,28 @@ def _edited(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
     )  # fmt: skip
     calls, cost = _numbers(
         suffix,
-        _Field("Maximum model calls per run", shown.budget.calls, 1, MAX_CALLS),
-        _Field("Maximum cost per run", shown.budget.money, 1.0, MAX_COST),
+        _Field("Maximum model calls per run", values.budget.calls, 1, MAX_CALLS),
+        _Field("Maximum cost per run", values.budget.money, 1.0, MAX_COST),
     )
     with st.expander("More: how each call is made", icon=":material/tune:"):
         concurrency, deadline, temperature = _numbers(
             suffix,
-            _Field("Concurrent calls", shown.concurrency, 1),
-            _Field("Timeout per call (s)", shown.deadline, 10.0),
-            _Field("Temperature", shown.temperature, 0.1),
+            _Field("Concurrent calls", values.concurrency, 1),
+            _Field("Timeout per call (s)", values.deadline, 10.0),
+            _Field("Temperature", values.temperature, 0.1),
         )
         (most_tokens,) = _numbers(
-            suffix, _Field("Maximum tokens per reply", shown.most_tokens, 1_000)
+            suffix, _Field("Maximum tokens per reply", values.most_tokens, 1_000)
         )
         efforts = (None, *REASONING_EFFORTS)
         reasoning = st.selectbox(
-            "Reasoning effort", efforts, efforts.index(shown.reasoning), key=f"reasoning_{suffix}",
+            "Reasoning effort", efforts, efforts.index(values.reasoning), key=f"reasoning_{suffix}",
             format_func=lambda effort: effort or "as the model does by itself",
             persist_state="session", help="For models that think before they answer.",
         )  # fmt: skip
     if not base_url.strip() or not model.strip():
-        missing = f"Enter a base URL and a model. For the base URL, {ADDRESS}."
-        st.info(safe_text.untrusted(missing), icon=":material/edit:")
+        hint = f"Enter a base URL and a model. For the base URL, {ADDRESS}."
+        st.info(safe_text.untrusted(hint), icon=":material/edit:")
         return None
     endpoint = Endpoint(
         base_url.strip(),
@@ -141,31 +141,31 @@ def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
         st.caption(f":material/key_off: {origin} is on this machine and is called without a key.")
     else:
         bound = sorted({safe_text.untrusted(key.origin) for key in snapshot.work.settings.keys})
-        others = f" The available keys are bound to {', '.join(bound)}." if bound else ""
+        bound_keys = f" The available keys are bound to {', '.join(bound)}." if bound else ""
         st.warning(
-            f"There is no key for {origin}.{others} Set TOOLSCOPE\\_API\\_KEY, and "
+            f"There is no key for {origin}.{bound_keys} Set TOOLSCOPE\\_API\\_KEY, and "
             f"TOOLSCOPE\\_API\\_ORIGIN to {origin}, in the environment or in "
             f"{safe_text.untrusted(page_frame.SECRETS)}, and restart the app.",
             icon=":material/key_off:",
         )
 
 
-def _buttons(snapshot: Snapshot, saved: Endpoint | None, edited: Endpoint | None) -> None:
+def _buttons(snapshot: Snapshot, saved: Endpoint | None, endpoint: Endpoint | None) -> None:
     with st.container(horizontal=True):
         st.button(
             "Save",
             key="save_endpoint",
             type="primary",
             icon=":material/save:",
-            disabled=edited is None or edited == saved,
+            disabled=endpoint is None or endpoint == saved,
             on_click=_save,
-            args=(snapshot, edited),
+            args=(snapshot, endpoint),
         )
         tested = st.button(
             "Test connection",
             key="test_endpoint",
             icon=":material/network_check:",
-            disabled=edited is None,
+            disabled=endpoint is None,
             help="Sends one short prompt with the values above, saved or not.",
         )
         st.button(
@@ -178,9 +178,9 @@ def _buttons(snapshot: Snapshot, saved: Endpoint | None, edited: Endpoint | None
             on_click=_save,
             args=(snapshot, None),
         )
-    if tested and edited is not None:
+    if tested and endpoint is not None:
         with st.spinner("Testing the connection"):
-            st.session_state[TESTED] = (edited, snapshot.work.endpoints.test(edited))
+            st.session_state[TESTED] = (endpoint, snapshot.work.endpoints.test(endpoint))
 
 
 def _save(snapshot: Snapshot, endpoint: Endpoint | None) -> None:
@@ -250,7 +250,7 @@ def prices_panel(snapshot: Snapshot) -> None:
         "currency, before the run starts, and kept in the history. Models without a price can be "
         "used; their cost is not shown."
     )
-    edited = data_tables.edit(
+    edited_rows = data_tables.edit(
         rows,
         _COLUMNS,
         "Prices of models",
@@ -260,7 +260,7 @@ def prices_panel(snapshot: Snapshot) -> None:
     )
     prices = None
     try:
-        prices = price_table(edited)
+        prices = price_table(edited_rows)
     except ConfigError as error:
         safe_text.show_error(error)
     st.button(

@@ -42,7 +42,7 @@ def chosen_at(run: ModelRun, decisions: int) -> JudgeChoice:
 
 
 @kept()
-def judged(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: int) -> Analysis:
+def apply(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: int) -> Analysis:
     """The analysis with the verdicts that count; as it is where the run was another's: of a prompt,
     a judge or a threshold no longer in use.
     """
@@ -54,9 +54,9 @@ def judged(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: in
     if not still_holds(run_config, analysis.catalog, analysis):
         return analysis
     questions = QuestionConfig(**run_config["questions"])
-    asking = stored_answers(run_config, AsOf(StoredLedger(store), choice.until))
+    answers = stored_answers(run_config, AsOf(StoredLedger(store), choice.until))
     then = constraints(analysis.catalog, read_log(store, catalog_id)[: choice.decisions])
-    model_verdicts = ask_for_verdicts(analysis, then, asking, questions)
+    model_verdicts = ask_for_verdicts(analysis, then, answers, questions)
     return with_verdicts(analysis, replace(model_verdicts, configuration=run_config))
 
 

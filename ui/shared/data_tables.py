@@ -43,14 +43,14 @@ class Column(Generic[Row]):
         if self.config is not None:
             return self.config
         make: Callable[..., Any] = st.column_config.Column
-        options: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if self.format is not None:
-            make, options = st.column_config.NumberColumn, {"format": self.format}
+            make, settings = st.column_config.NumberColumn, {"format": self.format}
         if self.full is not None:
             make = st.column_config.ProgressColumn
-            options |= {"min_value": 0.0, "max_value": self.full}
+            settings |= {"min_value": 0.0, "max_value": self.full}
         pinned = self.pinned or None
-        return make(self.title, width=self.width, help=self.help, pinned=pinned, **options)
+        return make(self.title, width=self.width, help=self.help, pinned=pinned, **settings)
 
 
 Columns = Sequence[Column[Row]]
@@ -118,8 +118,8 @@ def edit(
     """
     looks = _looks(columns)
     table = pd.DataFrame(cells(rows, columns), dtype=object)  # of no rows it would be numbers
-    edited = st.data_editor(table, hide_index=True, column_config=looks, alt=alt, **options)
-    lines: list[dict[str, Any]] = edited.to_dict("records")
+    edited_table = st.data_editor(table, hide_index=True, column_config=looks, alt=alt, **options)
+    lines: list[dict[str, Any]] = edited_table.to_dict("records")
     return lines
 
 
@@ -191,11 +191,11 @@ def percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def which_in_words(ticked: int, total: int) -> str:
+def which_in_words(count: int, total: int) -> str:
     """What a button of a table with ticked rows acts on."""
-    if ticked == total:
+    if count == total:
         return "it" if total == 1 else f"all {total:,}"
-    return f"the {ticked:,} ticked"
+    return f"the {count:,} ticked"
 
 
 def _looks(columns: Columns[Row]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class _Values(dict[Any, Any]):
 
 
 def kept(
-    most: int = _MOST_KEPT,
+    limit: int = _MOST_KEPT,
 ) -> Callable[[Function[Whole, More, Value]], Function[Whole, More, Value]]:
     """As ``functools.lru_cache``, but the values lie with the first argument and go with it: those
     of a snapshot, a plan or an analysis that nobody looks at any more are gone. ``None`` is no
@@ -35,7 +35,7 @@ def kept(
         @wraps(make)
         def value(whole: Whole, /, *more: More.args, **named: More.kwargs) -> Value:
             key = (more, *sorted(named.items()))
-            return kept_under(whole, make, key, lambda: make(whole, *more, **named), most)
+            return kept_under(whole, make, key, lambda: make(whole, *more, **named), limit)
 
         return value
 
@@ -43,7 +43,7 @@ def kept(
 
 
 def kept_under(
-    whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], most: int = _MOST_KEPT
+    whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], limit: int = _MOST_KEPT
 ) -> Value:
     """The value of a kind that lies with an object under ``key``, made where none does: for what
     cannot be an argument of a ``kept`` function. The oldest go first; ``None`` is no value.
@@ -54,6 +54,6 @@ def kept_under(
     value = make()
     if value is not None:
         values[key] = value
-        for oldest in list(values)[:-most]:
+        for oldest in list(values)[:-limit]:
             del values[oldest]
     return value

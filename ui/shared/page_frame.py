@@ -122,9 +122,9 @@ def frame(page: str) -> Snapshot:
         label = safe_text.untrusted(snapshot.judge)
         st.badge(f"Judge: {label}", icon=":material/gavel:", color=color, help=label)
     st.set_page_config(page_title=f"{page} · {st.session_state['catalog']} · ToolScope")
-    if missing := st.session_state.get("no_catalog"):
+    if missing_catalog := st.session_state.get("no_catalog"):
         st.warning(
-            f"Catalog {safe_text.untrusted(missing)} was not found. Showing "
+            f"Catalog {safe_text.untrusted(missing_catalog)} was not found. Showing "
             f"{safe_text.untrusted(st.session_state['catalog'])}; choose another in the sidebar.",
             icon=":material/link_off:",
         )
@@ -182,9 +182,9 @@ def _rerun_through_app() -> NoReturn:
     page that a link leads to on its own, without the frame.
     """
     sign_in.refuse_unguarded()
-    here = (st.context.url or "").rstrip("/").rpartition("/")[2]
+    page = (st.context.url or "").rstrip("/").rpartition("/")[2]
     st.navigation(
-        [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", here)]
+        [st.Page(lambda: None, title="ToolScope", url_path=path) for path in ("home", page)]
     )
     st.rerun()
 
@@ -196,9 +196,9 @@ def reviewer() -> str:
 
 def analysed_snapshot() -> Snapshot:
     """As ``snapshot``, on a page that shows nothing without an analysis."""
-    now = snapshot()
-    wait_for_analysis(now)
-    return now
+    current = snapshot()
+    wait_for_analysis(current)
+    return current
 
 
 def wait_for_analysis(snapshot: Snapshot) -> None:
@@ -312,8 +312,8 @@ def job_panel(job_id: str) -> None:
     stage = STAGES.get(job.stage, "Waiting to start")
     share = job.done / job.total if job.total else 0.0
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
-    done = f": {job.done:,} of {job.total:,}" if job.total else ""
-    st.progress(share, text=f"{stage}{done} ({elapsed:,.0f} s elapsed)")
+    count = f": {job.done:,} of {job.total:,}" if job.total else ""
+    st.progress(share, text=f"{stage}{count} ({elapsed:,.0f} s elapsed)")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)
 

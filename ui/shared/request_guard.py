@@ -106,8 +106,8 @@ def _address(url: str) -> SplitResult | None:
         _ = parts.port  # raises where that is no number of a port
     except ValueError:
         return None
-    rest = parts.username, parts.password, parts.path, parts.query, parts.fragment
-    return parts if parts.hostname and not any(rest) else None
+    extras = parts.username, parts.password, parts.path, parts.query, parts.fragment
+    return parts if parts.hostname and not any(extras) else None
 
 
 def _is_allowed(hostname: str) -> bool:

@@ -63,14 +63,14 @@ def owner(tool_id: str, name: str, server: str) -> str:
     return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
 
 
-def named(tool_id: str, name: str) -> str:
+def named_tool(tool_id: str, name: str) -> str:
     """A tool's id, with its name before it where the id does not hold that; not escaped."""
     return tool_id if name in tool_id else f"{name} ({tool_id})"
 
 
-def first_few(names: Sequence[str], most: int) -> str:
+def first_few(names: Sequence[str], limit: int) -> str:
     """The first names, safe in Markdown, and how many more there are."""
-    return listed(map(untrusted, names), most)
+    return listed(map(untrusted, names), limit)
 
 
 def finding(severity: str, message: str) -> None:
@@ -89,10 +89,10 @@ def marked(text: str) -> str:
     return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
 
 
-def word_diff(before: str, after: str, dim: bool = False, beside: bool = False) -> str:
+def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False) -> str:
     """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
     With ``dim`` what is the same steps back. Texts that share less than half of their words are
-    given one after the other, or where the first stands ``beside`` it the second alone.
+    given one after the other, or with ``by_side``, as the first stands beside it, the second alone.
 
     Only the first ``DIFF_WORDS`` words of each are compared, since the time grows with their
     product.
@@ -101,16 +101,16 @@ def word_diff(before: str, after: str, dim: bool = False, beside: bool = False) 
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if old and new and matcher.ratio() < _ALIKE:
         own = untrusted_html(after)
-        return own if beside else f"<p>− {dimmed(before)}</p><p>+ {own}</p>"
+        return own if by_side else f"<p>− {dimmed(before)}</p><p>+ {own}</p>"
     parts = []
     for tag, a, b, c, d in matcher.get_opcodes():
-        gone, come = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
+        removed, added = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
         if tag == "equal":
-            parts.append(f'<span style="{_DIM}">{gone}</span>' if dim else gone)
+            parts.append(f'<span style="{_DIM}">{removed}</span>' if dim else removed)
         if tag in ("delete", "replace"):
-            parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{gone}</del>')
+            parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{removed}</del>')
         if tag in ("insert", "replace"):
-            parts.append(f'<ins style="{_MARKED}47,158,68,.22)">+{come}</ins>')
+            parts.append(f'<ins style="{_MARKED}47,158,68,.22)">+{added}</ins>')
     return " ".join(parts) or "<em>no text</em>"
 
 

@@ -20,10 +20,10 @@ def chosen_value(
     about: str | None = None,
 ) -> _T:
     """Draw the box; the value whose label is chosen, at first the first."""
-    chosen = place.selectbox(
+    value = place.selectbox(
         label, list(values), key=key, bind="query-params", width=width, help=about
     )
-    return values[chosen]
+    return values[value]
 
 
 SEARCHES: dict[str, search_configuration.SearchName] = {
@@ -101,9 +101,9 @@ def search_settings(
     for setting, (label, about) in _WEIGHTS.items():
         if setting == "server_weight" and not servers:
             continue
-        most = 1.0 if setting == "dense_weight" else MOST_WEIGHT
+        highest = 1.0 if setting == "dense_weight" else MOST_WEIGHT
         settings[setting] = place.number_input(
-            label, 0.0, most, None, 0.1, key=setting, bind="query-params", width=300,
+            label, 0.0, highest, None, 0.1, key=setting, bind="query-params", width=300,
             placeholder=f"{getattr(base, setting):g}".replace("inf", "alone"), help=about,
         )  # fmt: skip
     own = {one: value for one, value in settings.items() if value is not None}

@@ -54,8 +54,8 @@ def name() -> str:
 
 def person() -> None:
     """Draw who is signed in, with the way out."""
-    shown = str(st.user.get("name") or name())
-    st.caption(f"Signed in as **{safe_text.untrusted(shown)}**")
+    name_shown = str(st.user.get("name") or name())
+    st.caption(f"Signed in as **{safe_text.untrusted(name_shown)}**")
     st.button("Sign out", key="sign_out", on_click=st.logout)
 
 
@@ -122,9 +122,9 @@ def asks_for_token() -> bool:
         "the terminal in which you started ToolScope."
     )
     with st.form("start_token_form", border=False):
-        typed = st.text_input("Token of this start", type="password", key="start_token")
+        entry = st.text_input("Token of this start", type="password", key="start_token")
         if st.form_submit_button("Continue", key="start_token_continue"):
-            if hmac.compare_digest(typed.strip().encode(), token):
+            if hmac.compare_digest(entry.strip().encode(), token):
                 st.session_state[GIVEN] = True
                 st.rerun()
             st.error("This is not the token that the terminal shows. A new start has a new one.")

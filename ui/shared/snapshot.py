@@ -100,8 +100,8 @@ class Snapshot:
         """The shape in which the tools stand in prompts of the client that people chose, of
         ``PROMPT_SHAPES``, by default the first.
         """
-        chosen = self.setting(SHAPE, lambda saved: str(saved["shape"]))
-        return chosen if chosen in PROMPT_SHAPES else PROMPT_SHAPES[0]
+        saved_shape = self.setting(SHAPE, lambda saved: str(saved["shape"]))
+        return saved_shape if saved_shape in PROMPT_SHAPES else PROMPT_SHAPES[0]
 
     @cached_property
     def tokens(self) -> dict[str, int]:
@@ -138,7 +138,7 @@ class Snapshot:
         analysis = _owned(self.offline, tuple(sorted(self.owners.items())))
         choice = self.judge_choice
         return (
-            chosen_judge.judged(analysis, choice, self.work.store, self.id) if choice else analysis
+            chosen_judge.apply(analysis, choice, self.work.store, self.id) if choice else analysis
         )
 
     @property
@@ -164,8 +164,8 @@ class Snapshot:
     def described(self, texts: Mapping[str, str]) -> SizeChange:
         """What other descriptions, by tool id, make of the size of their tools as they came in."""
         tools = [self.catalog.by_id[one] for one in texts]
-        others = (replace(tool, description=texts[tool.id]) for tool in tools)
-        return self.work.catalogs.costs.change(tools, others, self.shape)
+        tools_described = (replace(tool, description=texts[tool.id]) for tool in tools)
+        return self.work.catalogs.costs.change(tools, tools_described, self.shape)
 
     @property
     def analysis(self) -> Analysis:
@@ -192,5 +192,5 @@ class Snapshot:
 
 
 @kept()
-def _owned(offline: Analysis, chosen: tuple[tuple[str, str], ...]) -> Analysis:
-    return with_owners(offline, dict(chosen))
+def _owned(offline: Analysis, names: tuple[tuple[str, str], ...]) -> Analysis:
+    return with_owners(offline, dict(names))

@@ -6,7 +6,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Tool
 from ui.history.decision_list import CHANGES
-from ui.history.histories import counted, toolset_changes
+from ui.history.histories import change_counts, toolset_changes
 from ui.shared import data_tables
 
 
@@ -44,9 +44,9 @@ def test_new_gone_reworded_unchanged():
 def test_the_count_is_one_phrase_and_every_tool_counts_once():
     before, after = plan("a", "b", "cd", "e"), plan("ab", "c", "d", "f")
     changes = toolset_changes(before, after)
-    assert counted(changes) == "1 merged, 1 split, 1 new, 1 gone"
+    assert change_counts(changes) == "1 merged, 1 split, 1 new, 1 gone"
     seen = Counter(item.tool.id for one in changes for item in one.before)
     assert seen == Counter(item.tool.id for item in before.tools)
     seen = Counter(item.tool.id for one in changes for item in one.after)
     assert seen == Counter(item.tool.id for item in after.tools)
-    assert counted(toolset_changes(before, before)) == ""
+    assert change_counts(toolset_changes(before, before)) == ""

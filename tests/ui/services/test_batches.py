@@ -7,7 +7,7 @@ import pytest
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.evaluation.intervals import share_interval
 from toolscope_core.model.decision import Decision
-from ui.shared.cards.batches import audit_of, batches, sample_size, taken
+from ui.shared.cards.batches import audit_of, batches, sample_size, select_batch
 from ui.shared.cards.queue import REASON_KINDS, reason_kind
 
 
@@ -24,11 +24,11 @@ def clusters(work, catalog_id):
 
 
 def test_each_cluster_is_taken_or_left_out_once_with_a_reason(clusters):
-    rows = taken(clusters, 0.9, ["Several servers", "Weak pair or chain"])
+    rows = select_batch(clusters, 0.9, ["Several servers", "Weak pair or chain"])
     assert [one.document.name for one in rows.clusters] == ["send_mail"]
     assert dict(rows.left_out) == {"weaker than 0.90": 1, "Several servers": 1}
-    assert len(taken(clusters, 0.5, []).clusters) == 3
-    assert taken([replace(clusters[0], state="stale")], 0.0, []).clusters == ()
+    assert len(select_batch(clusters, 0.5, []).clusters) == 3
+    assert select_batch([replace(clusters[0], state="stale")], 0.0, []).clusters == ()
 
 
 def decision(seq, batch="b", action="accept", **detail):

@@ -145,7 +145,7 @@ def test_the_cells_to_choose_are_the_highest_and_come_in_order():
     values = np.array([[3.0, 1.0], [np.nan, 3.0]])
     assert collisions.strongest_cells(values, False).tolist() == [[0, 0], [1, 1], [0, 1]]
     assert collisions.strongest_cells(values, True, own=1).tolist() == [[0, 1]]
-    assert collisions.strongest_cells(values, False, most=1).tolist() == [[0, 0]]
+    assert collisions.strongest_cells(values, False, limit=1).tolist() == [[0, 0]]
 
 
 def test_repeated_names_are_numbered():

@@ -63,8 +63,8 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(work, catalog_id, draft
     queries = rows(work, catalog_id)
     assert len(queries) == 4 and {row.state for row in queries} == {"waiting"}
     assert sets(work, catalog_id) == {} and drafts.file(catalog_id) == b""
-    assert drafts.covered(catalog_id) == 0
-    every = drafts.covered(catalog_id, with_waiting=True)
+    assert drafts.covered_count(catalog_id) == 0
+    every = drafts.covered_count(catalog_id, with_waiting=True)
     assert every == len(small_workspace.TOOLS), "copies answer too"
     assert drafts.keep_clean(catalog_id) > 0
     kept = [row for row in rows(work, catalog_id) if row.state == "kept"]
@@ -72,7 +72,7 @@ def test_nothing_is_a_query_set_before_somebody_keeps_it(work, catalog_id, draft
     view = sets(work, catalog_id)[name]
     assert name == SET_NAME and view.unknown == ()
     assert [query.text for query in view.content.queries] == [row.text for row in kept]
-    assert 2 <= drafts.covered(catalog_id) <= len(small_workspace.TOOLS)
+    assert 2 <= drafts.covered_count(catalog_id) <= len(small_workspace.TOOLS)
     lines = [json.loads(line) for line in drafts.file(catalog_id).splitlines()]
     assert [line["query"] for line in lines] == [row.text for row in kept]
     number = evaluations.run(work.snapshot(catalog_id), ExperimentRequest(queries=SET_NAME))

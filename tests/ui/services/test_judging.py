@@ -88,7 +88,7 @@ def test_a_run_that_is_done_makes_the_plan(server, work, catalog_id, own_judging
     own_judging.use(catalog_id, OFFLINE)
     assert work.snapshot(catalog_id).plan == before
     own_judging.use(catalog_id, ran.id)
-    assert own_judging.used(catalog_id) == ran.id
+    assert own_judging.judge_in_use(catalog_id) == ran.id
     assert work.snapshot(catalog_id).plan.clusters == after.clusters
 
 
@@ -285,6 +285,6 @@ def test_variants_are_written_once_and_wait_for_a_person(server, work, catalog_i
     assert len(views) == len(work.snapshot(catalog_id).catalog.tools)
     source = f"m at {server.origin.removeprefix('http://')}"
     assert {(view.state, view.source) for view in views} == {("waiting", source)}
-    assert reviewed_variants.accepted(work.snapshot(catalog_id)) == {}
+    assert reviewed_variants.accepted_variants(work.snapshot(catalog_id)) == {}
     assert own_judging.runs(catalog_id)[0].calls == estimate.calls
     assert model_runs.estimate(work.snapshot(catalog_id), "variants").questions == 0

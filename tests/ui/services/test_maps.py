@@ -31,7 +31,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
 ):
     assert own_maps.points(catalog_id, "UMAP") is None
     with pytest.raises(JobError, match="not computed"):
-        own_maps.drawn(catalog_id, "UMAP", "servers", beside=False)
+        own_maps.map_of(catalog_id, "UMAP", "servers", compare=False)
     work.analyses.wait(own_maps.start(catalog_id, "UMAP"))
     assert work.snapshot(catalog_id).job("UMAP").state == "done"
     points = own_maps.points(catalog_id, "UMAP")
@@ -101,20 +101,20 @@ def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, 
 def test_the_merged_panel_is_what_export_would_write(work, catalog_id, own_maps):
     mails = by_name(work, catalog_id, "send_mail")
     accept_drop_in(work, catalog_id)
-    before, after = own_maps.drawn(catalog_id, "PCA", "servers", beside=True).panels
+    before, after = own_maps.map_of(catalog_id, "PCA", "servers", compare=True).panels
     rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
     place = after.members.index(tuple(rows[member] for member in mails.members))
     assert after.names[place] == "send_mail"
     assert np.array_equal(after.points[place], before.points[rows[mails.canonical]])
     assert sorted(row for members in after.members for row in members) == list(range(8))
     assert own_maps.rewritten(catalog_id) == 0
-    assert len(own_maps.drawn(catalog_id, "PCA", "servers", beside=False).panels) == 1
+    assert len(own_maps.map_of(catalog_id, "PCA", "servers", compare=False).panels) == 1
 
 
 def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, own_maps):
     assert own_maps.colours(catalog_id) == ("servers", "clusters", "states")
     drawn = {
-        by: own_maps.drawn(catalog_id, "PCA", by, beside=False)
+        by: own_maps.map_of(catalog_id, "PCA", by, compare=False)
         for by in own_maps.colours(catalog_id)
     }
     rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
@@ -125,8 +125,8 @@ def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, own
     review.decide(
         work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
     )
-    again = own_maps.drawn(catalog_id, "PCA", "states", beside=False)
-    assert again is own_maps.drawn(catalog_id, "PCA", "states", beside=False), "drawn once"
+    again = own_maps.map_of(catalog_id, "PCA", "states", compare=False)
+    assert again is own_maps.map_of(catalog_id, "PCA", "states", compare=False), "drawn once"
     assert again.panels[0].groups[at] == "accepted"
 
 

@@ -23,10 +23,11 @@ def say(work, catalog_id, pair, reject=False, who="ann"):
 
 
 def test_a_key_leads_back_to_its_pair_and_holds_no_text_of_the_catalog(work, catalog_id):
-    assert pair_view.named(work.snapshot(catalog_id), pair_key(FAR)) == FAR
+    assert pair_view.pair_of_key(work.snapshot(catalog_id), pair_key(FAR)) == FAR
     assert "~".join(pair_key(FAR).split("~")[::-1]) != pair_key(FAR)
     assert (
-        pair_view.named(work.snapshot(catalog_id), "~".join(pair_key(FAR).split("~")[::-1])) == FAR
+        pair_view.pair_of_key(work.snapshot(catalog_id), "~".join(pair_key(FAR).split("~")[::-1]))
+        == FAR
     )
     assert set(pair_key(FAR)) <= set("0123456789abcdef~")
 
@@ -35,7 +36,8 @@ def test_a_key_leads_back_to_its_pair_and_holds_no_text_of_the_catalog(work, cat
 def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
     one = pair_key(FAR).split("~")[0]
     assert (
-        pair_view.named(work.snapshot(catalog_id), f"{one}~{one}" if key == "same" else key) is None
+        pair_view.pair_of_key(work.snapshot(catalog_id), f"{one}~{one}" if key == "same" else key)
+        is None
     )
 
 
@@ -49,7 +51,7 @@ def test_neighbours_are_the_nearest_of_the_whole_catalog(work, catalog_id):
     assert [(n.tool, n.verdict) for n in near[:2]] == [("send_mail", "merge")] * 2
     assert [n.server for n in near[:2]] == ["beta", "gamma"]
     assert [n.similarity for n in near] == sorted((n.similarity for n in near), reverse=True)
-    assert pair_view.named(work.snapshot(catalog_id), near[0].key) == Pair.of(
+    assert pair_view.pair_of_key(work.snapshot(catalog_id), near[0].key) == Pair.of(
         MAIL.id, "beta/send_mail"
     )
 

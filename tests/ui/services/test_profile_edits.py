@@ -19,7 +19,7 @@ def desk(own):
     def saved(profile, *ids, is_in=True, reviewer="ann"):
         changed = with_choice(work.snapshot(catalog_id).plan, profile, ids, is_in)
         profile_edits.save(work.snapshot(catalog_id), changed, reviewer)
-        return profile_edits.chosen(work.snapshot(catalog_id))[profile.name]
+        return profile_edits.tools_by_profile(work.snapshot(catalog_id))[profile.name]
 
     return work, catalog_id, Functions(work, profile_edits), saved
 
@@ -59,7 +59,7 @@ def test_requests_that_a_query_set_has_count_with_its_answers(desk):
     edits.save(
         catalog_id, with_cover(work.snapshot(catalog_id).plan, Profile("desk"), cover), "ann"
     )
-    report, effect = edits.report(catalog_id, edits.chosen(catalog_id)["desk"])
+    report, effect = edits.report(catalog_id, edits.tools_by_profile(catalog_id)["desk"])
     assert [one.text for one in report.unserved] == ["Fly"]
     assert report.unasked == ()
     assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())

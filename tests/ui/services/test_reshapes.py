@@ -65,5 +65,7 @@ def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(work, catal
     assert flag.detail == {"note": "ask the owner"}
     with pytest.raises(DecisionError, match="give one of up to"):
         toolsets.flag(work.snapshot(catalog_id), mail.members, "ann", " ")
-    review.undo(work.snapshot(catalog_id), "ann", review.standing(work.snapshot(catalog_id))[0].seq)
+    review.undo(
+        work.snapshot(catalog_id), "ann", review.active_decisions(work.snapshot(catalog_id))[0].seq
+    )
     assert review.flags_on(work.snapshot(catalog_id), mail) == ()

@@ -66,7 +66,7 @@ def first(work, catalog_id, **change):
 
 def test_nothing_is_read_before_somebody_accepts_it(work, catalog_id, variants):
     assert set(states(work, catalog_id).values()) == {"waiting"}
-    assert variants.accepted(catalog_id) == {}
+    assert variants.accepted_variants(catalog_id) == {}
     assert first(work, catalog_id) != ["get_weather"]
     accept_variants(variants, catalog_id)
     assert states(work, catalog_id) == {
@@ -90,10 +90,10 @@ def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(work, catalog_id
     edited = variants.decide(catalog_id, {"alpha/send_mail": shorter}, "bob")
     rejected = variants.decide(catalog_id, {"beta/get_weather": Augmentation("")}, "bob")
     assert [*sorted(states(work, catalog_id).values())] == ["edited", "rejected", "waiting"]
-    assert variants.accepted(catalog_id) == {"alpha/send_mail": shorter}
+    assert variants.accepted_variants(catalog_id) == {"alpha/send_mail": shorter}
     review.undo(work.snapshot(catalog_id), "bob", rejected.seq)
     review.undo(work.snapshot(catalog_id), "bob", edited.seq)
-    assert variants.accepted(catalog_id)["alpha/send_mail"] == WRITTEN
+    assert variants.accepted_variants(catalog_id)["alpha/send_mail"] == WRITTEN
 
 
 def test_merges_and_variants_do_not_wait_for_each_other(work, catalog_id, variants):
@@ -109,14 +109,14 @@ def test_merges_and_variants_do_not_wait_for_each_other(work, catalog_id, varian
     review.undo(work.snapshot(catalog_id), "ann", written.seq)
     again = variants.decide(catalog_id, both, "ann")
     review.undo(work.snapshot(catalog_id), "ann", accepted.seq)
-    assert again in review.standing(work.snapshot(catalog_id))
+    assert again in review.active_decisions(work.snapshot(catalog_id))
 
 
 def test_a_changed_tool_loses_its_variant_and_the_others_keep_theirs(work, catalog_id, variants):
     accept_variants(variants, catalog_id)
     others = [tool for tool in TOOLS if tool.id != MAIL.id]
     newer = work.catalogs.add("Desk", catalog(replace(MAIL, description="Post."), *others)).id
-    assert set(variants.accepted(newer)) == {"beta/get_weather"}
+    assert set(variants.accepted_variants(newer)) == {"beta/get_weather"}
     assert "alpha/send_mail" not in states(work, newer)
 
 
@@ -186,6 +186,6 @@ def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, v
     variants.add(catalog_id, json.dumps(worse).encode(), "worse.jsonl")
     add_queries(work, catalog_id, rows)
     variants.accept_measured(catalog_id, "ann")
-    assert set(variants.accepted(catalog_id)) == {"alpha/send_mail", "beta/get_weather"}
+    assert set(variants.accepted_variants(catalog_id)) == {"alpha/send_mail", "beta/get_weather"}
     with pytest.raises(DecisionError, match="loses some"):
         variants.accept_measured(catalog_id, "ann")

@@ -54,7 +54,7 @@ def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(fligh
     work, i, siblings = flights
     toolsets.leave_out(work.snapshot(i), [START.id], "ann", "not used")
     assert siblings.pairs(i, 0.6) == ()
-    review.undo(work.snapshot(i), "ann", review.standing(work.snapshot(i))[0].seq)
+    review.undo(work.snapshot(i), "ann", review.active_decisions(work.snapshot(i))[0].seq)
     both = [START.id, END.id]
     toolsets.never_merge(work.snapshot(i), both, toolsets.version(work.snapshot(i), both), "ann")
     assert [one.pair for one in siblings.pairs(i, 0.6)] == [PAIR]
@@ -89,15 +89,15 @@ def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
     card = siblings.card(i, one)
     written = {START.id: START.description, END.id: card.rewrites[1].rewrite.descriptions[END.id]}
     (decision,) = siblings.save(i, written, "ann")
-    assert decision.action == "edit" and siblings.edited(i) == {END.id}
+    assert decision.action == "edit" and siblings.edited_ids(i) == {END.id}
     assert siblings.card(i, one).is_edited
     toolset = json.loads(exports.bundle(work.snapshot(i), PlanConfig(), "neutral")["toolset.json"])
     by_id = {row["id"]: row["description"] for row in toolset["tools"]}
     assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
     with pytest.raises(DecisionError, match="neither"):
         siblings.save(i, written, "ann")
-    review.undo(work.snapshot(i), "ann", review.standing(work.snapshot(i))[0].seq)
-    assert siblings.edited(i) == frozenset()
+    review.undo(work.snapshot(i), "ann", review.active_decisions(work.snapshot(i))[0].seq)
+    assert siblings.edited_ids(i) == frozenset()
 
 
 def test_a_model_writes_descriptions_as_a_run(flights):
@@ -149,6 +149,6 @@ def test_of_a_variant_the_clause_that_wins_is_accepted_before_its_whole_text(fli
     assert clause.wins and "2 requests won, none lost" in clause.in_words
     assert not whole.wins and "no request is won" in whole.in_words
     reviewed_variants.accept_measured(work.snapshot(i), "ann")
-    assert reviewed_variants.accepted(work.snapshot(i)) == {
+    assert reviewed_variants.accepted_variants(work.snapshot(i)) == {
         END.id: Augmentation(f"Use for goal: {TEXT_OF_BOTH}", ("how does it end",))
     }

@@ -10,7 +10,9 @@ def test_it_tells_the_decisions_on_it_and_on_no_other(shared):
     made = review.decide(work.snapshot(catalog_id), "accept", cluster, "ana")
     assert tool_view(work.snapshot(catalog_id), tool_key("beta/get_weather")).decisions == (made,)
     assert tool_view(work.snapshot(catalog_id), tool_key("beta/send_mail")).decisions == ()
-    review.undo(work.snapshot(catalog_id), "ana", review.standing(work.snapshot(catalog_id))[0].seq)
+    review.undo(
+        work.snapshot(catalog_id), "ana", review.active_decisions(work.snapshot(catalog_id))[0].seq
+    )
     assert tool_view(work.snapshot(catalog_id), tool_key("beta/get_weather")).decisions == ()
 
 

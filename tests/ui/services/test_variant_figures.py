@@ -46,10 +46,10 @@ def test_tools_that_say_different_things_no_longer_collide(varied):
 
 def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monkeypatch):
     work, i, figures = varied
-    drawn = figures.drawn(i, "PCA", "servers")
+    drawn = figures.map_of(i, "PCA", "servers")
     names = tuple(tool.name for tool in work.snapshot(i).analysed.catalog.tools)
     assert [(panel.title, panel.names) for panel in drawn.panels] == [(s, names) for s in SIDES]
-    assert drawn is figures.drawn(i, "PCA", "servers")
+    assert drawn is figures.map_of(i, "PCA", "servers")
     own, written, _ = (panel.points for panel in drawn.panels)
     same = [row for row, name in enumerate(names) if name != "send_mail"]
     np.testing.assert_allclose(own[same], written[same], atol=1e-6)
@@ -59,9 +59,9 @@ def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monke
         subprocess_jobs, "compute", lambda task, vectors, progress: vectors[:, :2].astype(float)
     )
     with pytest.raises(JobError, match="not computed"):
-        figures.drawn(i, "UMAP", "servers")
+        figures.map_of(i, "UMAP", "servers")
     work.analyses.wait(figures.start(i, "UMAP"))
-    for panel in figures.drawn(i, "UMAP", "servers").panels:
+    for panel in figures.map_of(i, "UMAP", "servers").panels:
         assert np.abs(panel.points).max() == pytest.approx(1.0)
 
 

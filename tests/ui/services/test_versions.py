@@ -53,9 +53,13 @@ def test_decisions_hold_wait_or_are_about_tools_that_are_gone(work):
         review.decide(work.snapshot(1), "accept", by_name(work, 1, name), "ann")
     toolsets.leave_out(work.snapshot(1), [SUM.id], "ann", "nobody adds up")
     toolsets.flag(work.snapshot(1), [FILES.id], "ann", "is this right?")
-    assert [one.seq for one in versions.standing(work.snapshot(first(work))).hold] == [1, 2, 3]
+    assert [one.seq for one in versions.carried_decisions(work.snapshot(first(work))).hold] == [
+        1,
+        2,
+        3,
+    ]
     ahead = versions.standing_ahead(work.snapshot(1), "Desk", catalog(*NEXT))
-    standing = versions.standing(work.snapshot(next_version(work, *NEXT).id))
+    standing = versions.carried_decisions(work.snapshot(next_version(work, *NEXT).id))
     assert (
         standing == ahead and versions.standing_ahead(work.snapshot(1), "Other", catalog()) is None
     )
@@ -124,10 +128,12 @@ def test_a_decision_follows_a_tool_through_two_renames_and_back(work):
     parted = replace(POSTED, id="alpha/mail_sending", name="mail_sending")
     for now in (POSTED, parted):
         record = work.catalogs.add("Desk", catalog(now, *TOOLS[1:]))
-        (waiting,) = versions.standing(work.snapshot(record.id)).wait
+        (waiting,) = versions.carried_decisions(work.snapshot(record.id)).wait
         assert waiting.ids == (now.id, *made.ids[1:]) and waiting.fingerprints == made.fingerprints
     record = work.catalogs.add("Desk", catalog())
-    assert versions.standing(work.snapshot(record.id)).hold == (made,), "it is called as before"
+    assert versions.carried_decisions(work.snapshot(record.id)).hold == (made,), (
+        "it is called as before"
+    )
     assert work.snapshot(1).log == (made,), "an earlier version has its own names"
 
 
@@ -137,7 +143,7 @@ def test_a_decision_on_a_tool_that_took_the_old_name_stays_with_it(work):
     newer = replace(MAIL, description="Reserve a seat on a train.", schema=SUM.schema)
     record = next_version(work, newer, *RENAMED)
     toolsets.leave_out(work.snapshot(record.id), [newer.id], "bob", "new")
-    standing = versions.standing(work.snapshot(record.id))
+    standing = versions.carried_decisions(work.snapshot(record.id))
     assert [one.ids for one in standing.wait] == [(POSTED.id,)]
     assert [one.ids for one in standing.hold] == [(newer.id,)]
 

@@ -101,8 +101,8 @@ def declared(parameter: Parameter) -> str:
     parts = [parameter.type, "required" if parameter.required else "optional"]
     if parameter.enum:
         more = len(parameter.enum) - _MOST_VALUES
-        shown = " | ".join(map(cell_text, parameter.enum[:_MOST_VALUES]))
-        parts.append(f"one of {shown}{f' and {more} more' if more > 0 else ''}")
+        values = " | ".join(map(cell_text, parameter.enum[:_MOST_VALUES]))
+        parts.append(f"one of {values}{f' and {more} more' if more > 0 else ''}")
     if "default" in parameter.schema:
         parts.append(f"default {cell_text(parameter.schema['default'])}")
     return ", ".join(parts)
@@ -119,10 +119,10 @@ def _argument(cell: ArgumentCell, name: str) -> str:
     """What a member gives for the merged parameter ``name``, which is not said again."""
     if not cell.source:
         return _cell("td", safe_text.marked("not given") if cell.differs else "–")
-    shown = safe_text.marked if cell.differs else safe_text.dimmed
+    style = safe_text.marked if cell.differs else safe_text.dimmed
     if cell.source == name and cell.declared:
-        return _cell("td", shown(cell.declared))
-    return _cell("td", f"{shown(cell.source)} {safe_text.dimmed(cell.declared)}")
+        return _cell("td", style(cell.declared))
+    return _cell("td", f"{style(cell.source)} {safe_text.dimmed(cell.declared)}")
 
 
 def _bold(text: str) -> str:

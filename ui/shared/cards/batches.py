@@ -148,24 +148,26 @@ class ServerPairProposals:
         )
 
 
-def taken(clusters: Iterable[Cluster], at_least: float, without: Collection[str]) -> BatchSelection:
+def select_batch(
+    clusters: Iterable[Cluster], at_least: float, without: Collection[str]
+) -> BatchSelection:
     """The proposals whose weakest pair is at ``at_least`` or more (a probability) and against which
     nothing of the kinds in ``without`` speaks (``REASON_KINDS``).
 
     One that is left out counts once: as too weak, else under the first reason against it.
     """
-    taken, left = [], Counter[str]()
+    selected, left_out = [], Counter[str]()
     for cluster in clusters:
         kinds = [kind for reason in cluster.reasons if (kind := reason_kind(reason)) in without]
         if not is_untouched(cluster):
-            left["changed, in conflict or with newcomers"] += 1
+            left_out["changed, in conflict or with newcomers"] += 1
         elif cluster.weakest_edge < at_least:
-            left[f"weaker than {at_least:.2f}"] += 1
+            left_out[f"weaker than {at_least:.2f}"] += 1
         elif kinds:
-            left[kinds[0]] += 1
+            left_out[kinds[0]] += 1
         else:
-            taken.append(cluster)
-    return BatchSelection(tuple(taken), tuple(left.most_common()))
+            selected.append(cluster)
+    return BatchSelection(tuple(selected), tuple(left_out.most_common()))
 
 
 def is_untouched(cluster: Cluster) -> bool:
@@ -175,19 +177,19 @@ def is_untouched(cluster: Cluster) -> bool:
     return cluster.state == "proposed" and not cluster.newcomers
 
 
-def batches(standing: Iterable[Decision]) -> tuple[Batch, ...]:
+def batches(decisions: Iterable[Decision]) -> tuple[Batch, ...]:
     """The batches of two decisions or more among those that stand, the latest first."""
     rows: dict[str, list[Decision]] = {}
-    for one in standing:
+    for one in decisions:
         key = one.detail.get("batch")
         if isinstance(key, str) and one.action != "flag":
             rows.setdefault(key, []).append(one)
-    made = [
+    new_batches = [
         Batch(key, own[0].action, own[0].reviewer, own[0].at, tuple(own))
         for key, own in rows.items()
         if len(own) > 1
     ]
-    return tuple(sorted(made, key=lambda batch: -batch.seqs[-1]))
+    return tuple(sorted(new_batches, key=lambda batch: -batch.seqs[-1]))
 
 
 def sample_size(population: int, half_width: float) -> int:
@@ -217,12 +219,12 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> BatchSelection:
     """What *accept safe* would do with the waiting ``clusters``. One that it leaves out counts
     once, under the first doubt that holds.
     """
-    left = Counter(
+    left_out = Counter(
         next(doubt for doubt, holds in _DOUBTS.items() if holds(one, catalog))
         for one in clusters
         if not is_safe(one)
     )
-    counts = tuple((doubt, left[doubt]) for doubt in _DOUBTS if left[doubt])
+    counts = tuple((doubt, left_out[doubt]) for doubt in _DOUBTS if left_out[doubt])
     return BatchSelection(tuple(filter(is_safe, clusters)), counts)
 
 
@@ -237,15 +239,16 @@ def server_pair_query(one: str, other: str) -> dict[str, str]:
 
 
 def server_pairs(
-    analysis: Analysis, waiting: Sequence[Cluster], near: Collection[tuple[str, str]] = ()
+    analysis: Analysis, proposals: Sequence[Cluster], near: Collection[tuple[str, str]] = ()
 ) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more of ``waiting`` lie, most proposals first, and
-    the other pairs (sorted) that are ``near``; one of three servers lies between each two of them.
+    """The pairs of servers between which two or more ``proposals`` lie, most proposals first,
+    and the other pairs (sorted) that are ``near``; one of three servers lies between each two of
+    them.
 
     Changed clusters and those in conflict are left to the queue.
     """
     between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
-    for cluster in waiting:
+    for cluster in proposals:
         if is_untouched(cluster):
             for servers in combinations(owners_of(analysis, cluster), 2):
                 between.setdefault(servers, []).append(cluster)

@@ -94,8 +94,8 @@ def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0])
     rows, tools = analysis.rows, analysis.catalog.tools
     order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
     members = tuple(tools[rows[member]] for member in order)
-    shown = (*cluster.members, *cluster.newcomers)
-    pairs = [Pair.of(a, b) for a, b in combinations(shown, 2)]
+    tool_ids = (*cluster.members, *cluster.newcomers)
+    pairs = [Pair.of(a, b) for a, b in combinations(tool_ids, 2)]
     family = cluster.relation == "family"
     probabilities = (
         analysis.family_probabilities(pairs) if family else analysis.probabilities(pairs)
@@ -109,7 +109,7 @@ def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0])
         newcomers=tuple(tools[rows[tool_id]] for tool_id in cluster.newcomers),
         findings={
             tool_id: tuple(f for f in analysis.catalog.findings if f.tool_id == tool_id)
-            for tool_id in shown
+            for tool_id in tool_ids
         },
         size=size,
         arguments=argument_rows(cluster.document, cluster.arguments),
@@ -128,9 +128,9 @@ def _drop_in(analysis: Analysis, cluster: Cluster) -> str:
     if cluster.kind == "drop_in" or cluster.relation == "family" or cluster.chosen_kind:
         return ""
     for canonical in (cluster.canonical, None):
-        seen = analysis.syntheses.synthesis(cluster.members, canonical, kind="drop_in")
-        if seen.kind == "drop_in":
-            return seen.canonical
+        synthesis = analysis.syntheses.synthesis(cluster.members, canonical, kind="drop_in")
+        if synthesis.kind == "drop_in":
+            return synthesis.canonical
     return ""
 
 
@@ -161,7 +161,7 @@ def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreem
 def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
     """The merged parameters in order, then what would be lost, each with its sources."""
     merged = Tool("", document.name, schema=document.schema)
-    kept = (
+    kept_rows = (
         ArgumentRow(
             parameter.name,
             {
@@ -172,12 +172,12 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
         )
         for parameter in merged.parameters
     )
-    lost = (
+    lost_rows = (
         ArgumentRow(name, {alpha.tool_id: reason}, lost=True)
         for alpha in arguments
         for name, reason in alpha.dropped.items()
     )
-    return (*kept, *lost)
+    return (*kept_rows, *lost_rows)
 
 
 def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:

@@ -47,7 +47,7 @@ def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
     are measured after it, since they are looked at next.
     """
     merges = len(snapshot.plan.clusters)
-    _shown(snapshot, [merge(snapshot, one) for one in clusters[:AHEAD]], merges)
+    _effect_fragment(snapshot, [merge(snapshot, one) for one in clusters[:AHEAD]], merges)
 
 
 def rewrite_effect(
@@ -55,45 +55,45 @@ def rewrite_effect(
 ) -> None:
     """What other descriptions of two tools do, as one of so many pairs."""
     change = rewrite(snapshot, pair, descriptions)
-    _shown(snapshot, [change], pairs)
+    _effect_fragment(snapshot, [change], pairs)
 
 
-def _shown(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -> None:
+def _effect_fragment(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], count: int) -> None:
     """Draw the first of the changes that are wanted; until it is measured only this looks again, as
     the keys of a page rest while all of it is drawn.
     """
-    is_measured = effect(snapshot, wanted[0]) is not None
-    st.fragment(_effect, run_every=None if is_measured else _LOOK_AGAIN)(snapshot, wanted, changes)
+    is_measured = effect(snapshot, toolsets[0]) is not None
+    st.fragment(_effect, run_every=None if is_measured else _LOOK_AGAIN)(snapshot, toolsets, count)
 
 
-def _effect(snapshot: Snapshot, wanted: Sequence[ToolsetChange], changes: int) -> None:
+def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int) -> None:
     """What a change does, one of so many that are tried; measured first where that is not done."""
-    done = effect(snapshot, wanted[0])
+    diff = effect(snapshot, toolsets[0])
     job = snapshot.job(KIND)
     is_failed = job is not None and not job.live and job.state != "done"
-    if done is None and job is not None and is_failed:
+    if diff is None and job is not None and is_failed:
         safe_text.show_error(JobError(job.message))
         if not st.button("Retry", icon=":material/replay:", key="measure_change"):
             return
-    if done is None or not (is_failed or are_measured(snapshot, wanted)):
-        start(snapshot, wanted)
-    if done is None:
+    if diff is None or not (is_failed or are_measured(snapshot, toolsets)):
+        start(snapshot, toolsets)
+    if diff is None:
         st.caption(":material/hourglass_empty: Before and after this change: being measured.")
         return
-    won, lost = len(done.won), len(done.lost)
-    joined = f"; {done.joined:,} of them need two of these tools" if done.joined else ""
+    won, lost = len(diff.won), len(diff.lost)
+    both = f"; {diff.joined:,} of them need two of these tools" if diff.joined else ""
     st.markdown(
-        f":material/query_stats: Before and after, {quantity(done.touched, 'request')} with these"
-        f" tools: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{joined}.",
+        f":material/query_stats: Before and after, {quantity(diff.touched, 'request')} with these"
+        f" tools: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{both}.",
         help=_ABOUT,
     )
-    if done.touched:
-        before, after = (rate_text(n, done.touched) for n in (done.right, done.right + done.gain))
+    if diff.touched:
+        before, after = (rate_text(n, diff.touched) for n in (diff.right, diff.right + diff.gain))
         st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
             data_tables.draw(
-                [*(("won", one) for one in done.won), *(("lost", one) for one in done.lost)],
+                [*(("won", one) for one in diff.won), *(("lost", one) for one in diff.lost)],
                 [
                     Column("", lambda row: row[0]),
                     Column("request", lambda row: row[1].text),
@@ -129,12 +129,12 @@ def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> 
 
 def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
     """What a change does; ``None`` where it is not measured yet: ``start`` it."""
-    if not _asked(snapshot):
+    if not _queries(snapshot):
         return ChangeEffect(0, 0, (), ())
     return _effects(snapshot.analysis.catalog, snapshot.state.query_files).get(change.version)
 
 
-@kept(most=2)
+@kept(limit=2)
 def _effects(catalog: Catalog, query_files: Stamps) -> dict[str, ChangeEffect]:
     """What was measured with these requests, by the version of the change."""
     return {}
@@ -152,7 +152,7 @@ def start(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> str:
 
 def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress = silent) -> None:
     """Measure here and now what is not known yet. Requests are searched as for a merge."""
-    queries, catalog = _asked(snapshot), snapshot.analysis.catalog
+    queries, catalog = _queries(snapshot), snapshot.analysis.catalog
 
     def search() -> tuple[SearchedQueries, ToolsetRanker]:
         ranker = searches.bench(snapshot).ranker(RetrievalConfig())
@@ -160,7 +160,7 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
         return SearchedQueries.of(trial, ranker, progress), ranker
 
     files = snapshot.state.query_files
-    before, ranker = kept_under(catalog, "searched", files, search, most=2)
+    before, ranker = kept_under(catalog, "searched", files, search, limit=2)
     effects = _effects(catalog, files)
     for change in changes:
         if change.version not in effects:
@@ -168,7 +168,7 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
 
 
 @kept()
-def _asked(snapshot: Snapshot) -> tuple[Query, ...]:
+def _queries(snapshot: Snapshot) -> tuple[Query, ...]:
     """The requests with gold answers of all query sets."""
-    judged = (one for one in loaded_queries.queries(snapshot) if one.gold)
-    return tuple(islice(judged, _MOST_QUERIES))
+    with_answers = (one for one in loaded_queries.queries(snapshot) if one.gold)
+    return tuple(islice(with_answers, _MOST_QUERIES))

@@ -19,11 +19,11 @@ _SHOWN = 3
 def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
     """The decisions on a stale cluster, each with what changed since."""
     for decision in versions.waiting_on(snapshot, cluster)[-_SHOWN:]:
-        done, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
-        kept = "canonical" in decision.detail and decision.action == "accept"
-        still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if kept else ""
+        action, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
+        has_canonical = "canonical" in decision.detail and decision.action == "accept"
+        still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if has_canonical else ""
         st.warning(
-            f"{done} ({whom}). A tool has changed since, so this waits for another look.{still}",
+            f"{action} ({whom}). A tool has changed since, so this waits for another look.{still}",
             icon=":material/update:",
         )
         changed_tools(snapshot, decision)

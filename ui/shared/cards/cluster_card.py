@@ -112,16 +112,18 @@ def kind_badge(cluster: Cluster) -> None:
 
 def question(card: Card) -> None:
     """What accepting would mean for the agents, in one sentence."""
-    kept, gone = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
+    canonical, others = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     elif card.cluster.kind == "looks_alike":
         why = "Nothing is merged, because their arguments are not known"
-        st.markdown(f"{kept} and {gone} look alike. {why}.")
+        st.markdown(f"{canonical} and {others} look alike. {why}.")
     elif card.cluster.kind == "drop_in":
-        st.markdown(f"Agents keep {kept} and no longer see {gone}.")
+        st.markdown(f"Agents keep {canonical} and no longer see {others}.")
     else:
-        st.markdown(f"Agents see one tool; a gateway passes each call on to {kept} or {gone}.")
+        st.markdown(
+            f"Agents see one tool; a gateway passes each call on to {canonical} or {others}."
+        )
 
 
 def show_reasons_against(card: Card) -> None:
@@ -206,7 +208,7 @@ def _member(snapshot: Snapshot, card: Card, tool: Tool) -> None:
     if tool is card.canonical:
         st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
     else:
-        st.html(safe_text.word_diff(base, text, dim=True, beside=True))
+        st.html(safe_text.word_diff(base, text, dim=True, by_side=True))
 
 
 def evidence(snapshot: Snapshot, card: Card) -> None:
@@ -217,7 +219,7 @@ def evidence(snapshot: Snapshot, card: Card) -> None:
         value = f"{verdict.family:.2f}" if family else probability(verdict)
         headline = f"{value} {short(verdict.outcome)}"
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{headline}** · {_both(verdict.pair)}{judge}", width="content")
+            st.markdown(f"**{headline}** · {_pair_in_words(verdict.pair)}{judge}", width="content")
             page_frame.page_link(
                 "overlap",
                 "Compare",
@@ -242,7 +244,7 @@ def differing(card: Card) -> None:
         verdict, judge = one.model, safe_text.untrusted(one.model.judge)
         why = f": {safe_text.untrusted(verdict.evidence[0])}" if verdict.evidence else ""
         st.markdown(
-            f"- {_both(one.pair)}: offline **{short(one.offline.outcome)}** "
+            f"- {_pair_in_words(one.pair)}: offline **{short(one.offline.outcome)}** "
             f"{probability(one.offline)}, {judge} "
             f"**{short(verdict.outcome)}** "
             f"{probability(verdict)}{why}"
@@ -274,7 +276,7 @@ def effect(card: Card, before: Cluster) -> None:
             st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))
 
 
-def _both(pair: Pair) -> str:
+def _pair_in_words(pair: Pair) -> str:
     return f"{safe_text.untrusted(pair.left)} and {safe_text.untrusted(pair.right)}"
 
 

@@ -49,10 +49,10 @@ def record(
     """``attempt`` as the callback of a button; on success ``then`` is called. What work returns of
     decisions can be undone by the notice ``as_batch``.
     """
-    made: list[Any] = []
-    if attempt(lambda: made.append(work()), message):
+    results: list[Any] = []
+    if attempt(lambda: results.append(work()), message):
         if as_batch:
-            st.session_state["batch"] = tuple(decision.seq for decision in made[0])
+            st.session_state["batch"] = tuple(decision.seq for decision in results[0])
         if then is not None:
             then()
 
@@ -92,114 +92,119 @@ def set_button(
 
 
 def decide(
-    snapshot: Snapshot, shown: Cluster, action: Action, onward: str | None, **detail: object
+    snapshot: Snapshot, cluster: Cluster, action: Action, onward: str | None, **detail: object
 ) -> None:
     """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
-    message = f"{ACTIONS[action].label}: {shown.document.name}"
-    if shown.newcomers and action in ("accept", "keep_apart"):
+    message = f"{ACTIONS[action].label}: {cluster.document.name}"
+    if cluster.newcomers and action in ("accept", "keep_apart"):
         welcome = action == "accept"
-        done = attempt(
-            lambda: review.answer_newcomers(snapshot, shown, page_frame.reviewer(), welcome),
+        succeeded = attempt(
+            lambda: review.answer_newcomers(snapshot, cluster, page_frame.reviewer(), welcome),
             message,
         )
     else:
-        done = attempt(
-            lambda: review.decide(snapshot, action, shown, page_frame.reviewer(), detail), message
+        succeeded = attempt(
+            lambda: review.decide(snapshot, action, cluster, page_frame.reviewer(), detail), message
         )
-    if done and onward:
+    if succeeded and onward:
         st.query_params["cluster"] = onward
 
 
-def answer(snapshot: Snapshot, shown: Cluster, name: str, onward: str, blind: bool = False) -> None:
+def answer(
+    snapshot: Snapshot, cluster: Cluster, name: str, onward: str, blind: bool = False
+) -> None:
     """Accept what was shown, keep it apart, or accept it as a *family*. A ``blind`` *accept* says
     that the tools do the same job, whatever was proposed; what the judge had said is told after it.
     """
     if name == "family":
-        decide(snapshot, shown, "accept", onward, relation="family")
-    elif name == "accept" and blind and queue.is_family(shown) and not shown.newcomers:
-        decide(snapshot, shown, "accept", onward, relation="duplicate")
+        decide(snapshot, cluster, "accept", onward, relation="family")
+    elif name == "accept" and blind and queue.is_family(cluster) and not cluster.newcomers:
+        decide(snapshot, cluster, "accept", onward, relation="duplicate")
     else:
-        decide(snapshot, shown, "accept" if name == "accept" else "keep_apart", onward)
+        decide(snapshot, cluster, "accept" if name == "accept" else "keep_apart", onward)
     succeeded, text = st.session_state["notice"]
     if blind and succeeded:
-        proposed = f"a {kind_name(shown)}" if queue.is_family(shown) else "the same job"
-        judged = f"the judge had proposed {proposed}, weakest pair {shown.weakest_edge:.2f}"
-        st.session_state["notice"] = True, f"{text}; {judged}"
+        proposal = f"a {kind_name(cluster)}" if queue.is_family(cluster) else "the same job"
+        note = f"the judge had proposed {proposal}, weakest pair {cluster.weakest_edge:.2f}"
+        st.session_state["notice"] = True, f"{text}; {note}"
 
 
 def take_apart(
     snapshot: Snapshot,
-    shown: Cluster,
+    cluster: Cluster,
     groups: Sequence[Sequence[str]],
     onward: str | None,
     order: list[str],
 ) -> None:
     """Divide a proposal into groups; what is left of it is shown next, in its place."""
-    left = list[str]()
-    text = f"{shown.document.name}: {apart_in_words(groups)}"
+    ids = list[str]()
+    text = f"{cluster.document.name}: {apart_in_words(groups)}"
     if attempt(
-        lambda: left.extend(review.recut(snapshot, shown, page_frame.reviewer(), groups)), text
+        lambda: ids.extend(review.recut(snapshot, cluster, page_frame.reviewer(), groups)), text
     ):
-        stand_in(shown, left, order)
-        if following := next(iter(left), onward):
+        stand_in(cluster, ids, order)
+        if following := next(iter(ids), onward):
             st.query_params["cluster"] = following
 
 
-def stand_in(shown: Cluster, left: Sequence[str], order: list[str]) -> None:
+def stand_in(cluster: Cluster, cluster_ids: Sequence[str], order: list[str]) -> None:
     """Put what became of a cluster (ids) into its place in the queue."""
-    if shown.id in order:
-        at = order.index(shown.id) + 1
-        order[at:at] = [one for one in left if one not in order]
+    if cluster.id in order:
+        at = order.index(cluster.id) + 1
+        order[at:at] = [one for one in cluster_ids if one not in order]
 
 
 def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
     """One phrase on what became of a proposal that was divided."""
-    alone = [group[0] for group in groups if len(group) == 1]
-    left = [quantity(len(group), "tool") for group in groups if len(group) > 1]
-    parts = [f"{', '.join(alone)} kept out"] if alone else []
-    parts += [f"{' and '.join(left)} still to be decided"] if left else []
+    singles = [group[0] for group in groups if len(group) == 1]
+    rest = [quantity(len(group), "tool") for group in groups if len(group) > 1]
+    parts = [f"{', '.join(singles)} kept out"] if singles else []
+    parts += [f"{' and '.join(rest)} still to be decided"] if rest else []
     return "; ".join(parts)
 
 
 def drop(
-    snapshot: Snapshot, shown: Cluster, member: str, onward: str | None, order: list[str]
+    snapshot: Snapshot, cluster: Cluster, member: str, onward: str | None, order: list[str]
 ) -> None:
     """Take one member out of the proposal; the others stay one."""
-    rest = [one for one in shown.members if one != member]
-    take_apart(snapshot, shown, [rest, [member]], onward, order)
+    remaining = [one for one in cluster.members if one != member]
+    take_apart(snapshot, cluster, [remaining, [member]], onward, order)
 
 
-def choose_canonical(snapshot: Snapshot, shown: Cluster, choice_key: str) -> None:
+def choose_canonical(snapshot: Snapshot, cluster: Cluster, choice_key: str) -> None:
     """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
-    name_after(snapshot, shown, st.session_state[choice_key])
+    name_after(snapshot, cluster, st.session_state[choice_key])
 
 
-def make_drop_in(snapshot: Snapshot, shown: Cluster, kept: str) -> None:
+def make_drop_in(snapshot: Snapshot, cluster: Cluster, canonical: str) -> None:
     """Let one member stay alone, though the others may keep things of their own."""
-    decide(snapshot, shown, "canonical", None, canonical=kept, kind="drop_in")
+    decide(snapshot, cluster, "canonical", None, canonical=canonical, kind="drop_in")
 
 
-def name_after(snapshot: Snapshot, shown: Cluster, chosen: str) -> None:
+def name_after(snapshot: Snapshot, cluster: Cluster, member: str) -> None:
     """Let this member give the merged tool its id and name."""
-    decide(snapshot, shown, "canonical", None, canonical=chosen)
+    decide(snapshot, cluster, "canonical", None, canonical=member)
     succeeded, text = st.session_state["notice"]
-    st.session_state["notice"] = succeeded, f"{text}; it is {chosen}" if succeeded else text
+    st.session_state["notice"] = succeeded, f"{text}; it is {member}" if succeeded else text
 
 
-def decide_all(snapshot: Snapshot, shown: Sequence[Cluster], action: Action) -> None:
+def decide_all(snapshot: Snapshot, clusters: Sequence[Cluster], action: Action) -> None:
     """Accept these clusters or keep them apart, or keep them for review, as one batch."""
     _decide_each(
-        snapshot, [(action, one, {}) for one in shown], f"{ACTIONS[action].label}: {{}}", "cluster"
+        snapshot,
+        [(action, one, {}) for one in clusters],
+        f"{ACTIONS[action].label}: {{}}",
+        "cluster",
     )
 
 
 def decide_pair(
-    snapshot: Snapshot, servers: Sequence[str], shown: Sequence[Cluster], action: Action
+    snapshot: Snapshot, servers: Sequence[str], clusters: Sequence[Cluster], action: Action
 ) -> None:
     """Accept these proposals between two servers or keep them apart, as one batch that can be
     undone.
     """
-    rows = [(action, cluster, dict[str, object]()) for cluster in shown]
+    rows = [(action, cluster, dict[str, object]()) for cluster in clusters]
     _decide_each(snapshot, rows, f"{ACTIONS[action].label}: {{}} between {' and '.join(servers)}")
 
 
@@ -212,13 +217,13 @@ def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: s
     _decide_each(snapshot, rows, f"Tools of {server} are kept in {{}} now")
 
 
-def switch_server_off(snapshot: Snapshot, gone: Coverage) -> None:
+def switch_server_off(snapshot: Snapshot, server: Coverage) -> None:
     """Let all tools of a server go, as one batch that can be undone."""
-    made = server_advice.switch_off(snapshot, gone, page_frame.reviewer())
-    merges = quantity(sum(len(d.ids) - 1 for d in made if d.action == "accept"), "tool")
-    left = sum(len(one.ids) for one in made if one.action == "omit")
-    text = f"{gone.server} is switched off: {merges} merged into {' and '.join(gone.others)}"
-    _note_batch(f"{text}, {left} left out", made, ())
+    decisions = server_advice.switch_off(snapshot, server, page_frame.reviewer())
+    merges = quantity(sum(len(d.ids) - 1 for d in decisions if d.action == "accept"), "tool")
+    omitted = sum(len(one.ids) for one in decisions if one.action == "omit")
+    text = f"{server.server} is switched off: {merges} merged into {' and '.join(server.others)}"
+    _note_batch(f"{text}, {omitted} left out", decisions, ())
 
 
 def answer_account(snapshot: Snapshot, one: str, other: str, choice_key: str) -> None:
@@ -234,10 +239,10 @@ def _decide_each(
     snapshot: Snapshot,
     rows: list[tuple[Action, Cluster, dict[str, object]]],
     message: str,
-    what: str = "merge",
+    noun: str = "merge",
 ) -> None:
     decisions, refused = review.decide_each(snapshot, page_frame.reviewer(), rows)
-    _note_batch(message.format(quantity(len(decisions), what)), decisions, refused)
+    _note_batch(message.format(quantity(len(decisions), noun)), decisions, refused)
 
 
 def _note_batch(
@@ -255,14 +260,14 @@ def _note_batch(
 def safe_in_words(snapshot: Snapshot) -> str:
     """What accepting the safe merges will do, what that leaves to a person, and why."""
     safe, sizes = review.safe(snapshot), review.sizes(snapshot)
-    left = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
+    left_out = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
-        return f"No merge is safe to accept without review: {left or 'none is waiting'}."
-    saved = -sum(sizes[one.id].added for one in safe.clusters)
+        return f"No merge is safe to accept without review: {left_out or 'none is waiting'}."
+    tokens = -sum(sizes[one.id].added for one in safe.clusters)
     return (
         f"Replaces {quantity(safe.tools, 'tool')} by "
-        f"{len(safe.clusters):,} and saves about {quantity(saved, 'token')} per "
-        f"prompt. Left for review: {left or 'nothing'}."
+        f"{len(safe.clusters):,} and saves about {quantity(tokens, 'token')} per "
+        f"prompt. Left for review: {left_out or 'nothing'}."
     )
 
 
@@ -275,9 +280,11 @@ def undo(
     """Undo these decisions; then show the cluster that ``back_to`` was about, which ``parameter``
     names in the address.
     """
-    what = f"{len(seqs):,} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
-    done = attempt(lambda: review.undo_all(snapshot, page_frame.reviewer(), seqs), f"{what} undone")
-    if done and back_to and (cluster_id := review.about(snapshot, back_to)):
+    subject = f"{len(seqs):,} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
+    is_undone = attempt(
+        lambda: review.undo_all(snapshot, page_frame.reviewer(), seqs), f"{subject} undone"
+    )
+    if is_undone and back_to and (cluster_id := review.about(snapshot, back_to)):
         st.query_params[parameter] = cluster_id
 
 
@@ -311,10 +318,10 @@ def undo_own(snapshot: Snapshot, latest: int) -> None:
     A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
     same button does nothing more.
     """
-    standing = review.standing(snapshot.work.snapshot(snapshot.id))
-    own = next((d for d in standing if d.reviewer == page_frame.reviewer()), None)
+    decisions = review.active_decisions(snapshot.work.snapshot(snapshot.id))
+    own = next((d for d in decisions if d.reviewer == page_frame.reviewer()), None)
     if own is not None and own.seq >= latest:
-        undo(snapshot, together_with(own, standing), own)
+        undo(snapshot, together_with(own, decisions), own)
 
 
 def notice(snapshot: Snapshot) -> None:
@@ -331,19 +338,19 @@ def notice(snapshot: Snapshot) -> None:
         st.button(label, key=f"undo_batch_{batch[-1]}", on_click=undo, args=(snapshot, batch))
 
 
-def together_with(one: Decision, standing: Sequence[Decision]) -> tuple[int, ...]:
+def together_with(one: Decision, decisions: Sequence[Decision]) -> tuple[int, ...]:
     """A decision (its seq) and those that stand of what was decided at once with it."""
     batch = one.detail.get("batch")
     if batch is None or one.action == "flag":
         return (one.seq,)
-    own = (d for d in standing if d.reviewer == one.reviewer and d.action != "flag")
+    own = (d for d in decisions if d.reviewer == one.reviewer and d.action != "flag")
     return tuple(d.seq for d in own if d.detail.get("batch") == batch)
 
 
-def undo_button(snapshot: Snapshot, standing: tuple[Decision, ...], by_key: bool = True) -> None:
+def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool = True) -> None:
     """Take back what the reviewer decided last, also by the key U where the page has keys."""
-    own = next((one for one in standing if one.reviewer == page_frame.reviewer()), None)
-    number = len(together_with(own, standing)) if own else 0
+    own = next((one for one in active if one.reviewer == page_frame.reviewer()), None)
+    number = len(together_with(own, active)) if own else 0
     st.button(
         f"Undo {number}" if number > 1 else "Undo",
         key=f"undo_{own.seq if own else 'nothing'}",
@@ -354,11 +361,11 @@ def undo_button(snapshot: Snapshot, standing: tuple[Decision, ...], by_key: bool
     )
 
 
-def take_back_button(snapshot: Snapshot, settled: SettledCluster | None) -> None:
+def take_back_button(snapshot: Snapshot, settled_cluster: SettledCluster | None) -> None:
     """Undo what settled the shown cluster, where a decision did."""
-    if settled is None or settled.decision is None:
+    if settled_cluster is None or settled_cluster.decision is None:
         return
-    decision = settled.decision
+    decision = settled_cluster.decision
     st.button(
         f"Take it back ({ACTIONS[decision.action].label.lower()} by {decision.reviewer})",
         key=f"take_back_{decision.seq}",

@@ -174,10 +174,10 @@ def risk(cluster: Cluster) -> tuple[float, ...]:
 
 
 def in_queue_order(
-    waiting: Iterable[Cluster],
-    by: Order,
-    saved: Mapping[str, int],
-    gaps: Mapping[str, float],
+    clusters: Iterable[Cluster],
+    order: Order,
+    savings: Mapping[str, int],
+    differences: Mapping[str, float],
     learned: Mapping[str, float],
     calls: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Cluster, ...]:
@@ -185,13 +185,13 @@ def in_queue_order(
 
     *risk*: duplicates before families, riskiest first: conflicts, changed members, more reasons
     against accepting, weaker pairs, more tools; families by size. *tokens*: by what merging saves
-    (``saved``, by cluster id). *surest* and *uncertain*: by the weakest pair, from 1 down, and from
-    the middle outward. *families* before duplicates. *audit*: a random order, always the same.
-    *disagreement*: duplicates before families, by how far the judges differ on a member (``gaps``,
-    by tool id). *learned*: duplicates before families, by the probability of the weakest pair
-    after an update from decisions (``learned``, by cluster id), from 1 down. *used*: by the calls
-    of all members (``calls``, by tool id).
-    In each order but *audit* those come last that would add tokens and are in no conflict.
+    (``savings``, by cluster id). *surest* and *uncertain*: by the weakest pair, from 1 down, and
+    from the middle outward. *families* before duplicates. *audit*: a random order, always the same.
+    *disagreement*: duplicates before families, by how far the judges differ on a member
+    (``differences``, by tool id). *learned*: duplicates before families, by the probability of the
+    weakest pair after an update from decisions (``learned``, by cluster id), from 1 down. *used*:
+    by the calls of all members (``calls``, by tool id). In each order but *audit* those come last
+    that would add tokens and are in no conflict.
     """
 
     def by_risk(cluster: Cluster) -> tuple[float, ...]:
@@ -199,11 +199,11 @@ def in_queue_order(
         return (family, *((-len(cluster.members),) if family else risk(cluster)))
 
     def widest(cluster: Cluster) -> float:
-        return max(gaps.get(one, 0.0) for one in all_members(cluster))
+        return max(differences.get(one, 0.0) for one in all_members(cluster))
 
     ranks: Mapping[Order, Callable[[Cluster], tuple[float | str, ...]]] = {
         "risk": by_risk,
-        "tokens": lambda one: (-saved.get(one.id, 0),),
+        "tokens": lambda one: (-savings.get(one.id, 0),),
         "surest": lambda one: (-one.weakest_edge,),
         "uncertain": lambda one: (abs(one.weakest_edge - 0.5),),
         "families": lambda one: (not is_family(one), *by_risk(one)),
@@ -212,12 +212,12 @@ def in_queue_order(
         "used": lambda one: (-sum(calls.get(member, 0) for member in one.members), *by_risk(one)),
         "disagreement": lambda one: (is_family(one), -widest(one), *by_risk(one)),
     }
-    rank = ranks[by]
+    rank = ranks[order]
 
     def adds(one: Cluster) -> bool:
-        return by != "audit" and one.state == "proposed" and saved.get(one.id, 0) < 0
+        return order != "audit" and one.state == "proposed" and savings.get(one.id, 0) < 0
 
-    return tuple(sorted(waiting, key=lambda one: (adds(one), *rank(one), one.id)))
+    return tuple(sorted(clusters, key=lambda one: (adds(one), *rank(one), one.id)))
 
 
 def matching(
@@ -274,8 +274,8 @@ def new_proposals(
 
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
     """The cluster that holds all of these tools, if there is one."""
-    wanted = set(ids)
-    return next((c for c in plan.clusters if wanted.issubset(all_members(c))), None)
+    tool_ids = set(ids)
+    return next((c for c in plan.clusters if tool_ids.issubset(all_members(c))), None)
 
 
 def reason_kind(reason: str) -> str:
@@ -299,25 +299,25 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
     families = [cluster for cluster in clusters if is_family(cluster)]
     duplicates = [cluster for cluster in clusters if not is_family(cluster)]
     return ClusterCounts(
-        duplicates=_standing(duplicates),
-        families=_standing(families),
+        duplicates=_kind_queue(duplicates),
+        families=_kind_queue(families),
         drop_ins=sum(cluster.kind == "drop_in" for cluster in duplicates),
         safe=sum(map(is_safe, clusters)),
     )
 
 
-def progressed(clusters: Iterable[Cluster], standing: Iterable[Decision]) -> ReviewProgress:
+def progressed(clusters: Iterable[Cluster], decisions: Iterable[Decision]) -> ReviewProgress:
     """How far the review of these clusters is, with the decisions that stand."""
     clusters = tuple(clusters)
-    kept_apart = [set(decision.ids) for decision in standing if decision.action == "keep_apart"]
-    left = (
+    kept_apart = [set(decision.ids) for decision in decisions if decision.action == "keep_apart"]
+    holds_apart = (
         any(not ids.isdisjoint(cluster.members) for ids in kept_apart)
         for cluster in clusters
         if waits(cluster)
     )
-    return ReviewProgress(cluster_counts(clusters), len(kept_apart), sum(left))
+    return ReviewProgress(cluster_counts(clusters), len(kept_apart), sum(holds_apart))
 
 
-def _standing(clusters: Iterable[Cluster]) -> KindQueue:
+def _kind_queue(clusters: Iterable[Cluster]) -> KindQueue:
     number = Counter(map(waits, clusters))
     return KindQueue(waiting=number[True], accepted=number[False])

@@ -13,14 +13,14 @@ from ui.shared.snapshot import Snapshot
 _SHOWN = 5
 
 
-def advice(snapshot: Snapshot, most: int = _SHOWN) -> None:
+def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
     """Which servers could go, those that save most first, with what the logs say of their use; then
     the copies.
     """
-    given = server_advice.advice(snapshot)
-    if not given.switch_off and not given.copies:
+    advised = server_advice.advice(snapshot)
+    if not advised.switch_off and not advised.copies:
         st.markdown("No server does most of another's work.")
-    for one in given.switch_off[:most]:
+    for one in advised.switch_off[:limit]:
         text = safe_text.sentence(one.in_words)
         if len(one.others) == 1:
             page_frame.page_link("review", text, server_pair_query(one.server, *one.others))
@@ -28,11 +28,11 @@ def advice(snapshot: Snapshot, most: int = _SHOWN) -> None:
             st.markdown(text)
         for sentence in filter(None, (*one.keeps, server_advice.use_in_words(snapshot, one))):
             st.caption(safe_text.sentence(sentence))
-    if (more := len(given.switch_off) - most) > 0:
+    if (more := len(advised.switch_off) - limit) > 0:
         page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})
-    if together := given.needless_in_words:
+    if together := advised.needless_in_words:
         st.caption(safe_text.sentence(together))
-    for group in given.copies[:most]:
+    for group in advised.copies[:limit]:
         st.caption(f"{len(group)} copies of one server: {safe_text.untrusted(listed(group))}")
 
 

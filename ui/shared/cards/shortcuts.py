@@ -63,7 +63,7 @@ _resting_keys = st.components.v2.component(
 )
 
 
-def let_rest() -> None:
+def pause_when_ambiguous() -> None:
     """Have the keys rest whenever they could be meant for something else. Call it on each page
     that has shortcuts, before its buttons; ``resting_keys.js`` says when that is.
     """

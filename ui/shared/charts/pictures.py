@@ -44,20 +44,20 @@ def hover(name: str, server: str) -> str:
     return f"{label(name)}<br>{label(server)}" if server else label(name)
 
 
-def by_server(servers: Sequence[str], what: str = "server") -> tuple[tuple[str, list[int]], ...]:
-    """Rows of each server (or ``what`` else) with its label: the largest first, all others
+def by_server(servers: Sequence[str], noun: str = "server") -> tuple[tuple[str, list[int]], ...]:
+    """Rows of each server (or ``noun`` else) with its label: the largest first, all others
     together last.
     """
     counts = Counter(servers)
-    ranked = sorted(counts, key=lambda server: (-counts[server], server))
-    rows: dict[str, list[int]] = {server: [] for server in ranked}
+    by_size = sorted(counts, key=lambda server: (-counts[server], server))
+    rows: dict[str, list[int]] = {server: [] for server in by_size}
     for row, server in enumerate(servers):
         rows[server].append(row)
-    shown = ranked if len(ranked) <= MOST_SERVERS + 1 else ranked[:MOST_SERVERS]
-    groups = [(label(server, 28) or f"no {what}", rows[server]) for server in shown]
-    others = sorted(row for server in ranked[len(shown) :] for row in rows[server])
-    if others:
-        groups.append((f"{len(ranked) - len(shown):,} other {plural(what)}", others))
+    named_servers = by_size if len(by_size) <= MOST_SERVERS + 1 else by_size[:MOST_SERVERS]
+    groups = [(label(server, 28) or f"no {noun}", rows[server]) for server in named_servers]
+    other_rows = sorted(row for server in by_size[len(named_servers) :] for row in rows[server])
+    if other_rows:
+        groups.append((f"{len(by_size) - len(named_servers):,} other {plural(noun)}", other_rows))
     return tuple(groups)
 
 
@@ -96,9 +96,9 @@ def figure(traces: Sequence[object], height: int) -> go.Figure:
     Streamlit shows Plotly a copy of each figure right after the figure. ``datarevision`` says that
     the data is the same: without it all is drawn a second time.
     """
-    made = go.Figure(list(traces))
-    made.layout.template = None
-    made.update_layout(
+    chart = go.Figure(list(traces))
+    chart.layout.template = None
+    chart.update_layout(
         datarevision=_REVISION,
         font={"color": INK, "family": '"Source Sans", sans-serif', "size": 12},
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY},
@@ -111,7 +111,7 @@ def figure(traces: Sequence[object], height: int) -> go.Figure:
         hoverlabel={"align": "left"},
         hovermode="closest",
     )
-    return made
+    return chart
 
 
 ROWS = 2_000

@@ -146,7 +146,7 @@ def clusters(snapshot: Snapshot) -> tuple[ClusterRow, ...]:
     return cluster_rows(_merging(snapshot))
 
 
-@kept(most=NETWORKS_KEPT)
+@kept(limit=NETWORKS_KEPT)
 def network(snapshot: Snapshot, cluster_id: str) -> Network:
     """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
     return network_of(_merging(snapshot), cluster_id)
@@ -175,8 +175,8 @@ def _merging(snapshot: Snapshot) -> MergeNetwork:
 def cluster_rows(merging: MergeNetwork) -> tuple[ClusterRow, ...]:
     """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest."""
     clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
-    ranked = sorted(clusters, key=lambda one: (-len(one.members), one.weakest_edge, one.id))
-    return tuple(_row(merging, cluster) for cluster in ranked)
+    ordered = sorted(clusters, key=lambda one: (-len(one.members), one.weakest_edge, one.id))
+    return tuple(_row(merging, cluster) for cluster in ordered)
 
 
 def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
@@ -185,27 +185,27 @@ def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES)
     """
     members = next((one.members for one in merging.plan.clusters if one.id == cluster_id), ())
     parts = merging.components_of(members)
-    whole = dict.fromkeys((*members, *(tool for part in parts for tool in part.tools)))
-    shown = set(list(whole)[:limit])
-    edges = {edge.pair: edge for part in parts for edge in _edges(merging, part, shown)}
+    tool_ids = dict.fromkeys((*members, *(tool for part in parts for tool in part.tools)))
+    shown_ids = set(list(tool_ids)[:limit])
+    edges = {edge.pair: edge for part in parts for edge in _edges(merging, part, shown_ids)}
     for pair in merging.links.cannot:
-        if {pair.left, pair.right} <= shown:
+        if {pair.left, pair.right} <= shown_ids:
             edges[pair] = Edge(pair, 0.0, "never")
-    beside: dict[EdgeKind, Mapping[Pair, float]]
-    beside = {"family": merging.families, "unsure": merging.unsure}
-    for link, pairs in beside.items():
+    weaker_edges: dict[EdgeKind, Mapping[Pair, float]]
+    weaker_edges = {"family": merging.families, "unsure": merging.unsure}
+    for link, pairs in weaker_edges.items():
         for pair, probability in pairs.items():
-            if {pair.left, pair.right} <= shown:
+            if {pair.left, pair.right} <= shown_ids:
                 edges.setdefault(pair, Edge(pair, probability, link))
     tools, home = merging.plan.catalog.by_id, merging.home
-    states: dict[str, NodeState] = {tool: home[tool].state for tool in shown if tool in home}
+    states: dict[str, NodeState] = {tool: home[tool].state for tool in shown_ids if tool in home}
     return Network(
         nodes=tuple(
             Node(one, tools[one].name, tools[one].server, states.get(one, "alone"))
-            for one in sorted(shown)
+            for one in sorted(shown_ids)
         ),
         edges=tuple(edge for _, edge in sorted(edges.items())),
-        left_out=len(whole) - len(shown),
+        left_out=len(tool_ids) - len(shown_ids),
     )
 
 
@@ -242,8 +242,8 @@ def _edges(merging: MergeNetwork, component: Component, shown: Collection[str]) 
             fallen = parts[ends] if ends in bridges else None
             if fallen and ends.left != copies[pair.left]:
                 fallen = (fallen[1], fallen[0])
-            joined = must.get(pair.left, -1) == must.get(pair.right, -2)
-            yield Edge(pair, probability, "joined" if joined else "merge", fallen)
+            is_joined = must.get(pair.left, -1) == must.get(pair.right, -2)
+            yield Edge(pair, probability, "joined" if is_joined else "merge", fallen)
 
 
 def _row(merging: MergeNetwork, cluster: Cluster) -> ClusterRow:

@@ -236,8 +236,8 @@ class Drawing:
 @lru_cache(maxsize=8)
 def drawing(part: Network) -> Drawing:
     """Colour is the server, shape the state, line the relation of two tools."""
-    named = len(part.nodes) <= NAMED_NODES
-    letters = _LETTERS if named else CLOSE_LETTERS
+    has_names = len(part.nodes) <= NAMED_NODES
+    letters = _LETTERS if has_names else CLOSE_LETTERS
     servers = pictures.by_server([node.server for node in part.nodes])
     look = {row: at for at, (_, rows) in enumerate(servers) for row in rows}
     number = {node.id: at for at, node in enumerate(part.nodes)}
@@ -247,11 +247,11 @@ def drawing(part: Network) -> Drawing:
         groups[group] = _group(look[at], node.state)
         text = {"title": _node(node), "label": short_text(node.name, letters)}
         nodes.append({"id": at, **text, "group": group})
-    edges, used = [], set()
+    edges, used_kinds = [], set()
     for edge in part.edges:
         ends = {"from": number[edge.pair.left], "to": number[edge.pair.right]}
         line = next(at for at, line in enumerate(LINES) if line.holds(edge))
-        used.add(line)
+        used_kinds.add(line)
         pulls = edge.joins or edge.link == "family"
         edges.append({**ends, "line": line, "title": _edge(edge), "physics": pulls})
     return Drawing(
@@ -260,10 +260,10 @@ def drawing(part: Network) -> Drawing:
         edges=edges,
         groups=groups,
         lines=[line.options for line in LINES],
-        legend=tuple(_legend(part, [name for name, _ in servers], used)),
-        label_size=LABEL_SIZE if named else CLOSE_LABEL_SIZE,
-        label_from=LABEL_FROM if named else CLOSE_LABEL_FROM,
-        spacing=SPACING if named else CROWDED,
+        legend=tuple(_legend(part, [name for name, _ in servers], used_kinds)),
+        label_size=LABEL_SIZE if has_names else CLOSE_LABEL_SIZE,
+        label_from=LABEL_FROM if has_names else CLOSE_LABEL_FROM,
+        spacing=SPACING if has_names else CROWDED,
         height=LOW if len(part.nodes) <= _FEW else _HIGH,
     )
 
@@ -345,30 +345,30 @@ def library() -> str:
     return (place / "vis-network.min.js").read_text("utf-8")
 
 
-def graph_html(drawn: Drawing) -> str:
+def graph_html(drawing: Drawing) -> str:
     """A page that shows the drawing on its own, with its legend."""
     from pyvis.network import Network as Pyvis
 
-    made = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
-    made.nodes = [{**node, "title": _unlinked(node["title"])} for node in drawn.nodes]
-    made.edges = [{**drawn.lines[edge["line"]], **edge} for edge in drawn.edges]
-    own = {"groups": drawn.groups, "nodes": _names(drawn), "physics": drawn.physics}
-    made.set_options(json.dumps({**OPTIONS, **own}))
-    page = _HEADINGS.sub("", _FETCHES.sub("", made.generate_html(notebook=False)))
+    network = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
+    network.nodes = [{**node, "title": _unlinked(node["title"])} for node in drawing.nodes]
+    network.edges = [{**drawing.lines[edge["line"]], **edge} for edge in drawing.edges]
+    own = {"groups": drawing.groups, "nodes": _names(drawing), "physics": drawing.physics}
+    network.set_options(json.dumps({**OPTIONS, **own}))
+    page = _HEADINGS.sub("", _FETCHES.sub("", network.generate_html(notebook=False)))
     page = page.replace(json.dumps(_NO_HREF)[1:-1], r"hr\u0065f")  # as JavaScript reads it: href
     head = (
         f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{html.escape(drawn.alt)}</title>"
+        f"<title>{html.escape(drawing.alt)}</title>"
     )
-    keys = "".join(_key(key) for key in drawn.legend)
+    keys = "".join(_key(key) for key in drawing.legend)
     legend = f'<p style="font:14px sans-serif;line-height:1.8">{keys}</p>'
     return page.replace("<head>", head, 1).replace("</body>", f"{legend}</body>", 1)
 
 
-def _names(drawn: Drawing) -> dict[str, object]:
+def _names(drawing: Drawing) -> dict[str, object]:
     """How large names are, and that they appear when they can be read."""
-    label = {"drawThreshold": drawn.label_from}
-    return {"font": {"size": drawn.label_size}, "scaling": {"label": label}}
+    label = {"drawThreshold": drawing.label_from}
+    return {"font": {"size": drawing.label_size}, "scaling": {"label": label}}
 
 
 def _unlinked(text: str) -> str:

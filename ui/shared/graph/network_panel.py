@@ -62,7 +62,7 @@ _view = st.components.v2.component(
 
 
 def network_view(
-    drawn: network.Drawing,
+    drawing: network.Drawing,
     ids: Sequence[str],
     on_click: Callable[[Click], None],
     *,
@@ -85,7 +85,7 @@ def network_view(
     _view(
         key=key,
         data={
-            "graph": drawn.json,
+            "graph": drawing.json,
             "selected": [number[node] for node in selected if node in number],
             "edge": [number[edge.left], number[edge.right]] if edge else None,
         },
@@ -140,7 +140,7 @@ def _close() -> None:
 
 def _edge(snapshot: Snapshot, part: network.Network) -> network.Edge | None:
     """The edge that the address names, if it is drawn."""
-    pair = pair_view.named(snapshot, st.query_params.get("edge", ""))
+    pair = pair_view.pair_of_key(snapshot, st.query_params.get("edge", ""))
     return next((edge for edge in part.edges if edge.pair == pair), None)
 
 

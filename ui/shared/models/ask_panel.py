@@ -137,13 +137,13 @@ def judge_choice(snapshot: Snapshot) -> None:
     runs = {run.id: run for run in judging.choices(snapshot)}
     if not runs:
         return
-    used = judging.used(snapshot)
-    options = [OFFLINE, *runs]
-    key = f"judge_{used}_{len(runs)}"
+    used_judge = judging.judge_in_use(snapshot)
+    judges = [OFFLINE, *runs]
+    key = f"judge_{used_judge}_{len(runs)}"
     st.selectbox(
         "Verdicts used for proposals",
-        options,
-        options.index(used) if used in options else 0,
+        judges,
+        judges.index(used_judge) if used_judge in judges else 0,
         format_func=lambda option: (
             runs_table.in_one_line(runs[option]) if option in runs else "offline judge only"
         ),
@@ -169,9 +169,9 @@ def _estimates(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> Es
 def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
     count = sum(task.reused for task in estimates.tasks.values())
-    stored = f" Already answered: {count:,}." if count else ""
+    known_answers = f" Already answered: {count:,}." if count else ""
     if not estimates.questions:
-        st.markdown(f"Nothing is left to ask **{model}**.{stored}")
+        st.markdown(f"Nothing is left to ask **{model}**.{known_answers}")
         return
     parts = ", ".join(
         f"{task.questions - task.reused:,} {_TASKS[name]}"
@@ -183,7 +183,7 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     st.markdown(
         f"Questions: **{estimates.questions:,}** to **{model}** at {origin} ({parts}), in about "
         f"{estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most {tokens_out:,} out. "
-        f"Cost: {cost}.{stored}"
+        f"Cost: {cost}.{known_answers}"
     )
     questions, tokens = estimates.saved
     if questions > 0:
@@ -327,5 +327,5 @@ def grade_of(grade: DocumentationGrade) -> None:
         color=_COLORS[grade.band],
         icon=":material/grading:",
     )
-    missing = f" Missing: {', '.join(grade.lacking)}." if grade.lacking else ""
-    st.caption(f"{safe_text.untrusted(grade.reason)}{missing}")
+    lacks = f" Missing: {', '.join(grade.lacking)}." if grade.lacking else ""
+    st.caption(f"{safe_text.untrusted(grade.reason)}{lacks}")

@@ -25,8 +25,8 @@ _KINDS = {
 
 def runs_panel(snapshot: Snapshot) -> None:
     """Draw the runs on this catalog, or all, the newest first."""
-    every = st.toggle("All catalogs", key="every_catalog", persist_state="session")
-    runs = judging.runs(snapshot, of_all=every)
+    all_catalogs = st.toggle("All catalogs", key="every_catalog", persist_state="session")
+    runs = judging.runs(snapshot, of_all=all_catalogs)
     if not runs:
         st.info(
             "No model runs yet. Set up a model in Settings, then start a run in Review.",

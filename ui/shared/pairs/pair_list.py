@@ -89,36 +89,36 @@ class PairList:
 
 
 def pair_list(
-    analysis: Analysis, wanted: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
+    analysis: Analysis, pair_filter: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The pairs that pass: those of ``wanted.tools`` first, then by probability (families alone by
-    that of a family), similarity, ids; ``tokens`` by tool id.
+    """The pairs that pass: those of ``pair_filter.tools`` first, then by probability (families
+    alone by that of a family), similarity, ids; ``tokens`` by tool id.
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
-    passing = scores.same_job >= wanted.least
-    if wanted.server is not None:
-        here = np.array([tool.server == wanted.server for tool in tools], dtype=bool)
-        passing &= here[scores.left] | here[scores.right]
-    words = wanted.find.casefold().split()
+    passing = scores.same_job >= pair_filter.least
+    if pair_filter.server is not None:
+        is_of_server = np.array([tool.server == pair_filter.server for tool in tools], dtype=bool)
+        passing &= is_of_server[scores.left] | is_of_server[scores.right]
+    words = pair_filter.find.casefold().split()
     texts = [f"{t.name} {t.server} {t.description}".casefold() for t in tools] if words else []
     for word in words:
         says = np.array([word in text for text in texts], dtype=bool)
         passing &= says[scores.left] | says[scores.right]
-    if wanted.verdict is not None:
-        passing &= outcomes == wanted.verdict
+    if pair_filter.verdict is not None:
+        passing &= outcomes == pair_filter.verdict
     model = model_outcomes_of(analysis)
-    if wanted.differing:
+    if pair_filter.differing:
         passing &= (model != outcomes) & (model != "") & (model != "unanalysed")
-    named = np.array([tool.id in wanted.tools for tool in tools], dtype=np.int64)
-    selected = named[scores.left] + named[scores.right]
-    if wanted.only:
+    is_selected = np.array([tool.id in pair_filter.tools for tool in tools], dtype=np.int64)
+    selected = is_selected[scores.left] + is_selected[scores.right]
+    if pair_filter.only:
         passing &= selected > 0
     matches = np.flatnonzero(passing)
-    probabilities = scores.family if wanted.verdict == "family" else scores.same_job
+    probabilities = scores.family if pair_filter.verdict == "family" else scores.same_job
     strength = (matches, -scores.similarity[matches], -probabilities[matches])
-    ranked = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
-    verdicts = analysis.judge.verdicts(scores.left[ranked], scores.right[ranked], brief=True)
+    best = matches[np.lexsort((*strength, selected[matches] == 0))][:limit]
+    verdicts = analysis.judge.verdicts(scores.left[best], scores.right[best], brief=True)
     rows = [
         replace(
             _row(analysis, row, verdict, tokens),
@@ -126,7 +126,7 @@ def pair_list(
             model=model[row].item(),
             selected=int(selected[row]),
         )
-        for row, verdict in zip(ranked.tolist(), verdicts, strict=True)
+        for row, verdict in zip(best.tolist(), verdicts, strict=True)
     ]
     return PairList(rows=tuple(rows), matching=len(matches), total=len(scores))
 
@@ -159,10 +159,10 @@ class Closest:
     similarity: float
 
 
-@kept(most=LISTS_KEPT)
-def matching(snapshot: Snapshot, wanted: PairFilter) -> PairList:
+@kept(limit=LISTS_KEPT)
+def matching(snapshot: Snapshot, pair_filter: PairFilter) -> PairList:
     """The strongest candidate pairs that pass the filter; the last few lists are kept."""
-    return pair_list(snapshot.analysis, wanted, snapshot.tokens)
+    return pair_list(snapshot.analysis, pair_filter, snapshot.tokens)
 
 
 @kept()

@@ -168,7 +168,7 @@ def _draw_tool(tool: Tool, base: Tool | None) -> None:
     elif base is None:
         st.html(safe_text.untrusted_html(text))
     else:
-        st.html(safe_text.word_diff(base.description[:_TEXT_SHOWN], text, beside=True))
+        st.html(safe_text.word_diff(base.description[:_TEXT_SHOWN], text, by_side=True))
 
 
 def _findings(findings: Sequence[Finding]) -> None:
@@ -203,8 +203,8 @@ def _table(rows: list[object], alt: str) -> None:
     frame = pd.DataFrame(rows)
 
     def background(cell: object) -> str:
-        marked = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
-        return "background-color: rgba(230,159,0,0.22)" if marked else ""
+        differs = isinstance(cell, str) and cell.startswith(DIFFERS.strip())
+        return "background-color: rgba(230,159,0,0.22)" if differs else ""
 
     titles = {name: _column_title(name) for name in frame.columns}
     st.dataframe(frame.style.map(background), hide_index=True, column_config=titles, alt=alt)
@@ -218,10 +218,10 @@ def _column_title(column: str) -> str:
 
 def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
     """The queries that confuse two tools, if an experiment measured it."""
-    measured = experiments.confusion_of(snapshot, pair)
-    if measured is None:
+    confusion = experiments.confusion_of(snapshot, pair)
+    if confusion is None:
         return
-    number, texts = measured
+    number, texts = confusion
     st.markdown(
         f":material/query_stats: {quantity(len(texts), 'query')} of experiment {number} "
         f"{'confuses' if len(texts) == 1 else 'confuse'} these two{_quoted(texts)}."

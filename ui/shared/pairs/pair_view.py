@@ -170,7 +170,7 @@ class PairView:
         return self.verdict.judge != self.offline.judge
 
 
-def named(snapshot: Snapshot, key: str) -> Pair | None:
+def pair_of_key(snapshot: Snapshot, key: str) -> Pair | None:
     """The pair of a link; ``None`` where the catalog has not both of its tools."""
     ids = [snapshot.named(part) for part in key.split("~")]
     if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
@@ -194,14 +194,14 @@ def undecided(snapshot: Snapshot) -> tuple[Pair, ...]:
     Raises ``JobError`` before the analysis is finished.
     """
     analysis, plan = snapshot.analysis, snapshot.plan
-    apart = constraints(analysis.catalog, snapshot.log).cannot
+    kept_apart = constraints(analysis.catalog, snapshot.log).cannot
     clustered = {tool for c in plan.clusters for tool in (*c.members, *c.newcomers)}
     doubts = {
         pair: probability
         for pair, probability in unsure(analysis).items()
-        if pair not in apart
+        if pair not in kept_apart
         and not {pair.left, pair.right} <= clustered
-        and len(_effects(*_both(analysis.catalog, pair))) < 2
+        and len(_effects(*_tools_of(analysis.catalog, pair))) < 2
     }
     tools = analysis.catalog.by_id
     servers = {p: tuple(sorted((tools[p.left].owner, tools[p.right].owner))) for p in doubts}
@@ -215,7 +215,7 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
     """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
     analysis = snapshot.analysis
     log = snapshot.log
-    tools = _both(analysis.catalog, pair)
+    tools = _tools_of(analysis.catalog, pair)
     one, other = tools
     plan = snapshot.plan
     prints = {tool.fingerprint for tool in tools}
@@ -256,8 +256,8 @@ def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
     rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
     start, *signals = analysis.judge.shares(*rows)
     count = len(SIGNALS)
-    ranked = sorted(signals[:count], key=lambda share: (-abs(share.log_odds), share.name))
-    shares = (start, *ranked, *signals[count:])
+    strongest = sorted(signals[:count], key=lambda share: (-abs(share.log_odds), share.name))
+    shares = (start, *strongest, *signals[count:])
     weights = analysis.judge.weights
     return Waterfall(
         names=tuple(share.name for share in shares),
@@ -273,8 +273,8 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tupl
     cosine = np.clip(analysis.vectors @ analysis.vectors[row], -1.0, 1.0).round(6)
     order = np.lexsort((np.arange(len(cosine)), -cosine))
     near = [at for at in order[: count + 1].tolist() if at != row][:count]
-    others = [analysis.catalog.tools[at] for at in near]
-    pairs = [Pair.of(tool.id, other.id) for other in others]
+    tools = [analysis.catalog.tools[at] for at in near]
+    pairs = [Pair.of(tool.id, other.id) for other in tools]
     probabilities = analysis.probabilities(pairs).tolist()
     families = analysis.family_probabilities(pairs).tolist()
     return tuple(
@@ -288,35 +288,35 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tupl
             key=pair_key(pair),
         )
         for other, at, pair, chance, family in zip(
-            others, near, pairs, probabilities, families, strict=True
+            tools, near, pairs, probabilities, families, strict=True
         )
     )
 
 
 def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
     """The parameters of both: those that align beside each other, then the rest of each."""
-    ours = {parameter.name: parameter for parameter in one.parameters}
-    theirs = {parameter.name: parameter for parameter in other.parameters}
+    lefts = {parameter.name: parameter for parameter in one.parameters}
+    rights = {parameter.name: parameter for parameter in other.parameters}
     partner = {match.left: match.right for match in match_parameters(one, other)}
-    for name, there in partner.items():
-        yield _line(ours[name], theirs[there])
-    yield from (_line(left, None) for name, left in ours.items() if name not in partner)
-    taken = set(partner.values())
-    yield from (_line(None, right) for name, right in theirs.items() if name not in taken)
+    for name, partner_name in partner.items():
+        yield _line(lefts[name], rights[partner_name])
+    yield from (_line(left, None) for name, left in lefts.items() if name not in partner)
+    matched = set(partner.values())
+    yield from (_line(None, right) for name, right in rights.items() if name not in matched)
 
 
 def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
     """What becomes of a call to ``tool`` that goes to ``target``, argument by argument."""
     alpha: ArgumentMap = argument_map(tool, target)
-    sent = [
+    maps = [
         f"{move.target} as it is"
         if move.op == "rename" and move.source == move.target
         else f"{move.target} from {move_sentence(move)}"
         for move in alpha.moves
     ]
-    sent += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
-    lost = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
-    return (*sent, *lost, *alpha.lossy, *alpha.notes)
+    maps += [f"{name} is always {canonical_json(value)}" for name, value in alpha.constants.items()]
+    losses = [f"{name} is lost: {reason}" for name, reason in alpha.dropped.items()]
+    return (*maps, *losses, *alpha.lossy, *alpha.notes)
 
 
 def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
@@ -338,7 +338,7 @@ def _effects(*tools: Tool) -> set[str]:
     return {effect(read_tool(tool)) for tool in tools} - {""}
 
 
-def _both(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
+def _tools_of(catalog: Catalog, pair: Pair) -> tuple[Tool, Tool]:
     tools = catalog.by_id
     return tools[pair.left], tools[pair.right]
 
@@ -349,13 +349,13 @@ def _findings(analysis: Analysis, tool: Tool) -> tuple[Finding, ...]:
 
 def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:
     row: dict[str, str] = {}
-    apart = []
+    differences = []
     for title, left, right in zip(_TITLES, _cells(one), _cells(other), strict=True):
         differs = bool(one and other) and left != right
-        apart += [title] if differs else []
+        differences += [title] if differs else []
         column = "" if title == "name" else f", {title}"
         row |= {f"one{column}": left, f"other{column}": f"{DIFFERS if differs else ''}{right}"}
-    note = f"differ in {', '.join(apart)}" if apart else "the same"
+    note = f"differ in {', '.join(differences)}" if differences else "the same"
     if one is None or other is None:
         note = "only in the one" if other is None else "only in the other"
     return {"note": note, **row}
@@ -364,5 +364,5 @@ def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:
 def _cells(parameter: Parameter | None) -> tuple[str, str, str, str]:
     if parameter is None:
         return ("", "", "", "")
-    needed = "required" if parameter.required else "optional"
-    return parameter.name, parameter.type, needed, " ".join(parameter.description.split())
+    requirement = "required" if parameter.required else "optional"
+    return parameter.name, parameter.type, requirement, " ".join(parameter.description.split())

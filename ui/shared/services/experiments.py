@@ -31,8 +31,8 @@ def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> Experimen
     form.
     """
     try:
-        if missing := _CONFIGURED - experiment.configuration.keys():
-            raise ConfigError(f"it has no {min(missing)!r}")
+        if missing_settings := _CONFIGURED - experiment.configuration.keys():
+            raise ConfigError(f"it has no {min(missing_settings)!r}")
         return read_result(kind, experiment.result or {})
     except ConfigError as error:
         raise StoreError(
@@ -69,7 +69,7 @@ def _newest_comparison(snapshot: Snapshot) -> int | None:
     return next(comparisons, None)
 
 
-@kept(most=5)
+@kept(limit=5)
 def _findings(
     work: Workspace, number: int
 ) -> tuple[Mapping[Pair, tuple[str, ...]], Mapping[str, str]]:
@@ -90,11 +90,11 @@ def missed_tools(queries: Iterable[ComparedQuery]) -> dict[str, str]:
     places, though it needs them, each with the first such query.
     """
     missed: dict[str, str] = {}
-    reached: set[str] = set()
+    found_ids: set[str] = set()
     for query in queries:
         for need, place in zip(query.gold, query.places_before, strict=True):
             if place is not None:
-                reached.update(need)
+                found_ids.update(need)
             else:
                 missed = dict.fromkeys(need, query.query) | missed
-    return {tool_id: missed[tool_id] for tool_id in sorted(missed) if tool_id not in reached}
+    return {tool_id: missed[tool_id] for tool_id in sorted(missed) if tool_id not in found_ids}

@@ -103,9 +103,9 @@ class ExportFigures:
     @property
     def withheld(self) -> int:
         """How many accepted merges are left out because they need a gateway."""
-        taken = {cluster.id for cluster in self.plan.applied}
+        applied_ids = {cluster.id for cluster in self.plan.applied}
         accepted = (cluster for cluster in self.plan.clusters if cluster.state == "accepted")
-        return sum(cluster.id not in taken for cluster in accepted)
+        return sum(cluster.id not in applied_ids for cluster in accepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def download(
         return Download(files, zipped(files))
 
     plan = exported_plan(snapshot, config)
-    return kept_under(plan, "downloads", (record.name, use.label, fix), make, most=4)
+    return kept_under(plan, "downloads", (record.name, use.label, fix), make, limit=4)
 
 
 def exported(
@@ -202,8 +202,10 @@ def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, byte
     texts that are not read.
     """
     plan = snapshot.plan_under(config)
-    gone = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
-    return join_searches([search_text(file, content, gone) for file, content in texts.items()])
+    removed_names = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
+    return join_searches(
+        [search_text(file, content, removed_names) for file, content in texts.items()]
+    )
 
 
 def file_name(snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool = False) -> str:
@@ -219,11 +221,11 @@ def file_name(snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool = Fals
 
 def uses(own: str) -> tuple[Use, ...]:
     """What a toolset that came in the format ``own`` can be exported for, that format last."""
-    others = (format_table.format_named(name) for name in format_table.OFFERED if name != own)
+    formats = (format_table.format_named(name) for name in format_table.OFFERED if name != own)
     form = format_table.format_named(own)
     return (
         *(Use(client, None, client.title) for client in CLIENTS),
-        *(Use(other, other.name, _label(other)) for other in others),
+        *(Use(other, other.name, _label(other)) for other in formats),
         Use(form, None, f"{form.title} file, as loaded"),
     )
 
@@ -247,7 +249,7 @@ def figures_of(
     an unknown shape.
     """
     target = shape or plan.catalog.format
-    shared = _shared_names(plan, target)
+    names = _shared_names(plan, target)
     plan = checked_plan.readable_plan(plan, shape, fix, leave_out)
     sizes = {name: plan_size(plan, name, costs) for name in format_table.PROMPT_SHAPES}
     against = {
@@ -265,7 +267,7 @@ def figures_of(
         hostile=_hostile(plan),
         unreadable=checked_plan.held_back(plan),
         files=(*checked_plan.named_toolsets(plan, target, fix), *client_files(plan)),
-        shared_names=shared,
+        shared_names=names,
         loading=None if plan.eager is None else loading_sizes(plan, costs, size.name),
     )
 
@@ -276,7 +278,7 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
     if len(parts) == 1:
         return ()
     shape = target if target in format_table.PROMPT_SHAPES else format_table.PROMPT_SHAPES[0]
-    named = zip(checked_plan.named_toolsets(plan, target, fix=True), parts, strict=True)
+    toolsets = zip(checked_plan.named_toolsets(plan, target, fix=True), parts, strict=True)
     return tuple(
         ToolsetLine(
             file=name if format_table.target_named(target).writes else f"set {number}",
@@ -284,7 +286,7 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
             tokens=sum(costs.of(item.tool, shape) for item in part),
             servers=servers_of(part),
         )
-        for number, (name, part) in enumerate(named, 1)
+        for number, (name, part) in enumerate(toolsets, 1)
     )
 
 
@@ -306,5 +308,5 @@ def _hostile(plan: MergePlan) -> tuple[str, ...]:
         for finding in plan.catalog.findings
         if finding.severity == "block" and finding.code != "hidden-unicode"
     }
-    same = (t.id for t in exported if cleaned(came[t.id].description) == cleaned(t.description))
-    return tuple(tool_id for tool_id in same if tool_id in hidden | worded)
+    kept = (t.id for t in exported if cleaned(came[t.id].description) == cleaned(t.description))
+    return tuple(tool_id for tool_id in kept if tool_id in hidden | worded)

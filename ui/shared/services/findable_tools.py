@@ -67,7 +67,7 @@ KIND = "findability"
 
 
 @kept()
-def _measured(catalog: Catalog) -> dict[tuple[str, str], tuple[object, Sequence[Findability]]]:
+def _results(catalog: Catalog) -> dict[tuple[str, str], tuple[object, Sequence[Findability]]]:
     """By side and search what was found last, and what decided it."""
     return {}
 
@@ -76,8 +76,8 @@ def rows(snapshot: Snapshot) -> tuple[SearchRow, ...] | None:
     """A row for each search; ``None`` where it is not worked out: ``start`` it."""
     sides, rows = _sides(snapshot), []
     for name in COMPARED:
-        measured = {side: _of(snapshot, side, name, sides) for side in sides}
-        by_side = {side: rows for side, rows in measured.items() if rows is not None}
+        results = {side: _of(snapshot, side, name, sides) for side in sides}
+        by_side = {side: rows for side, rows in results.items() if rows is not None}
         if len(by_side) < len(sides):
             return None
         shares = {side: mean_share(one) for side, one in by_side.items()}
@@ -116,7 +116,7 @@ def shares_under(snapshot: Snapshot, texts: Mapping[str, str]) -> Mapping[str, f
     """The same as the merge leaves the tools, by namespace under other descriptions of these, by
     server.
     """
-    rows = _found(snapshot, _SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
+    rows = _findability(snapshot, _SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
@@ -134,18 +134,18 @@ def run(
     """Work out here and now what is not yet, for one ``search`` the tools as they are, and
     beside it ``shares_under`` the texts.
     """
-    sides, measured = _sides(snapshot), _measured(snapshot.catalog)
+    sides, results = _sides(snapshot), _results(snapshot.catalog)
     for side in (AS_THEY_ARE,) if search else sides:
         catalog, requests = _side(snapshot, side)
         for name in (search,) if search else COMPARED:
             if _of(snapshot, side, name, sides) is None:
                 described = side == MERGED and name == NAMESPACES
-                written = _written(snapshot) if described else None
-                rows = _rows(snapshot, name, catalog, requests, progress, written)
-                measured[side, name] = sides[side], rows
+                descriptions = _descriptions(snapshot) if described else None
+                rows = _rows(snapshot, name, catalog, requests, progress, descriptions)
+                results[side, name] = sides[side], rows
     if texts and shares_under(snapshot, texts) is None:
         rows = _rows(snapshot, NAMESPACES, *_side(snapshot, MERGED), progress, texts)
-        measured[_SUGGESTED, NAMESPACES] = (*sides[MERGED], dict(texts)), rows
+        results[_SUGGESTED, NAMESPACES] = (*sides[MERGED], dict(texts)), rows
 
 
 def _rows(
@@ -154,11 +154,11 @@ def _rows(
     catalog: Catalog,
     requests: Mapping[str, OwnRequests],
     progress: Progress,
-    written: Mapping[str, str] | None,
+    descriptions: Mapping[str, str] | None,
 ) -> tuple[Findability, ...]:
-    """Under what servers say of themselves, or namespaces with what is ``written`` of them."""
-    if written is not None:
-        described = described_servers(catalog.servers, catalog.tools, written)
+    """Under what servers say of themselves, or namespaces with ``descriptions`` of them."""
+    if descriptions is not None:
+        described = described_servers(catalog.servers, catalog.tools, descriptions)
         catalog = replace(catalog, servers=described)
     search = searches.bench(snapshot, catalog).search(compared_search(name))
     return findability(search.open(catalog.tools, progress), requests, progress=progress)
@@ -167,13 +167,13 @@ def _rows(
 def _of(
     snapshot: Snapshot, side: str, search: str, sides: Sides | None = None
 ) -> Sequence[Findability] | None:
-    return _found(snapshot, side, search, (sides or _sides(snapshot))[side])
+    return _findability(snapshot, side, search, (sides or _sides(snapshot))[side])
 
 
-def _found(
+def _findability(
     snapshot: Snapshot, side: str, search: str, decided_by: tuple[object, ...]
 ) -> Sequence[Findability] | None:
-    known_for, rows = _measured(snapshot.catalog).get((side, search), (None, None))
+    known_for, rows = _results(snapshot.catalog).get((side, search), (None, None))
     return rows if known_for == decided_by else None
 
 
@@ -184,20 +184,20 @@ def _sides(snapshot: Snapshot) -> Sides:
         sides[VARIANTS] = (queries, variants)
     if described := _described(snapshot):
         sides[DESCRIBED] = (queries, variants, described)
-    return {**sides, MERGED: (queries, variants, snapshot.plan, _written(snapshot))}
+    return {**sides, MERGED: (queries, variants, snapshot.plan, _descriptions(snapshot))}
 
 
 def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnRequests]]:
     """The tools that are searched on a side, and the requests for each. A search does not read
     the questions that are asked.
     """
-    (queries, written), plan = _sources(snapshot), snapshot.plan
+    (queries, descriptions), plan = _sources(snapshot), snapshot.plan
     came = snapshot.analysis.catalog
-    unasked = {one: replace(text, questions=()) for one, text in written.items()}
+    unasked = {one: replace(text, questions=()) for one, text in descriptions.items()}
     if side == MERGED:
-        left = [item.tool for item in plan.tools]
-        with_questions = with_variants(left, written, plan.phi)
-        searched = with_variants(left, unasked, plan.phi)
+        remaining = [item.tool for item in plan.tools]
+        with_questions = with_variants(remaining, descriptions, plan.phi)
+        searched = with_variants(remaining, unasked, plan.phi)
         return replace(came, tools=searched), own_requests(
             with_questions, relabelled(queries, plan.phi)
         )
@@ -207,11 +207,11 @@ def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnReque
     elif side == DESCRIBED:
         texts = _described(snapshot)
         tools = tuple(replace(t, description=texts.get(t.id, t.description)) for t in tools)
-    requests = own_requests(with_variants(came.tools, written), queries)
+    requests = own_requests(with_variants(came.tools, descriptions), queries)
     return replace(came, tools=tools), requests
 
 
-def _written(snapshot: Snapshot) -> dict[str, str]:
+def _descriptions(snapshot: Snapshot) -> dict[str, str]:
     """By server what people wrote of its namespace."""
     catalog = snapshot.analysis.catalog
     return namespace_descriptions(catalog, snapshot.log)
@@ -227,7 +227,7 @@ def _described(snapshot: Snapshot) -> dict[str, str]:
 
 def _sources(snapshot: Snapshot) -> tuple[tuple[Query, ...], dict[str, Augmentation]]:
     """The queries of all sets, and the document variants that people accepted."""
-    return loaded_queries.queries(snapshot), dict(reviewed_variants.accepted(snapshot))
+    return loaded_queries.queries(snapshot), dict(reviewed_variants.accepted_variants(snapshot))
 
 
 def title_of(search: str) -> str:

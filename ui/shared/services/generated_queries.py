@@ -50,40 +50,40 @@ class GeneratedView:
 _KIND: RunKind = "queries"
 
 
-def estimate(snapshot: Snapshot, wanted: QueryGeneration) -> estimates.Estimates:
+def estimate(snapshot: Snapshot, generation: QueryGeneration) -> estimates.Estimates:
     """What ``start`` would take now; sends nothing. Raises as ``run``."""
-    questions = _questions(snapshot, wanted)
+    questions = _questions(snapshot, generation)
     return model_runs.estimate_of(snapshot, partial(query_writing.queries_of_model, questions))
 
 
-def start(snapshot: Snapshot, wanted: QueryGeneration) -> str:
+def start(snapshot: Snapshot, generation: QueryGeneration) -> str:
     """Ask in the background; returns the job's id (that of a running one, if any). Raises
     ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
     """
     _ = snapshot.analysis  # raises where there is none
     return model_runs.in_background(
-        snapshot, _KIND, lambda progress: run(snapshot, wanted, progress)
+        snapshot, _KIND, lambda progress: run(snapshot, generation, progress)
     )
 
 
-def run(snapshot: Snapshot, wanted: QueryGeneration, progress: Progress = silent) -> ModelRun:
+def run(snapshot: Snapshot, request: QueryGeneration, progress: Progress = silent) -> ModelRun:
     """Ask here and now, and put what is written on offer, as far as it was answered. Raises as
     ``model_runs.run`` and ``draft_questions`` do.
     """
-    questions = _questions(snapshot, wanted)
+    questions = _questions(snapshot, request)
 
     def work(asker: Asker) -> None:
-        written = [
+        queries = [
             one for one in query_writing.queries_of_model(questions, asker) if not one.is_open
         ]
         offers = [
-            GeneratedQuery(one.key, one.tools, one.draft, one.text, one.reason) for one in written
+            GeneratedQuery(one.key, one.tools, one.draft, one.text, one.reason) for one in queries
         ]
         keep_generated(snapshot.work.store, snapshot.id, asker.name, offers)
 
     generation: JsonObject = {
-        "count": wanted.count,
-        "seed": wanted.seed,
+        "count": request.count,
+        "seed": request.seed,
         "examples": digest(*sorted({one.text for item in questions for one in item.examples})),
     }
     return model_runs.ask(snapshot, _KIND, work, progress, generation)
@@ -99,21 +99,21 @@ def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
     near = kept_under(
         snapshot.catalog, "near copies", texts, lambda: query_checks.near_copies(texts)
     )
-    written, checks = [_written(row) for row in rows], _checks(snapshot.catalog)
+    queries, checks = [_query_of(row) for row in rows], _checks(snapshot.catalog)
     dropped = [row.key for row in rows if row.state == "dropped"]
-    copied = query_writing.first_copies(written, near, dropped)
+    copied = query_writing.first_copies(queries, near, dropped)
     return tuple(
         GeneratedView(row, query_writing.flaws_of(one, checks, copied.get(row.key), texts))
-        for row, one in zip(rows, written, strict=True)
+        for row, one in zip(rows, queries, strict=True)
     )
 
 
-def decide(snapshot: Snapshot, shown: Iterable[GeneratedQuery], state: GeneratedState) -> int:
+def decide(snapshot: Snapshot, queries: Iterable[GeneratedQuery], state: GeneratedState) -> int:
     """Keep queries, drop them or put them back to wait; how many changed. One that is no longer
-    as it was ``shown`` stays as it is. The query set is that of the kept ones.
+    as it was in ``queries`` stays as it is. The query set is that of the kept ones.
     """
     return decide_generated(
-        snapshot.work.store, snapshot.id, shown, state, partial(_query_file, snapshot.catalog)
+        snapshot.work.store, snapshot.id, queries, state, partial(_query_file, snapshot.catalog)
     )
 
 
@@ -125,24 +125,24 @@ def keep_clean(snapshot: Snapshot) -> int:
     return decide(snapshot, clean, "kept")
 
 
-def edit(snapshot: Snapshot, shown: GeneratedQuery, text: str) -> None:
+def edit(snapshot: Snapshot, query: GeneratedQuery, text: str) -> None:
     """Give a query another text and keep it. Raises ``ConfigError`` for one that is too short,
     too long or hides characters, ``StoreError`` where somebody else has changed it since.
     """
     line = " ".join(text.split())
-    for flaw in flaws(snapshot, shown, line):
+    for flaw in flaws(snapshot, query, line):
         if flaw.code in UNUSABLE:
             raise ConfigError(f"the query cannot be kept: {flaw.message}; change its text")
     edit_generated(
-        snapshot.work.store, snapshot.id, shown, line, partial(_query_file, snapshot.catalog)
+        snapshot.work.store, snapshot.id, query, line, partial(_query_file, snapshot.catalog)
     )
 
 
 def flaws(
-    snapshot: Snapshot, shown: GeneratedQuery, text: str
+    snapshot: Snapshot, query: GeneratedQuery, text: str
 ) -> tuple[query_checks.QueryFlaw, ...]:
     """What speaks against a text for the tools of a query, copies left out."""
-    return _checks(snapshot.catalog).flaws(text, shown.tools)
+    return _checks(snapshot.catalog).flaws(text, query.tools)
 
 
 def clear(snapshot: Snapshot) -> int:
@@ -156,20 +156,20 @@ def file(snapshot: Snapshot) -> bytes:
     return _query_file(snapshot.catalog, [one for one in rows if one.state == "kept"])
 
 
-def covered(snapshot: Snapshot, with_waiting: bool = False) -> int:
+def covered_count(snapshot: Snapshot, with_waiting: bool = False) -> int:
     """How many tools answer a query: one that is kept, or on offer too."""
     catalog, states = snapshot.catalog, {"kept"}
     states |= {"waiting"} if with_waiting else set()
     rows = [one for one in list_generated(snapshot.work.store, snapshot.id) if one.state in states]
-    counts = query_writing.query_counts(query_writing.as_queries(catalog, map(_written, rows)))
+    counts = query_writing.query_counts(query_writing.as_queries(catalog, map(_query_of, rows)))
     return sum(counts[tool.id] > 0 for tool in catalog.tools)
 
 
-def _questions(snapshot: Snapshot, wanted: QueryGeneration) -> tuple[DraftQuestion, ...]:
+def _questions(snapshot: Snapshot, generation: QueryGeneration) -> tuple[DraftQuestion, ...]:
     analysis = snapshot.analysis
     people = loaded_queries.queries(snapshot, SET_NAME)
     return query_writing.draft_questions(
-        analysis.catalog, analysis.vectors, people, wanted, example_requests()
+        analysis.catalog, analysis.vectors, people, generation, example_requests()
     )
 
 
@@ -179,10 +179,10 @@ def _checks(catalog: Catalog) -> query_checks.QueryChecks:
 
 
 def _query_file(catalog: Catalog, queries: Sequence[GeneratedQuery]) -> bytes:
-    rows = query_writing.query_rows(catalog, map(_written, queries))
+    rows = query_writing.query_rows(catalog, map(_query_of, queries))
     lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return "".join(lines).encode("utf-8", "backslashreplace")
 
 
-def _written(row: GeneratedQuery) -> query_writing.WrittenQuery:
+def _query_of(row: GeneratedQuery) -> query_writing.WrittenQuery:
     return query_writing.WrittenQuery(row.key, row.tools, row.draft, row.text, row.reason)

@@ -48,8 +48,8 @@ def runs(snapshot: Snapshot, of_all: bool = False) -> tuple[ModelRun, ...]:
     *interrupted*.
     """
     work = snapshot.work
-    listed = list_runs(work.store, None if of_all else snapshot.id)
-    return tuple(_as_it_is(work, run) for run in listed)
+    rows = list_runs(work.store, None if of_all else snapshot.id)
+    return tuple(_as_it_is(work, run) for run in rows)
 
 
 def choices(snapshot: Snapshot) -> tuple[ModelRun, ...]:
@@ -76,7 +76,7 @@ def use(snapshot: Snapshot, judge: str) -> None:
     choose(snapshot.work.store, snapshot.id, chosen_at(run, decisions))
 
 
-def used(snapshot: Snapshot) -> str:
+def judge_in_use(snapshot: Snapshot) -> str:
     """What ``use`` was told last: ``OFFLINE`` or the id of a run."""
     choice = snapshot.judge_choice
     return choice.run if choice else OFFLINE
@@ -87,9 +87,9 @@ def grades(snapshot: Snapshot) -> Mapping[str, DocumentationGrade]:
     run = newest(snapshot, "quality")
     if run is None:
         return {}
-    catalog, asking = snapshot.catalog, stored_answers(run.configuration, snapshot.work.ledger)
+    catalog, answers = snapshot.catalog, stored_answers(run.configuration, snapshot.work.ledger)
     as_of = (run.id, run.state, run.questions, run.ended_at)
-    return kept_under(catalog, "grades", as_of, lambda: grade_tools(catalog, asking))
+    return kept_under(catalog, "grades", as_of, lambda: grade_tools(catalog, answers))
 
 
 def newest(snapshot: Snapshot, kind: RunKind, analysis: Analysis | None = None) -> ModelRun | None:

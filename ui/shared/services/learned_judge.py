@@ -13,7 +13,7 @@ from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
 
-def chosen(snapshot: Snapshot) -> JudgeUpdate | None:
+def update_in_use(snapshot: Snapshot) -> JudgeUpdate | None:
     """The update in use; none where it was learned for another judge."""
     saved = snapshot.setting(_name(snapshot), JudgeUpdate.of_json)
     analysis = snapshot.analysed if saved else None
@@ -37,15 +37,15 @@ def of_clusters(snapshot: Snapshot) -> Mapping[str, float]:
     """By cluster id the learned probability of the weakest pair of its members, of those that
     wait; empty where no update is in use.
     """
-    update = chosen(snapshot)
+    update = update_in_use(snapshot)
     if update is None:
         return {}
     analysis = snapshot.analysis
     clusters = [one for one in snapshot.plan.clusters if waits(one)]
     pairs = [[Pair.of(*two) for two in combinations(one.members, 2)] for one in clusters]
-    every: list[Pair] = [pair for own in pairs for pair in own]
-    left = np.array([analysis.rows[pair.left] for pair in every], dtype=np.int32)
-    right = np.array([analysis.rows[pair.right] for pair in every], dtype=np.int32)
+    all_pairs: list[Pair] = [pair for own in pairs for pair in own]
+    left = np.array([analysis.rows[pair.left] for pair in all_pairs], dtype=np.int32)
+    right = np.array([analysis.rows[pair.right] for pair in all_pairs], dtype=np.int32)
     values = iter(update.probabilities(analysis.judge, left, right).tolist())
     return {
         one.id: min(next(values) for _ in own) for one, own in zip(clusters, pairs, strict=True)

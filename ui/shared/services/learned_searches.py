@@ -78,8 +78,8 @@ def model(snapshot: Snapshot, ranking: Ranking, side: str) -> LearnedModel | Non
 
 
 @kept()
-def _model(work: Workspace, folder: Path, written: int) -> LearnedModel:
-    """The model of a folder as it was ``written`` last."""
+def _model(work: Workspace, folder: Path, modified: int) -> LearnedModel:
+    """The model of a folder as it was ``modified`` last."""
     return read_model(folder)
 
 
@@ -95,20 +95,20 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
     """
     catalog = snapshot.analysis.catalog
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
-    variants, named = reviewed_variants.accepted(snapshot), queries(snapshot)
+    variants, own_queries = reviewed_variants.accepted_variants(snapshot), queries(snapshot)
     ranking: Ranking = "usage" if method == "tool2vec" else "learned"
     trainer = training.Trainer(snapshot.work.embedder, snapshot.work.vectors, progress=progress)
     config = training.LearnConfig(method)
-    trained = training.trained_model(catalog.tools, named, variants, config, trainer)
+    trained = training.trained_model(catalog.tools, own_queries, variants, config, trainer)
     folder = _folder(snapshot, ranking)
     write_model(trained, folder / "before")
     merged = tuple(item.tool for item in plan.tools)
     if len(merged) == len(catalog.tools):
         shutil.rmtree(folder / "after", ignore_errors=True)
         return
-    moved = relabelled(named, plan.phi)
+    relabelled_queries = relabelled(own_queries, plan.phi)
     own = {one: written for one, written in variants.items() if one in _ids(plan.phi)}
-    after = training.trained_model(merged, moved, own, config, trainer)
+    after = training.trained_model(merged, relabelled_queries, own, config, trainer)
     write_model(replace(after, variants=own), folder / "after")
 
 

@@ -132,13 +132,13 @@ def source(snapshot: Snapshot, survey: Survey, kept_of: int | None = None) -> So
     With ``kept_of``, a catalog's id, servers of that catalog that were not read keep the tools
     that they have there.
     """
-    kept = {}
+    limits = {}
     if kept_of is not None:
         catalog = snapshot.work.catalogs.open(kept_of)
         names = [server.name for server in catalog.servers if server.name not in survey.read]
-        kept = records_of(catalog, names)
+        limits = records_of(catalog, names)
     by_name = {server.name: server for server in survey.servers}
-    document = catalog_document(survey.offers, by_name, survey.at, kept)
+    document = catalog_document(survey.offers, by_name, survey.at, limits)
     text = json.dumps(document, ensure_ascii=False)
     return Source("servers.json", text.encode("utf-8", "backslashreplace"))
 

@@ -27,7 +27,7 @@ class QuerySetView:
     unknown: tuple[str, ...]
 
 
-@kept(most=16)
+@kept(limit=16)
 def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QuerySetView:
     """What a file holds, without keeping it. Raises ``ConfigError`` for one that is no query
     set, or without any query.
@@ -97,5 +97,5 @@ def texts(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
 
 def of_text(snapshot: Snapshot, text: str) -> query_sets.Query | None:
     """The first query of any set that asks exactly this, with gold answers if one has."""
-    same = [one for one in queries(snapshot) if one.text.strip() == text.strip()]
-    return next((one for one in same if one.gold or one.servers), same[0] if same else None)
+    twins = [one for one in queries(snapshot) if one.text.strip() == text.strip()]
+    return next((one for one in twins if one.gold or one.servers), twins[0] if twins else None)

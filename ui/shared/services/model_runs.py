@@ -93,10 +93,10 @@ def run(
     if kind == "judge":
         return _judge(snapshot, QuestionConfig(paper=paper), progress)
     ask = _questions(snapshot, kind, clusters)
-    work = partial(_offer, snapshot, ask) if kind == "variants" else ask
+    work = partial(_offer_variants, snapshot, ask) if kind == "variants" else ask
     analysis = snapshot.analysis if kind == "documents" else None
     run_config = _configuration(snapshot, kind, analysis=analysis)
-    return _asked(snapshot, run_config, work, progress)
+    return _run_questions(snapshot, run_config, work, progress)
 
 
 def ask(
@@ -110,7 +110,7 @@ def ask(
     its questions. Raises as ``run``.
     """
     run_config = _configuration(snapshot, kind, generation)
-    return _asked(snapshot, run_config, work, progress)
+    return _run_questions(snapshot, run_config, work, progress)
 
 
 def in_run(
@@ -141,13 +141,13 @@ def _judge(snapshot: Snapshot, questions: QuestionConfig, progress: Progress) ->
     endpoint, links = snapshot.work.endpoints.required(), constraints(analysis.catalog, log)
     run_config = configuration("judge", endpoint, analysis.catalog, analysis, questions)
 
-    def work(asking: ModelRequests) -> object:
-        return ask_for_verdicts(analysis, links, asking, questions)
+    def work(requests: ModelRequests) -> object:
+        return ask_for_verdicts(analysis, links, requests, questions)
 
-    done = _asked(snapshot, run_config, work, progress)
-    choose(snapshot.work.store, snapshot.id, chosen_at(done, len(log)))
+    run = _run_questions(snapshot, run_config, work, progress)
+    choose(snapshot.work.store, snapshot.id, chosen_at(run, len(log)))
     _ = snapshot.work.snapshot(snapshot.id).analysis  # heard here, so that no page waits for it
-    return done
+    return run
 
 
 def _questions(
@@ -168,18 +168,18 @@ def _questions(
     if kind == "namespaces":
         tools = [item.tool for item in plan.tools]
         return partial(descriptions_of_model, plan.catalog.servers, tools)
-    wanted = [one for one in plan.clusters if not clusters or one.id in clusters]
-    return partial(ask_for_documents, plan.catalog, wanted)
+    asked_clusters = [one for one in plan.clusters if not clusters or one.id in clusters]
+    return partial(ask_for_documents, plan.catalog, asked_clusters)
 
 
-def _offer(snapshot: Snapshot, ask: Callable[[Asker], Any], asker: Asker) -> None:
+def _offer_variants(snapshot: Snapshot, ask: Callable[[Asker], Any], asker: Asker) -> None:
     """Put what a model writes about the tools on offer, as far as it answered."""
-    written, tools = ask(asker), snapshot.catalog.tools
-    by_content = {one.fingerprint: written[one.id] for one in tools if one.id in written}
+    variants, tools = ask(asker), snapshot.catalog.tools
+    by_content = {one.fingerprint: variants[one.id] for one in tools if one.id in variants}
     keep_variants(snapshot.work.store, snapshot.id, asker.name, by_content)
 
 
-def _asked(
+def _run_questions(
     snapshot: Snapshot,
     run_config: JsonObject,
     work: Callable[[ModelRequests], object],
@@ -188,11 +188,11 @@ def _asked(
     """Do work that asks, as a run of its own or going on with the one that has not ended."""
 
     def ask_all(access: RunAccess) -> tuple[RunState, str]:
-        asking = ModelRequests(access.model, access.ledger, access.terms, progress)
-        work(asking)
-        if asking.state == "done" and asking.too_many_unusable:
-            raise ModelError(asking.too_many_unusable)
-        return asking.state, asking.message
+        requests = ModelRequests(access.model, access.ledger, access.terms, progress)
+        work(requests)
+        if requests.state == "done" and requests.too_many_unusable:
+            raise ModelError(requests.too_many_unusable)
+        return requests.state, requests.message
 
     return _recorded(snapshot, run_config, ask_all)
 
@@ -205,8 +205,8 @@ def _configuration(
 ) -> JsonObject:
     """What decides the questions of a run."""
     catalog, endpoint = snapshot.catalog, snapshot.work.endpoints.required()
-    given = {} if generation is None else {"generation": generation}
-    return {**configuration(kind, endpoint, catalog, analysis), **given}
+    extra = {} if generation is None else {"generation": generation}
+    return {**configuration(kind, endpoint, catalog, analysis), **extra}
 
 
 def _recorded(
@@ -217,10 +217,10 @@ def _recorded(
     run = open_run(
         snapshot.work.store, uuid.uuid4().hex, snapshot.id, run_config["kind"], run_config
     )
-    prices, spent = endpoint.prices, run.cost or 0.0
+    prices, cost = endpoint.prices, run.cost or 0.0
     if run.cost is None and prices:  # an earlier part had no price
-        spent = prices.cost(run.tokens_in, run.tokens_out)
-    budget = RunBudget(endpoint.budget, prices, run.calls, spent)
+        cost = prices.cost(run.tokens_in, run.tokens_out)
+    budget = RunBudget(endpoint.budget, prices, run.calls, cost)
     access = RunAccess(
         EndpointModel(endpoint, snapshot.work.endpoints.key(endpoint)),
         snapshot.work.ledger,
@@ -247,6 +247,6 @@ def _recorded(
 
 
 def _to_tell_apart(analysis: Analysis, log: Sequence[Decision]) -> list[Pair]:
-    apart = constraints(analysis.catalog, log).cannot
+    kept_apart = constraints(analysis.catalog, log).cannot
     plan = plan_merge(analysis, log, PlanConfig())
-    return [one.pair for one in sibling_pairs(analysis, plan, apart)]
+    return [one.pair for one in sibling_pairs(analysis, plan, kept_apart)]

@@ -57,9 +57,9 @@ def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
     """
     clusters = snapshot.plan.clusters
     home = next((one.members for one in clusters if tool_id in one.members), ())
-    taken = {**parts, tool_id: 1}
-    rest = [one for one in home if one not in taken]
-    return taken | dict.fromkeys(rest, max(taken.values()) + 1)
+    grown = {**parts, tool_id: 1}
+    remaining = [one for one in home if one not in grown]
+    return grown | dict.fromkeys(remaining, max(grown.values()) + 1)
 
 
 def with_cluster(snapshot: Snapshot, parts: Parts, cluster_id: str) -> dict[str, int]:
@@ -69,11 +69,11 @@ def with_cluster(snapshot: Snapshot, parts: Parts, cluster_id: str) -> dict[str,
     return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}
 
 
-def joinable(snapshot: Snapshot, shown: Cluster) -> list[Cluster]:
-    """The clusters that nobody accepted, beside ``shown``, the most similar first."""
+def joinable(snapshot: Snapshot, cluster: Cluster) -> list[Cluster]:
+    """The clusters that nobody accepted, beside ``cluster``, the most similar first."""
     analysis, plan = snapshot.analysis, snapshot.plan
-    others = [c for c in plan.clusters if c.state != "accepted" and c.id != shown.id]
-    return _nearest_first(analysis, others, shown.members)
+    candidates = [c for c in plan.clusters if c.state != "accepted" and c.id != cluster.id]
+    return _nearest_first(analysis, candidates, cluster.members)
 
 
 def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
@@ -86,17 +86,17 @@ def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
     return max(nearest, key=lambda one: len({*ids} & {*one.members}), default=None)
 
 
-def preview(snapshot: Snapshot, shown: Cluster, parts: Parts, reviewer: str) -> ReshapeEffect:
-    """What the plan would make of ``shown`` in these parts; writes nothing."""
-    return _looked_at(snapshot, parts, reviewer, decided_by(shown, parts))
+def preview(snapshot: Snapshot, cluster: Cluster, parts: Parts, reviewer: str) -> ReshapeEffect:
+    """What the plan would make of ``cluster`` in these parts; writes nothing."""
+    return _looked_at(snapshot, parts, reviewer, decided_by(cluster, parts))
 
 
 def preview_as(
-    snapshot: Snapshot, shown: Cluster, relation: Relation, reviewer: str
+    snapshot: Snapshot, cluster: Cluster, relation: Relation, reviewer: str
 ) -> ReshapeEffect:
-    """What the plan would make of ``shown`` accepted as another relation; writes nothing."""
+    """What the plan would make of ``cluster`` accepted as another relation; writes nothing."""
     request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
-    return _looked_at(snapshot, dict.fromkeys(shown.members, 1), reviewer, request)
+    return _looked_at(snapshot, dict.fromkeys(cluster.members, 1), reviewer, request)
 
 
 def _looked_at(
@@ -105,7 +105,7 @@ def _looked_at(
     """The plan with the decision of the ``request`` put behind the log."""
     key = digest(sorted(parts.items()), reviewer, request)
     return kept_under(
-        snapshot, "reshaped", key, lambda: _reshaped(snapshot, parts, reviewer, request), most=16
+        snapshot, "reshaped", key, lambda: _reshaped(snapshot, parts, reviewer, request), limit=16
     )
 
 
@@ -119,23 +119,23 @@ def _reshaped(
     action, detail = request
     decision = make_decision(analysis.catalog, action, ids, reviewer, detail)
     try:
-        made = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
+        entry = admit(log, decision, version, suspended_decisions(analysis.catalog, log))
     except DecisionError as error:
         return ReshapeEffect(decision, version, refusal=str(error))
-    plan = plan_merge(analysis, (*log, made), PlanConfig())
+    plan = plan_merge(analysis, (*log, entry), PlanConfig())
     return ReshapeEffect(decision, version, *as_planned(plan, parts))
 
 
-def record(snapshot: Snapshot, seen: ReshapeEffect) -> Decision:
+def record(snapshot: Snapshot, effect: ReshapeEffect) -> Decision:
     """Append the decision that was looked at.
 
     Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
     ``DecisionError`` where a standing decision says the opposite, or nothing would change.
     """
-    decision = seen.decision
+    decision = effect.decision
     if decision is None:
         raise DecisionError("these parts are the proposal as it is; move a tool first")
-    return review.record(snapshot, replace(decision, at=now()), seen.version)
+    return review.record(snapshot, replace(decision, at=now()), effect.version)
 
 
 def groups_of(parts: Parts) -> list[list[str]]:
@@ -145,15 +145,15 @@ def groups_of(parts: Parts) -> list[list[str]]:
     return together + [[one] for one in sorted(parts) if parts[one] == APART]
 
 
-def decided_by(shown: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | None:
+def decided_by(cluster: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | None:
     """The action and detail that ask for these parts; ``None`` where they are the cluster as it is.
 
     Several parts are a *recut*, all tools in one a *propose*. Where tools came from elsewhere, what
     they are to each other is the judge's to say anew.
     """
-    groups, from_elsewhere = groups_of(parts), set(parts) - set(shown.members)
+    groups, from_elsewhere = groups_of(parts), set(parts) - set(cluster.members)
     if len(groups) > 1:
-        relation = {} if from_elsewhere else {"relation": shown.relation}
+        relation = {} if from_elsewhere else {"relation": cluster.relation}
         return "recut", {"groups": groups, **relation}
     return ("propose", {}) if from_elsewhere else None
 
@@ -165,7 +165,7 @@ def as_planned(
     ``ReshapeEffect``.
     """
     holders = [c for c in plan.clusters if not parts.keys().isdisjoint((*c.members, *c.newcomers))]
-    proposed = {one for c in holders for one in (*c.members, *c.newcomers)}
+    clustered = {one for c in holders for one in (*c.members, *c.newcomers)}
     shapes = {c.members for c in holders}
     otherwise = [
         number
@@ -173,7 +173,7 @@ def as_planned(
         if len(group) > 1 and tuple(group) not in shapes
     ]
     clusters = sorted(holders, key=lambda c: (-len(c.members), c.id))
-    return tuple(clusters), tuple(sorted(parts.keys() - proposed)), tuple(otherwise)
+    return tuple(clusters), tuple(sorted(parts.keys() - clustered)), tuple(otherwise)
 
 
 def _nearest_first(

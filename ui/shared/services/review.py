@@ -84,10 +84,10 @@ def queue(
     Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
     through does not move under the hand.
     """
-    waiting = of_show(filter(waits, snapshot.plan.clusters), show)
-    saved = {one: -size.added for one, size in sizes(snapshot).items()}
-    differences = gaps(snapshot) if by == "disagreement" else {}
-    ordered = in_queue_order(waiting, by, saved, differences, learned or {}, calls or {})
+    clusters = of_show(filter(waits, snapshot.plan.clusters), show)
+    savings = {one: -size.added for one, size in sizes(snapshot).items()}
+    differences = judge_differences(snapshot) if by == "disagreement" else {}
+    ordered = in_queue_order(clusters, by, savings, differences, learned or {}, calls or {})
     place = {cluster: number for number, cluster in enumerate(order)}
     return tuple(sorted(ordered, key=lambda one: place.get(one.id, len(place))))
 
@@ -96,12 +96,12 @@ def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
     """What a new version of a catalog brings into the queue. Raises ``JobError`` before the
     analysis is finished.
     """
-    waiting, earlier = queue(snapshot), snapshot.earlier
+    queued, earlier = queue(snapshot), snapshot.earlier
     if part == "again":
-        return tuple(one for one in waiting if one.state == "stale")
+        return tuple(one for one in queued if one.state == "stale")
     if not earlier:
         return ()
-    return new_proposals(waiting, snapshot.catalog, snapshot.work.catalogs.open(earlier[0].id))
+    return new_proposals(queued, snapshot.catalog, snapshot.work.catalogs.open(earlier[0].id))
 
 
 @kept()
@@ -126,7 +126,7 @@ def disagreements(analysis: Analysis) -> tuple[Disagreement, ...]:
     return model_verdicts.disagreements(verdicts, analysis.offline) if verdicts else ()
 
 
-def gaps(snapshot: Snapshot) -> dict[str, float]:
+def judge_differences(snapshot: Snapshot) -> dict[str, float]:
     """How far the model and the offline judge differ, by tool: on the worst of its pairs."""
     widest: dict[str, float] = {}
     for differ in disagreements(snapshot.analysis):
@@ -135,12 +135,12 @@ def gaps(snapshot: Snapshot) -> dict[str, float]:
     return widest
 
 
-def cluster(snapshot: Snapshot, wanted: str | None) -> Cluster | None:
+def cluster(snapshot: Snapshot, cluster_id: str | None) -> Cluster | None:
     """The cluster of this id in the plan as it stands, if there is one."""
-    return next((c for c in snapshot.plan.clusters if c.id == wanted), None)
+    return next((c for c in snapshot.plan.clusters if c.id == cluster_id), None)
 
 
-def alone(snapshot: Snapshot, tool_id: str) -> Cluster:
+def tool_as_cluster(snapshot: Snapshot, tool_id: str) -> Cluster:
     """A tool as a cluster of one: what is edited of a tool whether or not it is merged."""
     return analysing.alone(snapshot.analysis, snapshot.log, tool_id)
 
@@ -150,7 +150,7 @@ def card(snapshot: Snapshot, cluster: Cluster) -> Card:
     return card_of(snapshot.analysis, cluster, snapshot.shape)
 
 
-def standing(snapshot: Snapshot) -> tuple[Decision, ...]:
+def active_decisions(snapshot: Snapshot) -> tuple[Decision, ...]:
     """The decisions that hold, newest first."""
     return active(snapshot.log)[::-1]
 
@@ -181,13 +181,13 @@ def decide(
     ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
     ``DecisionError`` when the decision contradicts a standing one.
     """
-    seen: dict[str, Any] = {"relation": cluster.relation} if action in forms.WITH_RELATION else {}
+    shown: dict[str, Any] = {"relation": cluster.relation} if action in forms.WITH_RELATION else {}
     is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
     if action == "accept" and is_as_shown:
-        seen["canonical"] = cluster.canonical
-        seen |= {"kind": "drop_in"} if cluster.kind == "drop_in" else {}
-    said = {**seen, **(detail or {})}
-    return say(snapshot, action, cluster.members, reviewer, said, cluster.version)
+        shown["canonical"] = cluster.canonical
+        shown |= {"kind": "drop_in"} if cluster.kind == "drop_in" else {}
+    full_detail = {**shown, **(detail or {})}
+    return say(snapshot, action, cluster.members, reviewer, full_detail, cluster.version)
 
 
 def say(
@@ -221,8 +221,8 @@ def recut(
     """
     decide(snapshot, "recut", cluster, reviewer, {"groups": [list(g) for g in groups]})
     tools = snapshot.catalog.by_id
-    left = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
-    return tuple(cluster_id([tools[member] for member in group]) for group in left)
+    parts = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
+    return tuple(cluster_id([tools[member] for member in group]) for group in parts)
 
 
 def decide_each(
@@ -232,14 +232,14 @@ def decide_each(
     be made: somebody else was faster. Each names the batch in its detail: nobody looked at it
     alone.
     """
-    rows, made, refused = list(rows), [], []
+    rows, decisions, refused = list(rows), [], []
     batch = {"batch": digest(reviewer, now(), [one.version for _, one, _ in rows])[:12]}
     for action, cluster, detail in rows:
         try:
-            made.append(decide(snapshot, action, cluster, reviewer, {**detail, **batch}))
+            decisions.append(decide(snapshot, action, cluster, reviewer, {**detail, **batch}))
         except DecisionError as error:
             refused.append(error)
-    return tuple(made), tuple(refused)
+    return tuple(decisions), tuple(refused)
 
 
 @kept()
@@ -248,8 +248,8 @@ def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
     to the queue.
     """
     larger = larger_gateways(snapshot)
-    waiting = [cluster for cluster in queue(snapshot) if cluster.id not in larger]
-    return batches.server_pairs(snapshot.analysis, waiting)
+    clusters = [cluster for cluster in queue(snapshot) if cluster.id not in larger]
+    return batches.server_pairs(snapshot.analysis, clusters)
 
 
 def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> ServerPairProposals | None:
@@ -267,8 +267,8 @@ def safe(snapshot: Snapshot) -> BatchSelection:
 def about(snapshot: Snapshot, decision: Decision) -> str | None:
     """Id of the cluster that a decision was made on, as far as its tools are still there."""
     tools = snapshot.catalog.by_id
-    left = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
-    return cluster_id(left) if len(left) > 1 else None
+    members = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
+    return cluster_id(members) if len(members) > 1 else None
 
 
 def answer_newcomers(
@@ -334,8 +334,8 @@ def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
     for one in active(snapshot.log):
         if one.action in forms.JOINING:
             latest |= dict.fromkeys(one.ids, one)
-    accepted = [c for c in snapshot.plan.clusters if c.state == "accepted"]
-    accepted.sort(key=lambda c: (c.document.name.casefold(), c.id))
+    clusters = [c for c in snapshot.plan.clusters if c.state == "accepted"]
+    clusters.sort(key=lambda c: (c.document.name.casefold(), c.id))
     return tuple(
         SettledCluster(
             c,
@@ -343,7 +343,7 @@ def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
                 (latest[m] for m in c.members if m in latest), key=lambda one: one.seq, default=None
             ),
         )
-        for c in accepted
+        for c in clusters
     )
 
 
@@ -356,8 +356,8 @@ def flags(snapshot: Snapshot) -> dict[str, tuple[Decision, ...]]:
 def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
     """The flags on a member of the cluster, each once, oldest first."""
     own = flags(snapshot)
-    standing = {one.seq: one for member in cluster.members for one in own.get(member, ())}
-    return tuple(standing[seq] for seq in sorted(standing))
+    by_seq = {one.seq: one for member in cluster.members for one in own.get(member, ())}
+    return tuple(by_seq[seq] for seq in sorted(by_seq))
 
 
 def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:

@@ -62,10 +62,10 @@ def add(snapshot: Snapshot, content: bytes, name: str) -> int:
     they are. Raises as ``variants_in`` does.
     """
     tools = snapshot.catalog.by_id
-    loaded = variants_in(content, name, snapshot.catalog).by_id
-    by_content = {tools[one].fingerprint: variant for one, variant in loaded.items()}
+    variants = variants_in(content, name, snapshot.catalog).by_id
+    by_content = {tools[one].fingerprint: variant for one, variant in variants.items()}
     keep_variants(snapshot.work.store, snapshot.id, name, by_content)
-    return len(loaded)
+    return len(variants)
 
 
 def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
@@ -78,12 +78,12 @@ def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
     by_id = {tool_id: one.variant for tool_id, one in own.items()}
     offered = tuple(by_id.items())
     checked = kept_under(catalog, "variants", offered, lambda: checked_variants(catalog, by_id))
-    standing = decided(snapshot)
+    decisions = decided_variants(snapshot)
     return tuple(
         VariantView(
             catalog.by_id[tool_id],
             one.variant,
-            standing.get(tool_id),
+            decisions.get(tool_id),
             one.source,
             checked.violations.get(tool_id, ()),
         )
@@ -92,29 +92,30 @@ def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
 
 
 @kept()
-def decided(snapshot: Snapshot) -> dict[str, Augmentation]:
+def decided_variants(snapshot: Snapshot) -> dict[str, Augmentation]:
     """By tool id what people decided last; ``NONE`` where they want no variant."""
     return variants(snapshot.catalog, snapshot.log)
 
 
-def accepted(snapshot: Snapshot) -> dict[str, Augmentation]:
+def accepted_variants(snapshot: Snapshot) -> dict[str, Augmentation]:
     """By tool id the variants that searches read."""
-    return {one: variant for one, variant in decided(snapshot).items() if variant.is_there}
+    return {one: variant for one, variant in decided_variants(snapshot).items() if variant.is_there}
 
 
-def decide(snapshot: Snapshot, wanted: Mapping[str, Augmentation], reviewer: str) -> Decision:
+def decide(snapshot: Snapshot, variants: Mapping[str, Augmentation], reviewer: str) -> Decision:
     """Record the variants of tools, ``NONE`` to reject, as one decision with one undo.
 
     Raises ``DecisionError`` for none.
     """
-    if not wanted:
+    if not variants:
         raise DecisionError("no variant is chosen; nothing was changed")
     detail = {
         "variants": [
-            {"expanded": one.expanded, "questions": list(one.questions)} for one in wanted.values()
+            {"expanded": one.expanded, "questions": list(one.questions)}
+            for one in variants.values()
         ]
     }
-    return review.say(snapshot, "augment", wanted, reviewer, detail)
+    return review.say(snapshot, "augment", variants, reviewer, detail)
 
 
 def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEffect, ...]:
@@ -147,34 +148,34 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
     else the whole text, if it was measured on requests and loses none; as one decision. Raises
     ``DecisionError`` where there is none.
     """
-    waiting = {
+    offers = {
         view.tool.id: view.offer
         for view in views(snapshot)
         if view.state == "waiting" and not view.violations
     }
-    needed = {one for q in loaded_queries.queries(snapshot) for need in q.gold for one in need}
+    needed_ids = {one for q in loaded_queries.queries(snapshot) for need in q.gold for one in need}
     analysis = snapshot.analysis
     tools = analysis.catalog.tools
-    wanted, measured = dict[str, Augmentation](), 0
-    for tool_id, offer in waiting.items() if needed else ():
-        if needed.isdisjoint(tools[row].id for row in _with_nearest(analysis, tool_id)):
+    better, count = dict[str, Augmentation](), 0
+    for tool_id, offer in offers.items() if needed_ids else ():
+        if needed_ids.isdisjoint(tools[row].id for row in _with_nearest(analysis, tool_id)):
             continue
         measures = rewrites(snapshot, tool_id, offer.expanded)
-        measured += any(one.queries for one in measures)
+        count += any(one.queries for one in measures)
         fit = (r for r in measures if r.wins or (r.rewrite.way == WHOLE and r.loses_none))
         if best := next(fit, None):
             text = best.rewrite.descriptions[tool_id]
-            wanted[tool_id] = replace(offer, expanded=text)
-    if not wanted:
+            better[tool_id] = replace(offer, expanded=text)
+    if not better:
         raise DecisionError(
-            f"of {quantity(len(waiting), 'variant')} without warnings {measured:,} could be "
+            f"of {quantity(len(offers), 'variant')} without warnings {count:,} could be "
             "measured on requests, and each of those loses some; add a query set, or decide "
             "one by one"
-            if measured
+            if count
             else "no request of a query set measures these variants; add a query set, or "
             "decide one by one"
         )
-    return decide(snapshot, wanted, reviewer)
+    return decide(snapshot, better, reviewer)
 
 
 def _with_nearest(analysis: Analysis, tool_id: str) -> PairRows:

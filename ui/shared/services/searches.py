@@ -107,11 +107,11 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     )
     tokens = snapshot.work.catalogs.definition_tokens
     came = search_results.side(before, after.ranks_as_it_is, lookup.k, tokens)
-    left = search_results.side(after, before.ranks_as_it_is, lookup.k, tokens)
+    after_side = search_results.side(after, before.ranks_as_it_is, lookup.k, tokens)
     by_tool = [lookup.servers and not place.led_by for place in came.places].count(False)
     return SearchView(
         before=came,
-        after=left,
+        after=after_side,
         subqueries=request.texts[1:],
         by_rule=request.by_rule,
         confusions=()
@@ -131,7 +131,7 @@ def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]
     return [(catalog.by_id[place.tool_id], place) for place in places]
 
 
-def opened(
+def open_toolsets(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, tuple[OpenToolset[SearchableTools], ...]] | None:
     """The request as it is split, and the tools as they are and as the merge leaves them;
@@ -159,10 +159,10 @@ def _ready(
     # the first text loads the model, which is not the search's time
     snapshot.work.embedder.encode([lookup.text])
     query = loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
-    came, left = _catalogs(snapshot, lookup.accept, lookup.variants)
+    old, new = _catalogs(snapshot, lookup.accept, lookup.variants)
     phi = _plan(snapshot, lookup.accept).phi
-    (gold,), (moved,) = golds_of_both([query], came.tools, left.tools, phi, lookup.servers)
-    toolsets = OpenToolset(came, before, gold), OpenToolset(left, after, moved)
+    (gold,), (new_gold,) = golds_of_both([query], old.tools, new.tools, phi, lookup.servers)
+    toolsets = OpenToolset(old, before, gold), OpenToolset(new, after, new_gold)
     return _request(lookup, query), *toolsets
 
 
@@ -187,18 +187,18 @@ def _catalogs(
     snapshot: Snapshot, accept: AcceptPolicy, with_written: bool
 ) -> tuple[Catalog, Catalog]:
     """The catalog as it is, and as the merge leaves it, both with variants where they are read."""
-    plan, came = _plan(snapshot, accept), snapshot.analysis.catalog
-    left = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
-    written = reviewed_variants.accepted(snapshot) if with_written else {}
-    if not written:
-        return came, left
+    plan, before = _plan(snapshot, accept), snapshot.analysis.catalog
+    after = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
+    variants = reviewed_variants.accepted_variants(snapshot) if with_written else {}
+    if not variants:
+        return before, after
     with_own = kept_under(
-        came,
+        before,
         "with variants",
-        tuple(written.items()),
-        lambda: replace(came, tools=with_variants(came.tools, written)),
+        tuple(variants.items()),
+        lambda: replace(before, tools=with_variants(before.tools, variants)),
     )
-    return with_own, replace(left, tools=with_variants(left.tools, written, plan.phi))
+    return with_own, replace(after, tools=with_variants(after.tools, variants, plan.phi))
 
 
 def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
@@ -210,10 +210,10 @@ def _retrievers(
     snapshot: Snapshot, lookup: Lookup, progress: Progress
 ) -> tuple[AnyRetriever, AnyRetriever]:
     """Those of the catalog as it is and as the merge leaves it. Raises what ``progress`` raises."""
-    came, left = _catalogs(snapshot, lookup.accept, lookup.variants)
+    before, after = _catalogs(snapshot, lookup.accept, lookup.variants)
     return (
-        _retriever(snapshot, lookup, came, "before", progress),
-        _retriever(snapshot, lookup, left, "after", progress),
+        _retriever(snapshot, lookup, before, "before", progress),
+        _retriever(snapshot, lookup, after, "after", progress),
     )
 
 

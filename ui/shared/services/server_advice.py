@@ -61,9 +61,9 @@ def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
     """The pairs of servers between which two or more proposals wait, or something is merged, or
     of which one does some of the other's work.
     """
-    covered = coverage(snapshot).of_pairs()
+    rows = coverage(snapshot).of_pairs()
     near = {
-        (min(one.server, other), max(one.server, other)) for one in covered for other in one.others
+        (min(one.server, other), max(one.server, other)) for one in rows for other in one.others
     }
     near |= {
         two
@@ -80,33 +80,33 @@ def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, .
     """
     one, other = pair.servers
     servers = coverage(snapshot)
-    ours, theirs = servers.of(one, [other]), servers.of(other, [one])
-    matches = {(row.tool, row.by): row for row in (*ours.served, *ours.alike)}
-    of_theirs = {(row.by, row.tool): row for row in (*theirs.served, *theirs.alike)}
-    shown = {by for _, by in matches}
-    matches |= {two: row for two, row in of_theirs.items() if two[1] not in shown}
-    waiting = _waiting(pair, set(matches))
-    decided = {two: words for two, words in _decided(snapshot, pair) if two not in waiting}
-    rest = [(two, row) for two, row in matches.items() if two not in waiting]
-    rest.sort(key=lambda row: row[1].way == "alike")
-    seen = {tool for two in decided for tool in two}
-    alone = [(tool, "") for tool in ours.alone] + [("", tool) for tool in theirs.alone]
+    ones, others = servers.of(one, [other]), servers.of(other, [one])
+    matches = {(row.tool, row.by): row for row in (*ones.served, *ones.alike)}
+    of_theirs = {(row.by, row.tool): row for row in (*others.served, *others.alike)}
+    matched_ids = {by for _, by in matches}
+    matches |= {two: row for two, row in of_theirs.items() if two[1] not in matched_ids}
+    proposals = _proposed_matches(pair, set(matches))
+    decided = {two: words for two, words in _decisions(snapshot, pair) if two not in proposals}
+    unproposed = [(two, row) for two, row in matches.items() if two not in proposals]
+    unproposed.sort(key=lambda row: row[1].way == "alike")
+    decided_ids = {tool for two in decided for tool in two}
+    unmatched = [(tool, "") for tool in ones.alone] + [("", tool) for tool in others.alone]
     return (
-        *(ToolMatch(*two, matches.get(two), card) for two, card in waiting.items()),
-        *(ToolMatch(*two, row, decision=decided.pop(two, "")) for two, row in rest),
+        *(ToolMatch(*two, matches.get(two), card) for two, card in proposals.items()),
+        *(ToolMatch(*two, row, decision=decided.pop(two, "")) for two, row in unproposed),
         *(ToolMatch(*two, decision=words) for two, words in decided.items()),
-        *(ToolMatch(*two) for two in alone if seen.isdisjoint(two)),
+        *(ToolMatch(*two) for two in unmatched if decided_ids.isdisjoint(two)),
     )
 
 
-def _decided(
+def _decisions(
     snapshot: Snapshot, pair: ServerPairProposals
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """The tools of two servers that people decided on, two by two, and what."""
     servers = coverage(snapshot)
     by_id = servers.catalog.by_id
-    for apart in sorted(servers.constraints.cannot):
-        for two in ((apart.left, apart.right), (apart.right, apart.left)):
+    for kept_apart in sorted(servers.constraints.cannot):
+        for two in ((kept_apart.left, kept_apart.right), (kept_apart.right, kept_apart.left)):
             if (by_id[two[0]].owner, by_id[two[1]].owner) == pair.servers:
                 yield two, "kept apart"
     for cluster in snapshot.plan.clusters:
@@ -130,30 +130,30 @@ def answer_account(
     if answer is not None:
         review.say(snapshot, "account", ids, reviewer, {"account": answer})
         return
-    standing = review.standing(snapshot)
-    seqs = [row.seq for row in standing if row.action == "account" and set(row.ids) == set(ids)]
+    decisions = review.active_decisions(snapshot)
+    seqs = [row.seq for row in decisions if row.action == "account" and set(row.ids) == set(ids)]
     review.undo_all(snapshot, reviewer, seqs)
 
 
-def switch_off(snapshot: Snapshot, gone: Coverage, reviewer: str) -> tuple[Decision, ...]:
+def switch_off(snapshot: Snapshot, coverage: Coverage, reviewer: str) -> tuple[Decision, ...]:
     """Let all tools of a server go, as one batch: those that one of the ``others`` takes every
     call of become merges with it, the rest is left out. Raises ``DecisionError`` as
     ``review.record`` does; what was decided until then stays.
     """
     catalog = snapshot.analysis.catalog
-    batch = {"batch": digest(reviewer, now(), gone.server)[:12]}
-    made: list[Decision] = []
+    batch = {"batch": digest(reviewer, now(), coverage.server)[:12]}
+    decisions: list[Decision] = []
     merged: set[str] = set()
-    for stays, members in merges_of([gone], snapshot.plan.clusters):
+    for stays, members in merges_of([coverage], snapshot.plan.clusters):
         detail = {**kept_by(stays), **batch}
         with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
-            made.append(review.say(snapshot, "accept", members, reviewer, detail))
+            decisions.append(review.say(snapshot, "accept", members, reviewer, detail))
             merged.update(members)
-    rest = [t.id for t in catalog.tools if t.server == gone.server and t.id not in merged]
-    if rest:
-        detail = {"reason": gone.why_off, **batch}
-        made.append(review.say(snapshot, "omit", rest, reviewer, detail))
-    return tuple(made)
+    others = [t.id for t in catalog.tools if t.server == coverage.server and t.id not in merged]
+    if others:
+        detail = {"reason": coverage.why_off, **batch}
+        decisions.append(review.say(snapshot, "omit", others, reviewer, detail))
+    return tuple(decisions)
 
 
 def _ends(
@@ -167,12 +167,12 @@ def _ends(
     return (ends[0], ends[1]) if all(ends) else None
 
 
-def _waiting(
+def _proposed_matches(
     pair: ServerPairProposals, matches: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Cluster]:
     """The proposals of two servers by a tool of each: one of the ``matches`` where it has it."""
-    waiting = {}
+    rows = {}
     for cluster, (ours, theirs) in zip(pair.clusters, pair.sides, strict=True):
         two = [(a.id, b.id) for a in ours for b in theirs]
-        waiting.update(dict.fromkeys([one for one in two if one in matches] or two[:1], cluster))
-    return waiting
+        rows.update(dict.fromkeys([one for one in two if one in matches] or two[:1], cluster))
+    return rows

@@ -63,8 +63,8 @@ def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
 def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
     """The accepted merges after which more calls fail or are malformed, the surest first."""
     bad = {key: one for key, one in after_merges(snapshot).items() if one.went_bad}
-    accepted = review.accepted(snapshot) if bad else ()
-    clusters = (one.cluster for one in accepted if one.cluster.id in bad)
+    merges = review.accepted(snapshot) if bad else ()
+    clusters = (one.cluster for one in merges if one.cluster.id in bad)
     return tuple(sorted(clusters, key=lambda one: bad[one.id].corrected_p))
 
 

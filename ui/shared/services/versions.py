@@ -49,8 +49,8 @@ class ToolSince:
 
 def since(snapshot: Snapshot, earlier: CatalogRecord) -> version_changes.Changes:
     """What this version changes against an earlier one, and the decisions in doubt now."""
-    waiting = standing(snapshot).wait
-    doubts = (version_changes.Doubt(one, _waiting(snapshot, one)) for one in waiting)
+    suspended = carried_decisions(snapshot).wait
+    doubts = (version_changes.Doubt(one, _suspended_cluster(snapshot, one)) for one in suspended)
     return _changes(snapshot, earlier, snapshot.catalog, doubts)
 
 
@@ -62,13 +62,13 @@ def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Ch
     newest = snapshot.newest.get(name.strip())
     if newest is None:
         return None
-    before = {one.seq for one in standing(snapshot.work.snapshot(newest.id)).wait}
-    waiting = _standing_then(snapshot, newest, catalog).wait
-    doubts = (version_changes.Doubt(one) for one in waiting if one.seq not in before)
+    before = {one.seq for one in carried_decisions(snapshot.work.snapshot(newest.id)).wait}
+    suspended = _standing_then(snapshot, newest, catalog).wait
+    doubts = (version_changes.Doubt(one) for one in suspended if one.seq not in before)
     return _changes(snapshot, newest, catalog, doubts)
 
 
-def standing(snapshot: Snapshot) -> StandingDecisions:
+def carried_decisions(snapshot: Snapshot) -> StandingDecisions:
     """What becomes of the decisions in force on this version."""
     return standing_decisions(snapshot.catalog, snapshot.log)
 
@@ -102,8 +102,8 @@ def waiting_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
     """The suspended decisions on which a stale cluster rests: those that name two of its members or
     more.
     """
-    members, waiting = set(cluster.members), standing(snapshot).wait
-    return tuple(one for one in waiting if len(members.intersection(one.ids)) > 1)
+    members, suspended = set(cluster.members), carried_decisions(snapshot).wait
+    return tuple(one for one in suspended if len(members.intersection(one.ids)) > 1)
 
 
 def _as_it_was(snapshot: Snapshot, fingerprint: str) -> Tool | None:
@@ -118,18 +118,18 @@ def _by_fingerprint(catalog: Catalog) -> dict[str, Tool]:
     return {tool.fingerprint: tool for tool in catalog.tools}
 
 
-def _waiting(snapshot: Snapshot, decision: Decision) -> str | None:
+def _suspended_cluster(snapshot: Snapshot, decision: Decision) -> str | None:
     """Id of the stale cluster with most of the decision's tools."""
     try:
         clusters = snapshot.plan.clusters
     except JobError:
         return None
-    shared = {
+    common = {
         cluster.id: len(set(decision.ids) & set(cluster.members))
         for cluster in clusters
         if cluster.state == "stale"
     }
-    return max((i for i in shared if shared[i]), key=lambda i: (shared[i], i), default=None)
+    return max((i for i in common if common[i]), key=lambda i: (common[i], i), default=None)
 
 
 def _changes(
@@ -182,13 +182,13 @@ def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, st
     )
 
 
-def tool_since(before: Tool | None, now: Tool) -> ToolSince:
+def tool_since(before: Tool | None, current: Tool) -> ToolSince:
     """What changed in a tool since it was ``before``; ``None`` where that is not known."""
     if before is None:
-        return ToolSince(now.id, None)
-    changes = field_changes(before, now)
-    rows = (version_changes.change_row("changed", now.id, change) for change in changes)
-    return ToolSince(now.id, tuple(rows), tuple(reworded(now.id, changes)))
+        return ToolSince(current.id, None)
+    changes = field_changes(before, current)
+    rows = (version_changes.change_row("changed", current.id, change) for change in changes)
+    return ToolSince(current.id, tuple(rows), tuple(reworded(current.id, changes)))
 
 
 def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_changes.TextChange]:
@@ -212,7 +212,7 @@ def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decisio
     """
     links = decision.action in LINKING
     kind = LINKING if links else (decision.action,)
-    again = {tool_id for one in later if one.action in kind for tool_id in one.ids}
-    named = decision.ids if links else [one for one, _ in changed_members(catalog, decision)]
-    left = [one for one in named if one in catalog.by_id and one not in again]
-    return len(left) <= int(links)
+    joined = {tool_id for one in later if one.action in kind for tool_id in one.ids}
+    members = decision.ids if links else [one for one, _ in changed_members(catalog, decision)]
+    remaining = [one for one in members if one in catalog.by_id and one not in joined]
+    return len(remaining) <= int(links)

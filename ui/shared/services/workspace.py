@@ -77,16 +77,16 @@ class Workspace:
         offline = self.analyses.offline(catalog_id)
         catalog = self.catalogs.open(catalog_id)
         with self._lock:
-            now, gone = Snapshot(self, state, catalog, offline), list[Snapshot]()
+            current, dropped = Snapshot(self, state, catalog, offline), list[Snapshot]()
             if last := self._snapshots.pop(catalog_id, None):
                 is_same = last.offline is offline and last.state == state
-                now, gone = (last, gone) if is_same else (now, [last])
-            self._snapshots[catalog_id] = now
+                current, dropped = (last, dropped) if is_same else (current, [last])
+            self._snapshots[catalog_id] = current
             while len(self._snapshots) > KEPT:
-                gone.append(self._snapshots.popitem(last=False)[1])
-        for one in gone:
+                dropped.append(self._snapshots.popitem(last=False)[1])
+        for one in dropped:
             one.forget()
-        return now
+        return current
 
     def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
         """Store the catalog that these files make, and start its analysis."""

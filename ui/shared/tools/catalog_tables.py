@@ -108,7 +108,7 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
             description=one_line(tool.description),
             parameters=None if tool.schema is None else len(tool.parameters),
             tokens=tokens[tool.id],
-            findings=_counted(counts.get(tool.id, Counter())),
+            findings=_counts_in_words(counts.get(tool.id, Counter())),
             operation=operation_line(tool),
             id=tool.id,
         )
@@ -170,7 +170,7 @@ def _searched(row: ToolRow) -> str:
     return f"{row.name} {row.operation} {row.server} {row.description}".casefold()
 
 
-def _counted(counts: Counter[str]) -> str:
+def _counts_in_words(counts: Counter[str]) -> str:
     return ", ".join(
         f"{counts[severity]} {severity}" for severity in _SEVERITIES if counts[severity]
     )

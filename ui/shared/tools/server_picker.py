@@ -48,24 +48,24 @@ def configuration(
 
 
 def tick(
-    server: ServerDefinition, configuration: ClientConfiguration, key: str, beside: str
+    server: ServerDefinition, configuration: ClientConfiguration, key: str, others: str
 ) -> bool:
-    """One server, whole but for its secrets, and what it offered ``beside`` tools; whether it is
-    ticked.
+    """One server, whole but for its secrets, and the ``others`` that it offered beside tools;
+    whether it is ticked.
     """
-    missing = server.needs_configuration and configuration.entry(server.name) is None
+    is_missing = server.needs_configuration and configuration.entry(server.name) is None
     off = " (disabled in its configuration)" if server.disabled else ""
-    ticked = st.checkbox(
-        f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=missing
+    is_ticked = st.checkbox(
+        f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=is_missing
     )
     st.text(for_terminal(server.command_line or server.url))  # each character, line ends too
     about = [f"in the folder {server.cwd or Path.cwd()}"] if server.command else []
     about += [f"variables of the file {server.env_file}"] if server.env_file else []
-    for what, values in (("variable", server.variables), ("header", server.headers)):
-        about += [f"{what} {one.name} from {one.source}" for one in values]
-    about += [f"also offers {beside}, not read"] if beside else []
+    for kind, values in (("variable", server.variables), ("header", server.headers)):
+        about += [f"{kind} {one.name} from {one.source}" for one in values]
+    about += [f"also offers {others}, not read"] if others else []
     if about:
         st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
-    if missing:
+    if is_missing:
         st.caption("It has values in its configuration, which is not kept: give that again.")
-    return ticked
+    return is_ticked

@@ -40,20 +40,20 @@ def groupings(catalog: Catalog) -> tuple[str, ...]:
     as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
     """
     owned = sum(bool(tool.owner) for tool in catalog.tools)
-    rest = (*sorted(_categories(catalog)), CLUSTERS)
+    others = (*sorted(_categories(catalog)), CLUSTERS)
     if not owned:
-        return rest
-    return (SERVERS, *rest) if 2 * owned >= len(catalog.tools) else (*rest, SERVERS)
+        return others
+    return (SERVERS, *others) if 2 * owned >= len(catalog.tools) else (*others, SERVERS)
 
 
-def blocks_of(plan: MergePlan, by: str) -> tuple[ToolBlock, ...]:
+def blocks_of(plan: MergePlan, field: str) -> tuple[ToolBlock, ...]:
     """The blocks of a grouping, by key; tools that it says nothing of are in none."""
     tools = plan.catalog.tools
-    if by == CLUSTERS:
+    if field == CLUSTERS:
         rows = {tool.id: row for row, tool in enumerate(tools)}
         groups = {c.id: (c.document.name, [rows[m] for m in c.members]) for c in plan.clusters}
     else:
-        owners = [t.owner for t in tools] if by == SERVERS else _categories(plan.catalog)[by]
+        owners = [t.owner for t in tools] if field == SERVERS else _categories(plan.catalog)[field]
         groups = {}
         for row, key in enumerate(owners):
             if key:

@@ -87,8 +87,8 @@ def _content(snapshot: Snapshot, view: ToolView) -> None:
     tool = view.tool
     with st.container(horizontal=True):
         tool_parts.owner_badge(tool)
-        chosen = tool_selection.selected(snapshot)
-        if chosen is not None and tool.id in chosen.tool_ids:
+        selection = tool_selection.selected(snapshot)
+        if selection is not None and tool.id in selection.tool_ids:
             st.badge("Selected", color="blue", icon=":material/check:")
     for finding in view.findings:
         label = safe_text.untrusted(f"{finding.severity}: {finding.message}")
@@ -121,8 +121,8 @@ def _cluster_link(cluster: Cluster | None) -> None:
         st.caption("Not in a cluster.")
         return
     name = safe_text.untrusted(cluster.document.name)
-    what = f"{quantity(len(cluster.members), 'tool')}, {kind_name(cluster)}, {cluster.state}"
-    page_frame.page_link("review", f"In **{name}**: {what}", cluster=cluster.id)
+    text = f"{quantity(len(cluster.members), 'tool')}, {kind_name(cluster)}, {cluster.state}"
+    page_frame.page_link("review", f"In **{name}**: {text}", cluster=cluster.id)
 
 
 def _nearest(snapshot: Snapshot, tool: Tool, neighbours: Sequence[Neighbour]) -> None:

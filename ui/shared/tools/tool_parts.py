@@ -59,10 +59,10 @@ def open_tool_column(
     )
 
 
-def bullet(tool: Tool, most: int = 300) -> str:
+def bullet(tool: Tool, limit: int = 300) -> str:
     """A tool as a line of a list, with as much of its description: safe in markdown."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
-    text = safe_text.untrusted(tool.description[:most])
+    text = safe_text.untrusted(tool.description[:limit])
     return f"- **{safe_text.untrusted(tool.name)}** :gray[{owner}] {text}"
 
 
@@ -118,15 +118,15 @@ def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
     staying = tuple(tool_id for tool_id in ids if tool_id not in left_out)
     if not staying:
         return
-    which = "Leave out" if len(ids) == 1 else f"Leave out {quantity(len(staying), 'tool')}"
-    with st.popover(f"{which}…", icon=":material/visibility_off:", key=f"out_{place}"):
+    label = "Leave out" if len(ids) == 1 else f"Leave out {quantity(len(staying), 'tool')}"
+    with st.popover(f"{label}…", icon=":material/visibility_off:", key=f"out_{place}"):
         reason = st.text_input("Reason", key=f"why_{place}", placeholder="never called")
         st.caption(
             "Agents no longer see it, and calls to it have no replacement: relabelling lists the "
             "affected queries. This can be undone."
         )
         decision_buttons.record_button(
-            which,
+            label,
             lambda: toolsets.leave_out(snapshot, staying, page_frame.reviewer(), reason),
             f"Left out: {quantity(len(staying), 'tool')}",
             key=f"leave_{place}",

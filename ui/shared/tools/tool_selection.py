@@ -25,10 +25,10 @@ def keep(snapshot: Snapshot, ids: Iterable[str], source: str) -> Selection | Non
     ``source`` says in words where they were chosen, such as ``the map``.
     """
     tools = snapshot.catalog.by_id
-    chosen = [tool_id for tool_id in ids if tool_id in tools]
-    if not chosen:
+    known_ids = [tool_id for tool_id in ids if tool_id in tools]
+    if not known_ids:
         return None
-    return keep_selection(snapshot.work.store, snapshot.id, source, chosen)
+    return keep_selection(snapshot.work.store, snapshot.id, source, known_ids)
 
 
 def get(snapshot: Snapshot, key: str) -> Selection | None:
@@ -60,14 +60,14 @@ def select(snapshot: Snapshot, ids: Iterable[str], source: str) -> None:
     _keep(snapshot, keep(snapshot, ids, source))
 
 
-def ticked(snapshot: Snapshot, shown: Sequence[str], key: str, source: str) -> None:
-    """Callback of a table of tools whose rows can be ticked: what is selected and not ``shown``
-    stays selected.
+def select_ticked(snapshot: Snapshot, row_ids: Sequence[str], key: str, source: str) -> None:
+    """Callback of a table of tools whose rows can be ticked: what is selected and not in
+    ``row_ids`` stays selected.
     """
-    chosen = selected(snapshot)
+    selection = selected(snapshot)
     rows = st.session_state[key]["selection"]["rows"]
-    hidden = chosen.tool_ids.difference(shown) if chosen else ()
-    select(snapshot, {*hidden, *(shown[row] for row in rows if row < len(shown))}, source)
+    hidden = selection.tool_ids.difference(row_ids) if selection else ()
+    select(snapshot, {*hidden, *(row_ids[row] for row in rows if row < len(row_ids))}, source)
 
 
 def select_button(
@@ -108,12 +108,12 @@ def restore(snapshot: Snapshot) -> None:
 
 def selection_panel(snapshot: Snapshot) -> None:
     """What is selected, in the sidebar of every page, and what can be done with it."""
-    chosen = selected(snapshot)
-    if chosen is None:
+    selection = selected(snapshot)
+    if selection is None:
         return
     with st.sidebar.container(border=True):
-        count = quantity(len(chosen.tool_ids), "tool")
-        st.markdown(f"**{count}** from {safe_text.untrusted(chosen.source)}")
+        count = quantity(len(selection.tool_ids), "tool")
+        st.markdown(f"**{count}** from {safe_text.untrusted(selection.source)}")
         st.session_state["only"] = only(snapshot)
         st.toggle(
             "Show only selected",
@@ -129,7 +129,7 @@ def selection_panel(snapshot: Snapshot) -> None:
                 icon="table_rows",
                 catalog=snapshot.record.name,
                 part="Tools",
-                sel=chosen.key,
+                sel=selection.key,
                 only="1",
             )
             st.button(
@@ -138,10 +138,10 @@ def selection_panel(snapshot: Snapshot) -> None:
             )  # fmt: skip
 
 
-def show_only(wanted: bool) -> None:
+def show_only(only: bool) -> None:
     """Have views hide what is not selected, or dim it."""
-    st.session_state[ONLY] = wanted
-    _write_address("only", "1" if wanted else None)
+    st.session_state[ONLY] = only
+    _write_address("only", "1" if only else None)
 
 
 def _keep(snapshot: Snapshot, selection: Selection | None) -> None:
