@@ -144,7 +144,8 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
     outside = f" In none: {quantity(grid.outside, 'tool')}." if grid.outside else ""
     st.caption(
         f"Showing {first}{_count_in_words(grid.total, grouping)}, similar ones side by side; "
-        f"number of tools in brackets.{outside} {EXPLANATIONS[measure]} {_how(grid.grid)} to see more."
+        "number of tools in brackets."
+        f"{outside} {EXPLANATIONS[measure]} {_how(grid.grid)} to see more."
     )
     cell = _chosen_cell(
         snapshot,
