@@ -95,7 +95,10 @@ def npm_package(package: str) -> Path:
 
 
 def json_rows(path: Path) -> list[JsonObject]:
-    return [row for _, row in read_rows(path)]
+    """The rows of a file; the relation that the data call *parametric* is a *family* here."""
+    rows = [row for _, row in read_rows(path)]
+    return [row | {"relation": "family"} if row.get("relation") == "parametric" else row
+            for row in rows]  # fmt: skip
 
 
 def user_cache() -> VectorCache:
