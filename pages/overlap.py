@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from toolscope_core.model.numbers import quantity
 from ui.overlap.heatmap_panel import heatmap_panel
 from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
@@ -33,7 +34,7 @@ st.container(key="pair_counts").markdown(
     f"**{candidates.merge:,}**; family (the same operation for another provider or value) "
     f"**{candidates.family:,}**; "
     f"unsure **{candidates.unsure:,}**; different jobs **{candidates.keep:,}**. In Review they are "
-    f"grouped: {clusters.duplicates.total:,} for the same job, {clusters.families.total:,} "
-    "families."
+    f"grouped: {clusters.duplicates.total:,} for the same job, "
+    f"{quantity(clusters.families.total, 'family')}."
 )
 page_frame.draw_tabs(snapshot, PANELS, "view")
