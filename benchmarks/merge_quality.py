@@ -22,7 +22,7 @@ from benchmarks.held_out import judged_unseen, merge_counts
 from benchmarks.train_judge import APPS, LabelledCatalog, load
 from benchmarks.train_judge import CATALOGS as LABELLED
 from toolscope_core.catalog.calls import map_call, takes, unmap_call, validator_of
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.evaluation.comparison import GoldCall, gold_calls
 from toolscope_core.evaluation.intervals import rate_text
@@ -75,13 +75,13 @@ def report(name: str, labelled: Mapping[str, LabelledCatalog]) -> dict[str, Merg
         f"{'pairs right/together':<22}{'merges found':<15}{'calls kept':<17}seconds"
     )
     costs, plans = Costs(), {}
-    before = sum(costs.of(tool, PROMPT_SHAPES[0]) for tool in analysis.catalog.tools)
+    before = sum(costs.of(tool, PROMPT_FORMATS[0]) for tool in analysis.catalog.tools)
     for way, config in WAYS.items():
         fresh = analysis.without_cache()  # or the first way would pay for all
         start = time.perf_counter()
         plan = plans[way] = plan_merge(fresh, (), config)
         seconds = time.perf_counter() - start
-        after = sum(costs.of(item.tool, PROMPT_SHAPES[0]) for item in plan.tools)
+        after = sum(costs.of(item.tool, PROMPT_FORMATS[0]) for item in plan.tools)
         savings = 1.0 - after / before
         print(f"  {way:<14}{cells(plan, savings, labelled.get(name), calls)}{seconds:.2f}")
     return plans

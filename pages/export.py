@@ -14,7 +14,7 @@ from ui.export.validity_panel import (
 )
 from ui.shared import page_frame
 from ui.shared.services import exports, reviewed_variants
-from ui.shared.services.exports import uses
+from ui.shared.services.exports import export_targets
 
 POLICIES: dict[AcceptPolicy, str] = {
     "none": "Accepted merges only",
@@ -26,9 +26,10 @@ st.title("Export")
 snapshot = page_frame.analysed_snapshot()
 record = snapshot.record
 own = snapshot.plan.catalog.format
-choices = {use.label: use for use in uses(own)}
+choices = {choice.label: choice for choice in export_targets(own)}
 *_, as_loaded = choices
-use = choices[st.pills("I use", list(choices), default=as_loaded, required=True, key=f"use_{own}")]
+label = st.pills("I use", list(choices), default=as_loaded, required=True, key=f"target_{own}")
+choice = choices[label]
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox(
@@ -64,14 +65,14 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 config = PlanConfig(accept=accept, gateway=gateway, expanded=expanded, leave_out_refused=leave_out)
 if by_search:
-    config = loading_panel(snapshot, config, use)
-figures = exports.figures(snapshot, config, use.shape, fix)
-download_panel(snapshot, config, use, fix, figures)
+    config = loading_panel(snapshot, config, choice)
+figures = exports.figures(snapshot, config, choice.format, fix)
+download_panel(snapshot, config, choice, fix, figures)
 figures_panel(figures, exports.edits_not_applied(snapshot, figures.plan))
 shared_names_panel(figures, fix)
-target = use.target.name
+target = choice.target.name
 if figures.refusals or target not in figures.violations:
-    target = use.shape or own
+    target = choice.format or own
 rules = validity_panel(figures, target)
 if rules in figures.toolsets:
     limit_panel(figures.toolsets[rules], exports.ways(snapshot, gateway, rules), POLICIES)

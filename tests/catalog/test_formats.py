@@ -10,7 +10,7 @@ from toolscope_core.catalog.formats.format_table import (
     MATRIX,
     OFFERED,
     OUTPUTS,
-    PROMPT_SHAPES,
+    PROMPT_FORMATS,
     RECORD_FORMATS,
     target_named,
 )
@@ -40,10 +40,10 @@ def test_the_places_and_uses_of_the_formats_agree():
 
 
 def test_the_lists_follow_from_the_table():
-    assert OFFERED[0] == PROMPT_SHAPES[0] == "openai-chat", "totals are given in it"
+    assert OFFERED[0] == PROMPT_FORMATS[0] == "openai-chat", "totals are given in it"
     checked = "claude-code cursor vscode claude-desktop copilot-cli gemini-cli kiro".split()
     assert (*OFFERED, *checked) == MATRIX
-    assert set(ADVISED) <= set(PROMPT_SHAPES) <= set(OFFERED) <= set(OUTPUTS) <= set(INPUTS)
+    assert set(ADVISED) <= set(PROMPT_FORMATS) <= set(OFFERED) <= set(OUTPUTS) <= set(INPUTS)
     assert OUTPUTS.index("neutral") < OUTPUTS.index("mcp") < OUTPUTS.index("generic")
     assert {"bfcl", "fastmcp"}.isdisjoint((*MATRIX, *OFFERED))
     for name in ("openapi", "fastmcp", "xml"):

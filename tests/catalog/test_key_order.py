@@ -16,8 +16,8 @@ from toolscope_core.export.bundle import bundle_of
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
 
-SHAPES = (None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
-POLICIES = ((PlanConfig(accept="auto"), [None]), (PlanConfig(accept="all", gateway=True), SHAPES))
+FORMATS = (None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral")
+POLICIES = ((PlanConfig(accept="auto"), [None]), (PlanConfig(accept="all", gateway=True), FORMATS))
 FILES = [
     example_path(),
     *sorted(DATA.glob("*.json")),
@@ -49,10 +49,10 @@ def source(path, values):
 
 def bundles(catalog, folder):
     analysis = analysed(catalog, folder, threshold=0.4)
-    for config, shapes in POLICIES:
+    for config, formats in POLICIES:
         plan = plan_merge(analysis, (), config)
-        for shape in shapes:
-            yield dict(bundle_of(analysis, plan, (), config, shape, fix=True).files())
+        for format in formats:
+            yield dict(bundle_of(analysis, plan, (), config, format, fix=True).files())
 
 
 @pytest.mark.parametrize("path", [*FILES, *DOCUMENTS], ids=lambda path: path.name)

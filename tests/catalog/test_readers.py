@@ -50,7 +50,7 @@ def reasons(catalog):
         ("langchain.json", "openai-chat", "feed_goat milk_goat"),
     ],
 )
-def test_each_shape_is_detected_and_read(file, format, ids):
+def test_each_format_is_detected_and_read(file, format, ids):
     catalog = read_data(file)
     assert (catalog.format, [tool.id for tool in catalog.tools]) == (format, ids.split())
     assert catalog.problems == ()
@@ -115,7 +115,7 @@ def test_a_container_that_names_servers_makes_flat_shapes_generic():
     assert read([flat]).format == "generic"
 
 
-def test_a_shape_that_would_not_read_everything_is_not_chosen():
+def test_a_format_that_would_not_read_everything_is_not_chosen():
     catalog = read({"tools": [{"name": "a", "returns": "A number."}]})
     assert (catalog.format, catalog.tools[0].returns) == ("generic", {"description": "A number."})
     assert read({"tools": [{"name": "a"}]}).format == "mcp"

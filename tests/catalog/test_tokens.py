@@ -42,7 +42,7 @@ def test_a_tool_costs_its_openai_record():
     assert tool_tokens(tool) == estimate_tokens(f'{{"type":"function","function":{function}}}')
 
 
-def test_each_shape_costs_its_own_record():
+def test_each_format_costs_its_own_record():
     tool = Tool("x", "ring", "Ring it.", returns={"type": "boolean"})
     anthropic = '{"name":"ring","description":"Ring it.","input_schema":{"type":"object"}}'
     assert tool_tokens(tool, "anthropic") == estimate_tokens(anthropic)

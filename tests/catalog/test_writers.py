@@ -44,7 +44,7 @@ def written(tool, format):
 
 
 def seen(tools, format):
-    """What a shape can carry of tools."""
+    """What a format can carry of tools."""
     return Counter(
         (
             tool.id if format in WITH_IDS else "",
@@ -89,7 +89,7 @@ def test_gemini_is_sent_nothing_that_its_api_does_not_know():
 
 @pytest.mark.parametrize("format", OUTPUTS)
 @pytest.mark.parametrize("file", [*FILES, *DOCUMENTS])
-def test_every_shape_carries_every_catalog(file, format):
+def test_every_format_carries_every_catalog(file, format):
     catalog = load(file)
     back = again(written_whole(catalog, format))
     assert seen(back.tools, format) == seen(catalog.tools, format)
@@ -234,7 +234,7 @@ def test_benchmark_catalogs_come_back(benchmark_catalog, name):
          "inputSchema"),
     ],
 )  # fmt: skip
-def test_a_shape_that_is_asked_for_gets_parameters_that_its_api_takes(format, record, place):
+def test_a_format_that_is_asked_for_gets_parameters_that_its_api_takes(format, record, place):
     forms = {"gemini": "generic"}
     tools = again([record], forced=forms.get(format, format)).tools
     sent = write_toolset(kept(tools), (), format, sendable=True)

@@ -169,11 +169,11 @@ def test_names_that_the_bundle_merged_away_are_dangling_in_new_texts(judge):
     assert report.dangling == (DanglingReference("beta/help", "post_mail", "send_mail"),)
 
 
-def test_tokens_are_those_of_both_catalogs_by_shape_and_by_server(judge):
+def test_tokens_are_those_of_both_catalogs_by_format_and_by_server(judge):
     report = compare(catalog(*ALL, FILES), Baseline(BEFORE), judge)
     assert report.tokens.total.name == "openai-chat"
     assert report.tokens.total.added == tool_tokens(FILES)
-    mcp = next(one for one in report.tokens.shapes if one.name == "mcp")
+    mcp = next(one for one in report.tokens.formats if one.name == "mcp")
     assert mcp.added == tool_tokens(FILES, "mcp")
     by_server = {one.name: one.added for one in report.tokens.servers}
     assert by_server == {"alpha": tool_tokens(FILES), "beta": 0}

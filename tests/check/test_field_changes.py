@@ -267,9 +267,9 @@ def test_what_known_fields_say_is_not_said_again():
 
 
 @pytest.mark.parametrize("format", OUTPUTS)
-def test_another_shape_alone_is_no_change_of_a_tool(format):
+def test_another_format_alone_is_no_change_of_a_tool(format):
     plain = Tool("find", "find", "Find it.", "", {"type": "object", "properties": {}})
-    rows = [write_record(replace(plain, raw={}), shape) for shape in (format, "anthropic")]
+    rows = [write_record(replace(plain, raw={}), format) for format in (format, "anthropic")]
     old, new = (replace(plain, raw=row) for row in rows)
     assert set(seen(old, new)) <= {"strict"}, "which only the Responses API has"
 

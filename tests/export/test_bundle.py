@@ -73,7 +73,7 @@ def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, anal
     phi = {row["old_id"]: row["new_id"] for row in entries}
     assert list(phi) == [tool.id for tool in analysis.catalog.tools]
     assert all(phi[new] == new for new in phi.values())
-    neutral = files_of(analysis, shape="neutral")
+    neutral = files_of(analysis, format="neutral")
     toolset = loaded(neutral, "toolset.json")
     assert {tool["id"] for tool in toolset["tools"]} == set(phi.values())
     assert sum(len(tool["members"]) for tool in toolset["tools"]) == len(phi)
@@ -191,7 +191,7 @@ def shops(tmp_path_factory):
 
 
 def test_a_family_is_a_gateway_with_a_selector_that_says_what_differs(shops):
-    files = files_of(shops, shape="neutral")
+    files = files_of(shops, format="neutral")
     (row,) = loaded(files, "clusters.json")
     assert row["members"] == [tool.id for tool in PRICES]
     assert (row["relation"], row["kind"], row["selector"]) == ("family", "gateway", "provider")
@@ -328,7 +328,7 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     odd = tool("route", {"x-mcp-header": 7})
     catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
     analysis = analysed(catalog, tmp_path)
-    files = files_of(analysis, config=DECIDED, shape="mcp")
+    files = files_of(analysis, config=DECIDED, format="mcp")
     why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
     assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
     assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
@@ -379,8 +379,8 @@ def test_parameters_with_new_names_are_mapped_and_come_back_from_the_bundle(tmp_
     tools = (Tool("a", "a", "Open a door.", schema=schema), Tool("b", "b", "Sum up numbers."))
     analysis = analysed(Catalog(tools, format="generic"), tmp_path / "cache")
     with pytest.raises(ExportError, match=r"'the when'.* the_when"):
-        files_of(analysis, shape="gemini")
-    files = files_of(analysis, shape="gemini", fix=True)
+        files_of(analysis, format="gemini")
+    files = files_of(analysis, format="gemini", fix=True)
     assert loaded(files, "manifest.json")["violations"] == []
     write_folder(files.items(), tmp_path / "b")
     back = read_relabelling(tmp_path / "b")
@@ -403,8 +403,8 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     catalog = Catalog(tools, tuple(Server(word) for word in sorted(words)), format="mcp")
     analysis = analysed(catalog, tmp_path / "cache")
     with pytest.raises(ExportError, match=r"2 files.* door, .*road"):
-        files_of(analysis, config=DECIDED, shape="openai-chat")
-    files = files_of(analysis, config=DECIDED, shape="openai-chat", fix=True)
+        files_of(analysis, config=DECIDED, format="openai-chat")
+    files = files_of(analysis, config=DECIDED, format="openai-chat", fix=True)
     assert "toolset.json" not in files
     parts = [loaded(files, f"toolset-{n}.json") for n in (1, 2)]
     assert [len(part) for part in parts] == [120, 90]
@@ -428,9 +428,9 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
 def test_the_manifest_says_how_tokens_were_counted(files, analysis, monkeypatch):
     tokens = loaded(files, "manifest.json")["tokens"]
     assert (tokens["estimate"], tokens["counted"]) == (True, "estimate")
-    assert tokens["by_shape"].keys() == {"openai-chat", "mcp"}
+    assert tokens["by_format"].keys() == {"openai-chat", "mcp"}
     both = {"before": tokens["before"], "after": tokens["after"]}
-    assert tokens["by_shape"]["openai-chat"] == both
+    assert tokens["by_format"]["openai-chat"] == both
     exact = Tokenizer("exact, o200k_base", len)
     monkeypatch.setattr("toolscope_core.catalog.tokens.tokenizer", lambda: exact)
     monkeypatch.setattr("toolscope_core.export.manifest.tokenizer", lambda: exact)

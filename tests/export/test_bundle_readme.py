@@ -24,12 +24,12 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "catalog.json"
 
 @pytest.fixture(scope="module")
 def merged(tmp_path_factory):
-    """The bundle of the example in a shape."""
+    """The bundle of the example in a format."""
 
     @cache
-    def merge(shape):
+    def merge(format):
         out = tmp_path_factory.mktemp("bundle") / "b"
-        command = ["merge", str(EXAMPLE), "--out", str(out), "--format", shape, "--fix"]
+        command = ["merge", str(EXAMPLE), "--out", str(out), "--format", format, "--fix"]
         assert CliRunner().invoke(app, command).exit_code == 0
         return out
 
@@ -41,9 +41,9 @@ def bundle(merged):
     return merged("openai-chat")
 
 
-@pytest.mark.parametrize("shape", ["openai-chat", "neutral"])
-def test_it_names_every_file_and_shows_a_call_for_each_map(merged, shape):
-    bundle = merged(shape)
+@pytest.mark.parametrize("format", ["openai-chat", "neutral"])
+def test_it_names_every_file_and_shows_a_call_for_each_map(merged, format):
+    bundle = merged(format)
     text = (bundle / "README.md").read_text("utf-8")
     assert "69 tools in, 65 out" in text
     for name in set(FILES) - {"README.md"}:

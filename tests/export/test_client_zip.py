@@ -63,10 +63,10 @@ def test_each_profile_has_its_files_in_a_folder_of_its_own():
         "toolset.json": b"all",
         **{f"profiles/desk/{name}": b"desk" for name in ("toolset.json", CLIENTS[0].file)},
     }
-    for use, file in (
+    for choice, file in (
         (CLIENTS[0], CLIENTS[0].file.split("/")[1]),
         (format_named("mcp"), "toolset.json"),
     ):
-        files = zip_files(bundle, use, "Desk", "2026-01-02")
+        files = zip_files(bundle, choice, "Desk", "2026-01-02")
         assert files[f"profiles/desk/{file}"] == b"desk"
         assert f"`profiles/desk/{file}`" in files["README.md"].decode()

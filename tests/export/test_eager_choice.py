@@ -106,13 +106,13 @@ def analysis(tmp_path_factory):
     return analysed(catalog(*TOOLS), tmp_path_factory.mktemp("eager"))
 
 
-def bundle(analysis, shape, *rows, eager=(FILES.id,)):
+def bundle(analysis, format, *rows, eager=(FILES.id,)):
     log = ()
     for row in rows:
         log = (*log, admit(log, decision_of_row(analysis.catalog, {"reviewer": "ann", **row})))
     config = PlanConfig(eager=eager)
     plan = plan_merge(analysis, log, config)
-    return dict(bundle_of(analysis, plan, log, config, shape, True).files())
+    return dict(bundle_of(analysis, plan, log, config, format, True).files())
 
 
 def test_openai_gets_a_namespace_for_each_server_and_people_describe_it(analysis):

@@ -19,7 +19,7 @@ from toolscope_core.model.configuration import PlanConfig
 HIDDEN = [
     *("\u200b", "\u202e", "\U000e0041\U000e0042", "\u3164", "\x07", "\ue000", "\u00ad", "\ufe0f")
 ]
-SHAPES = [None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral"]
+FORMATS = [None, "openai-chat", "openai-responses", "anthropic", "mcp", "gemini", "neutral"]
 CONFIG = PlanConfig(accept="none")
 
 
@@ -71,14 +71,14 @@ def texts(value):
 
 
 @pytest.mark.parametrize("hidden", HIDDEN, ids=ascii)
-def test_with_fixes_nothing_hidden_leaves_in_any_shape(hidden, tmp_path):
+def test_with_fixes_nothing_hidden_leaves_in_any_format(hidden, tmp_path):
     analysis, plan = planned(catalog_with(hidden, *PLACES), tmp_path)
     ids = {tool.id for tool in analysis.catalog.tools}
-    for shape in SHAPES:
-        files = dict(bundle_of(analysis, plan, (), CONFIG, shape, fix=True).files())
+    for format in FORMATS:
+        files = dict(bundle_of(analysis, plan, (), CONFIG, format, fix=True).files())
         for name in ("toolset.json", "neutral.json"):
             left = [text for text in texts(json.loads(files[name])) if text not in ids]
-            assert sum(map(count_hidden, left)) == 0, (shape, name)
+            assert sum(map(count_hidden, left)) == 0, (format, name)
             whole = [text for text in left if "👨‍👩‍👧 می‌خواهم" in text]
             assert len(whole) >= len([place for place in PLACES if place != "description"])
         rows = [*csv.DictReader(io.StringIO(files["tools.csv"].decode()))]

@@ -34,17 +34,17 @@ def read(path):
     return read_catalog(load_paths([path]))
 
 
-def written(path, shape):
+def written(path, format):
     """The parts of a toolset as they leave with every fix, what is still refused left out; then as
     they leave it to a search.
     """
     catalog = read(path)
-    plan = checked_plan(apply_clusters(catalog, (), gateway=False), shape, True, True)
-    for part in toolsets(plan, shape, True):
-        yield write_toolset(part, (), shape, sendable=True)
+    plan = checked_plan(apply_clusters(catalog, (), gateway=False), format, True, True)
+    for part in toolsets(plan, format, True):
+        yield write_toolset(part, (), format, sendable=True)
         spaces = described_servers(catalog.servers, (item.tool for item in part), {})
-        moved = in_namespaces(part, spaces) if shape == "openai-responses" else (part, ())
-        yield write_toolset(*moved, shape, sendable=True, eager={part[0].tool.id})
+        moved = in_namespaces(part, spaces) if format == "openai-responses" else (part, ())
+        yield write_toolset(*moved, format, sendable=True, eager={part[0].tool.id})
 
 
 def records(document):

@@ -19,7 +19,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.tool import Tool
 
-SHAPE = "openai-chat"
+FORMAT = "openai-chat"
 SERVERS = ("paper-shelf-2024", "preprint-mirror-7", "thesis-vault-xl")
 ALL = PlanConfig(accept="all", gateway=True)
 
@@ -37,18 +37,18 @@ def merged(*texts):
     return cluster, {tool.id: tool for tool in tools}
 
 
-@pytest.mark.parametrize("shape", ["openai-chat", "mcp"])
-def test_a_merge_takes_what_its_one_tool_takes_in_place_of_its_members(shape):
+@pytest.mark.parametrize("format", ["openai-chat", "mcp"])
+def test_a_merge_takes_what_its_one_tool_takes_in_place_of_its_members(format):
     cluster, tools = merged("Find it.", "Look it up.")
-    size = merge_size(cluster, tools, shape, Costs())
-    one, other = (tool_size(tool, shape) for tool in tools.values())
-    assert size.before == one + other and size.name == shape
-    assert size.after == tool_size(documented(tools[cluster.canonical], cluster.document), shape)
+    size = merge_size(cluster, tools, format, Costs())
+    one, other = (tool_size(tool, format) for tool in tools.values())
+    assert size.before == one + other and size.name == format
+    assert size.after == tool_size(documented(tools[cluster.canonical], cluster.document), format)
 
 
 def test_what_grows_is_named_where_the_merged_tool_is_larger():
     short, tools = merged("Find it.", "Look it up.")
-    size = merge_size(short, tools, SHAPE, Costs())
+    size = merge_size(short, tools, FORMAT, Costs())
     words = growth_in_words(short, tools, size)
     assert size.grows
     assert "the description of `server` (+" in words and "the enum of `server` (+" in words
@@ -56,14 +56,14 @@ def test_what_grows_is_named_where_the_merged_tool_is_larger():
     of_server = {f"the {part} of `server`" for part in ("description", "enum", "type")}
     assert set(parts) == {"the description", *of_server}, "not the argument that both have"
     long, tools = merged(*["Find what people wrote about a subject, the newest first. " * 9] * 3)
-    size = merge_size(long, tools, SHAPE, Costs())
+    size = merge_size(long, tools, FORMAT, Costs())
     assert not size.grows and growth_in_words(long, tools, size) == ""
 
 
 def test_texts_for_single_values_are_named_by_themselves():
     plain = "Find it."
     cluster, tools = merged(plain, f'{plain} Use the syntax ti:"words" AND au:"name".')
-    words = growth_in_words(cluster, tools, merge_size(cluster, tools, SHAPE, Costs()))
+    words = growth_in_words(cluster, tools, merge_size(cluster, tools, FORMAT, Costs()))
     assert "single tools (+" in words
 
 
@@ -71,7 +71,7 @@ def test_a_gateway_that_is_larger_is_accepted_by_no_policy():
     cluster, tools = merged("Find it.", "Look it up.")
 
     def is_larger(one):
-        return is_larger_gateway(one, merge_size(one, tools, SHAPE, Costs()))
+        return is_larger_gateway(one, merge_size(one, tools, FORMAT, Costs()))
 
     assert accept([cluster], ALL, frozenset())[0].state == "accepted"
     assert accept([cluster], ALL, frozenset(), is_larger)[0].state == "proposed"

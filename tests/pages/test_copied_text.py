@@ -25,7 +25,7 @@ KINDS = ("code", "text", "text_input", "text_area", "markdown", "caption", "info
 KINDS += ("error", "success", "subheader", "title")
 
 
-SHAPES = (None, "openai-chat", "anthropic", "mcp", "neutral")
+FORMATS = (None, "openai-chat", "anthropic", "mcp", "neutral")
 
 
 def addressed(work):
@@ -55,9 +55,9 @@ def test_nothing_that_is_downloaded_has_characters_that_nobody_typed(work):
     config = PlanConfig("all", gateway=True)
     now = work.snapshot(catalog_id)
     files = {
-        f"{shape} {name}": content
-        for shape in SHAPES
-        for name, content in exports.bundle(now, config, shape, fix=True).items()
+        f"{format} {name}": content
+        for format in FORMATS
+        for name, content in exports.bundle(now, config, format, fix=True).items()
     }
     files["tools.csv"] = catalog_tables.csv(work.snapshot(catalog_id))
     files["decisions.jsonl"] = histories.file(work.snapshot(catalog_id))

@@ -16,7 +16,7 @@ def page(open_app):
 
 
 def choose(page, label):
-    page.widget("button_group", "use_").set_value(label).run()
+    page.widget("button_group", "target_").set_value(label).run()
 
 
 def show_files(page):

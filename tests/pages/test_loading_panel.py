@@ -41,7 +41,7 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
     assert standing(page) == [("load", {"loading": "in every prompt"})]
     assert page.figures("left to the search")[::2] == [1, 7]
     assert page.at.dataframe[0].value["decided"][place] == "by a person"
-    page.widget("button_group", "use_").set_value("Anthropic MCP connector").run()
+    page.widget("button_group", "target_").set_value("Anthropic MCP connector").run()
     page.at.toggle(key="files").set_value(True).run()
     tools = json.loads(page.at.code[0].value)
     (beta,) = [one for one in tools if one.get("mcp_server_name") == "beta"]

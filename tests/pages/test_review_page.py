@@ -289,9 +289,9 @@ def test_no_two_shortcuts_share_a_key_and_none_is_one_of_streamlits():
 
 
 def test_a_proposal_that_adds_tokens_says_so_and_comes_last(open_app, monkeypatch):
-    def size(cluster, tools, shape, costs):
+    def size(cluster, tools, format, costs):
         after = 1_220 if cluster.document.name == "send_mail" else 90
-        return SizeChange(shape, Size(100, 400), Size(after, 4 * after))
+        return SizeChange(format, Size(100, 400), Size(after, 4 * after))
 
     for module in ("ui.shared.services.review", "ui.shared.cards.cards"):
         monkeypatch.setattr(f"{module}.merge_size", size)

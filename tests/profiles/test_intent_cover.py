@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.profiles.shelf import DELETE, GET, MAIL, READ, chosen, plan_of, saved, shelf
 from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.decisions.decision_lines import read_decisions
@@ -148,7 +148,7 @@ def test_the_profiles_of_the_example_are_the_smallest_for_their_requests():
     """The file is made by ``profile --accept none``; a change of the example makes it anew."""
     catalog = example_catalog()
     plan, costs = apply_clusters(catalog, (), gateway=False), Costs()
-    tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in catalog.tools}
+    tokens = {tool.id: costs.of(tool, PROMPT_FORMATS[0]) for tool in catalog.tools}
     standing = profiles(catalog, read_decisions(catalog, example_profiles()))
     assert set(standing) == {"travel-desk", "note-taker"}
     for profile in standing.values():

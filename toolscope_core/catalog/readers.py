@@ -44,13 +44,13 @@ class SourceContents:
     """The contents of one source, before servers and ids are settled; ``items`` are its records.
 
     ``name`` is the source's, ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers
-    of the source share; ``former_names`` are those of a toolset in the neutral shape.
+    of the source share; ``former_names`` are those of a toolset in the neutral format.
     """
 
     name: str
     label: str
     kind: str
-    shape: RecordFormat
+    format: RecordFormat
     items: tuple[Record | Problem, ...]
     servers: tuple[Server, ...]
     pages: tuple[ToolsPage, ...]
@@ -59,7 +59,7 @@ class SourceContents:
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
-        own = own_server(record.value, self.shape) if isinstance(record.value, dict) else ""
+        own = own_server(record.value, self.format) if isinstance(record.value, dict) else ""
         return own or record.server
 
     @property
@@ -112,20 +112,20 @@ def _read_source(source: Source, name: str, format_name: str | None) -> SourceCo
     objects = [record.value for record in records if isinstance(record.value, dict)]
     lists = frozenset(record.within for record in records)
     format_name = "csv" if format_name is None and is_table else format_name
-    shape = RECORD_FORMATS.get(format_name or "")
-    if shape is None:
-        shape = GENERIC if format_name == "csv" else detect(objects, lists, servers)
+    format = RECORD_FORMATS.get(format_name or "")
+    if format is None:
+        format = GENERIC if format_name == "csv" else detect(objects, lists, servers)
     other = kinds.pop() if len(kinds) == 1 else ""
     names: tuple[FormerName, ...] = ()
-    if shape.name == "neutral" and any(map(shape.marks, objects)):
+    if format.name == "neutral" and any(map(format.marks, objects)):
         documents = [item.value for item in values if isinstance(item, Record)]
         _check_versions(source.label, documents)
         names = tuple(chain.from_iterable(map(former_names_in, documents)))
     return SourceContents(
         name=name,
         label=source.label,
-        kind=format_name or other or shape.name,
-        shape=shape,
+        kind=format_name or other or format.name,
+        format=format,
         items=tuple(item for item in entries if isinstance(item, (Record, Problem))),
         servers=servers,
         pages=tuple(item for item in entries if isinstance(item, ToolsPage)),
@@ -207,16 +207,16 @@ def read_catalog(
     for the sources that ``load_paths`` gives for it.
 
     The format of each source is its own ``format``, else ``format_name`` (one of ``INPUTS``), else
-    detected; the catalog's is the shape that all share, else ``generic``. With several sources that
-    hold tools, a server that two of them name is kept apart as ``name (source)``, and tools of a
-    source that names none belong to a server named after the source, which does not enter their
+    detected; the catalog's is the format that all share, else ``generic``. With several sources
+    that hold tools, a server that two of them name is kept apart as ``name (source)``, and tools of
+    a source that names none belong to a server named after the source, which does not enter their
     ids. A source of which no record looks like a tool, such as an evaluation set, is one problem
-    and changes nothing else, unless it stands alone. Otherwise the
-    number of tools and problems is the number of records; servers of a client's configuration
-    count as records that cannot be read, and alone make a catalog without tools; so does what
-    follows the last page given of a list that goes on. ``report`` is called with the label of each
-    source when its turn comes. Raises ``CatalogError`` where not one tool can be read, for an
-    unknown format, and for more than the limits allow.
+    and changes nothing else, unless it stands alone. Otherwise the number of tools and problems is
+    the number of records; servers of a client's configuration count as records that cannot be read,
+    and alone make a catalog without tools; so does what follows the last page given of a list that
+    goes on. ``report`` is called with the label of each source when its turn comes. Raises
+    ``CatalogError`` where not one tool can be read, for an unknown format, and for more than the
+    limits allow.
     """
     sources = _all_sources(sources)
     all_contents, left_out = _without_toolless(read_contents(sources, format_name, report))
@@ -239,7 +239,7 @@ def read_catalog(
         *(InputFile(contents.label, contents.kind, 0, 1) for contents in left_out),
     )
     formats = {
-        contents.shape.name
+        contents.format.name
         for contents, file in zip(all_contents, files, strict=False)
         if file.tools
     }
@@ -350,7 +350,7 @@ def _read_tool(record: Record, contents: SourceContents, common: set[str]) -> To
     if not flaw:
         try:
             server = _server_name(contents.server_of(record), contents, common)
-            return read_record(value, contents.shape, server, contents.budget)
+            return read_record(value, contents.format, server, contents.budget)
         except RecordError as error:
             flaw = str(error)
     return record.problem(flaw)

@@ -217,7 +217,7 @@ def _beside_tools(namespace: JsonObject, lists: places.Places) -> JsonObject:
 
 
 def _is_bare_server(entry: Any) -> bool:
-    """Whether an entry of a list of servers is one without tools, as in the neutral shape."""
+    """Whether an entry of a list of servers is one without tools, as in the neutral format."""
     if not isinstance(entry, dict) or places.is_tool(entry) or not places.server_of(entry).name:
         return False
     return not places.tool_places(entry) and not any(places.tools_inside(entry))

@@ -41,12 +41,12 @@ class Source:
         return len(self.data) + sum(map(len, self.files.values()))
 
 
-def pasted(text: str, form: str | None = None) -> Source:
+def pasted(text: str, format: str | None = None) -> Source:
     """Pasted text as a source, labelled after the syntax that it looks like."""
     start = text.lstrip()[:1]
     first = text.lstrip().partition("\n")[0]
     suffix = ".json" if start in ("{", "[") else ".yaml" if ":" in first else ".csv"
-    return Source(f"pasted{suffix}", text.encode("utf-8", "surrogatepass"), form)
+    return Source(f"pasted{suffix}", text.encode("utf-8", "surrogatepass"), format)
 
 
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
@@ -111,7 +111,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _toolset(folder: Path) -> list[Path]:
-    """The merged tools in a bundle's folder, in the neutral shape; empty where it is no bundle.
+    """The merged tools in a bundle's folder, in the neutral format; empty where it is no bundle.
 
     Raises ``CatalogError`` for a bundle of another version.
     """
@@ -262,7 +262,7 @@ BUNDLE = 3
 PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
 """The file of a bundle that says which tools each profile has, and where their exports are."""
 TOOLSET = 1
-"""That of a toolset in the neutral shape."""
+"""That of a toolset in the neutral format."""
 PART_TOOLS = 40_000
 """Tools in a file of a bundle that holds definitions; more are written in parts."""
 PART_PAIRS = 250_000

@@ -4,9 +4,9 @@ Without a tokenizer every figure is an estimate, and it is labelled so. The rule
 what sub-word vocabularies usually keep whole: up to ten letters of a word (names are split at
 capitals and underscores), three digits, four signs of punctuation, a run of blanks, three bytes
 of any other script. Measured against tiktoken 0.14 with o200k_base on 8,214 tools (six public
-catalogs and the bundled example) in the OpenAI chat shape: 886,288 estimated, 880,414 counted, a
+catalogs and the bundled example) in the OpenAI chat format: 886,288 estimated, 880,414 counted, a
 ratio of 1.007. By public catalog it is 0.99 to 1.01 (0.98 for the example; up to 1.03 in the MCP
-shape), for nine tools in ten between 0.9 and 1.2.
+format), for nine tools in ten between 0.9 and 1.2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.environment import read_environment
@@ -62,7 +62,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class SizeChange:
-    """What tools take as they are, and what takes their place; ``name`` says in which shape of a
+    """What tools take as they are, and what takes their place; ``name`` says in which format of a
     prompt, or on which server (empty for none).
     """
 
@@ -137,46 +137,46 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
     )
 
 
-def tool_size(tool: Tool, shape: str = PROMPT_SHAPES[0]) -> Size:
-    """Size of the tool as compact JSON in ``shape``, its tokens as ``tokenizer`` counts them.
+def tool_size(tool: Tool, format: str = PROMPT_FORMATS[0]) -> Size:
+    """Size of the tool as compact JSON in ``format``, its tokens as ``tokenizer`` counts them.
 
-    Raises ``ExportError`` for an unknown shape.
+    Raises ``ExportError`` for an unknown format.
     """
-    text = _COMPACT.encode(write_record(tool, shape))
+    text = _COMPACT.encode(write_record(tool, format))
     return Size(tokenizer().count(text), len(text.encode("utf-8", "replace")))
 
 
-def tool_tokens(tool: Tool, shape: str = PROMPT_SHAPES[0]) -> int:
+def tool_tokens(tool: Tool, format: str = PROMPT_FORMATS[0]) -> int:
     """The tokens of ``tool_size``."""
-    return tool_size(tool, shape).tokens
+    return tool_size(tool, format).tokens
 
 
 class Costs:
-    """Sizes of tools in any shape, each worked out once."""
+    """Sizes of tools in any format, each worked out once."""
 
     def __init__(self) -> None:
         self._sizes: dict[tuple[str, str, str], Size] = {}
 
-    def size(self, tool: Tool, shape: str) -> Size:
+    def size(self, tool: Tool, format: str) -> Size:
         """As ``tool_size``; tools of equal id and definition are counted once."""
-        key = (tool.id, tool.fingerprint, shape)
+        key = (tool.id, tool.fingerprint, format)
         if key not in self._sizes:
-            self._sizes[key] = tool_size(tool, shape)
+            self._sizes[key] = tool_size(tool, format)
         return self._sizes[key]
 
-    def of(self, tool: Tool, shape: str) -> int:
+    def of(self, tool: Tool, format: str) -> int:
         """The tokens of ``size``."""
-        return self.size(tool, shape).tokens
+        return self.size(tool, format).tokens
 
-    def change(self, before: Iterable[Tool], after: Iterable[Tool], shape: str) -> SizeChange:
+    def change(self, before: Iterable[Tool], after: Iterable[Tool], format: str) -> SizeChange:
         """From the size of some tools to that of others."""
-        sizes = (sum((self.size(t, shape) for t in tools), Size()) for tools in (before, after))
-        return SizeChange(shape, *sizes)
+        sizes = (sum((self.size(t, format) for t in tools), Size()) for tools in (before, after))
+        return SizeChange(format, *sizes)
 
 
-def plan_size(plan: MergePlan, shape: str, costs: Costs) -> SizeChange:
-    """What becomes of the whole toolset. Raises ``ExportError`` for an unknown shape."""
-    return costs.change(plan.catalog.tools, (item.tool for item in plan.tools), shape)
+def plan_size(plan: MergePlan, format: str, costs: Costs) -> SizeChange:
+    """What becomes of the whole toolset. Raises ``ExportError`` for an unknown format."""
+    return costs.change(plan.catalog.tools, (item.tool for item in plan.tools), format)
 
 
 ESTIMATE = Tokenizer("estimate", estimate_tokens)

@@ -295,13 +295,13 @@ class Record:
 Values = tuple[Record | Problem, ...]
 
 
-def read_values(source: Source, shape: str | None = None) -> tuple[Values, bool]:
+def read_values(source: Source, format: str | None = None) -> tuple[Values, bool]:
     """The JSON or YAML documents of a source, each line of a JSONL one, each row of a table; and
     whether it is a table.
 
     What cannot be parsed is a ``Problem``; a part of a value that cannot be kept exactly (NaN, a
     repeated key, an endless number) is a ``Flaw`` inside it. A text is a table if its label ends
-    in csv or tsv, ``shape`` is ``csv``, or its first line names columns. Raises ``CatalogError``
+    in csv or tsv, ``format`` is ``csv``, or its first line names columns. Raises ``CatalogError``
     for a source larger than ``MAX_BYTES``.
     """
     check_size(source.label, len(source.data))
@@ -315,7 +315,7 @@ def read_values(source: Source, shape: str | None = None) -> tuple[Values, bool]
         reason = "is empty; give JSON, YAML or CSV with at least one tool"
         return (Problem(source.label, reason),), False
     suffix = PurePosixPath(source.label).suffix.lower()
-    whole, is_table = Record(text, source.label), shape == "csv" or suffix in (".csv", ".tsv")
+    whole, is_table = Record(text, source.label), format == "csv" or suffix in (".csv", ".tsv")
     items = None if is_table else _document(whole, suffix)
     if items is None:
         return _table(whole, "\t" if suffix == ".tsv" else ""), True

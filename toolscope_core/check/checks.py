@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
 from toolscope_core.check.baseline import Baseline, BaselineChanges
 from toolscope_core.decisions.constraints import profiles
@@ -273,17 +273,17 @@ def stale_decisions(
 
 @dataclass(frozen=True, slots=True)
 class TokenGrowth:
-    """The whole catalog by shape, the one that totals are given in first, and in that shape by
+    """The whole catalog by format, the one that totals are given in first, and in that format by
     server, sorted; ``estimator`` says whether tokens are estimates.
     """
 
-    shapes: tuple[SizeChange, ...]
+    formats: tuple[SizeChange, ...]
     servers: tuple[SizeChange, ...]
     estimator: str
 
     @property
     def total(self) -> SizeChange:
-        return self.shapes[0]
+        return self.formats[0]
 
 
 def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
@@ -294,11 +294,11 @@ def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
         for tool in catalog.tools:
             by_server[tool.server][side].append(tool)
     return TokenGrowth(
-        tuple(costs.change(old.tools, new.tools, shape) for shape in PROMPT_SHAPES),
+        tuple(costs.change(old.tools, new.tools, format) for format in PROMPT_FORMATS),
         tuple(
             SizeChange(name, change.before, change.after)
             for name, tools in sorted(by_server.items())
-            for change in [costs.change(*tools, PROMPT_SHAPES[0])]
+            for change in [costs.change(*tools, PROMPT_FORMATS[0])]
         ),
         tokenizer().label,
     )

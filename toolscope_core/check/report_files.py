@@ -213,12 +213,12 @@ def _tokens(report: GateReport) -> Iterator[str]:
     growth = report.tokens
     yield f"\n### Tokens ({growth.estimator})\n\n"
     yield "| target | before → now | growth |\n|---|:--|--:|\n"
-    yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.shapes)
+    yield "".join(f"| {one.name} | {one.in_words} | {one.added:+,} |\n" for one in growth.formats)
     changes = sorted(
         (one for one in growth.servers if one.added), key=lambda one: (-abs(one.added), one.name)
     )
     if changes:
-        yield f"\nBy server, in the shape {growth.total.name}:\n\n"
+        yield f"\nBy server, in the format {growth.total.name}:\n\n"
     for one in changes[:_MOST_ITEMS]:
         name = code(one.name) if one.name else "no server"
         yield f"- {name}: {one.in_words} ({one.added:+,})\n"

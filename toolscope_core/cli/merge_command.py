@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import OFFERED, PROMPT_FORMATS
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
@@ -55,13 +55,13 @@ def merge(
     catalogs: options.CatalogPaths,
     out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
     threshold: options.Threshold = None,
-    shape: Annotated[
+    format: Annotated[
         str | None,
         typer.Option(
             "--format",
             parser=_export_format,
             metavar=f"<{'|'.join(OFFERED)}>",
-            help="Shape of toolset.json; default the input's.",
+            help="Format of toolset.json; default the input's.",
         ),
     ] = None,
     fix: Annotated[
@@ -72,7 +72,7 @@ def merge(
         ),
     ] = False,
     accept: options.Accepted = "auto",
-    gateway: options.WithRouters = False,
+    gateway: options.WithGatewayTools = False,
     decisions: Annotated[
         Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
     ] = None,
@@ -156,7 +156,7 @@ def merge(
         plan = findability_options.with_eager_tools(
             plan_merge(analysis, log, config), log, eager_tokens, usage or (), queries, searched_as
         )
-        bundle = bundle_of(analysis, plan, log, config, shape, fix)
+        bundle = bundle_of(analysis, plan, log, config, format, fix)
         write_folder(bundle.files(), out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
         analysis.cached_judge.save()
@@ -259,20 +259,20 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     """Say which gateway tools nobody accepted because agents would have more to read, and why."""
-    tools, shape = plan.catalog.by_id, PROMPT_SHAPES[0]
+    tools, format = plan.catalog.by_id, PROMPT_FORMATS[0]
     for one in plan.clusters:
-        if is_larger_gateway(one, size := merge_size(one, tools, shape, costs)):
+        if is_larger_gateway(one, size := merge_size(one, tools, format, costs)):
             why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
             terminal.say(f"left to a person: {for_terminal(why)}")
 
 
 def _tell_toolset(bundle: Bundle) -> None:
     sizes = bundle.sizes
-    terminal.say(f"about {sizes.shapes[0].in_words} ({tokenizer().label})")
+    terminal.say(f"about {sizes.formats[0].in_words} ({tokenizer().label})")
     if sizes.loading:
         eager, deferred = sizes.loading
         terminal.say(
-            f"in every prompt, as {sizes.shapes[-1].name}: {eager.tokens:,} tokens of "
+            f"in every prompt, as {sizes.formats[-1].name}: {eager.tokens:,} tokens of "
             f"{quantity(len(bundle.plan.eager or ()), 'tool')}; left to the client's search: "
             f"{deferred.tokens:,}"
         )

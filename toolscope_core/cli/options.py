@@ -32,7 +32,7 @@ CatalogPaths = Annotated[
 Accepted = Annotated[
     AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
 ]
-WithRouters = Annotated[
+WithGatewayTools = Annotated[
     bool, typer.Option("--gateway", help="Also merge clusters that need a gateway.")
 ]
 EmbedderName = Annotated[

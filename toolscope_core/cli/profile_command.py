@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli import options
 from toolscope_core.cli.terminal import MOST_TOLD, command, progress, say
@@ -101,7 +101,7 @@ def profile(
         Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")
     ] = None,
     accept: options.Accepted = "auto",
-    gateway: options.WithRouters = False,
+    gateway: options.WithGatewayTools = False,
     embedder: options.EmbedderName = None,
     ask: options.AskRequest = options.SAVED,
 ) -> None:
@@ -171,7 +171,7 @@ def _smallest_profile(
     under the name keeps its rules and words.
     """
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
-    tokens = {tool.id: costs.of(tool, PROMPT_SHAPES[0]) for tool in tools}
+    tokens = {tool.id: costs.of(tool, PROMPT_FORMATS[0]) for tool in tools}
     cover, total = intent_cover.smallest_cover(intents, tokens, budget), 0
     for number, one in enumerate(cover.additions, 1):
         total += one.tokens

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from toolscope_core.catalog.document_variants import read_variants, with_variants
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -48,7 +48,7 @@ class Bench:
         """With the encoder of the environment, or of this name."""
         costs = Costs()
         return cls(
-            catalog, *encoder_and_cache(embedder), lambda tool: costs.of(tool, PROMPT_SHAPES[0])
+            catalog, *encoder_and_cache(embedder), lambda tool: costs.of(tool, PROMPT_FORMATS[0])
         )
 
     @classmethod

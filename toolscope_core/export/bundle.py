@@ -62,7 +62,7 @@ class Bundle:
     """The bundle of a ``plan`` as it leaves, and what there is to say of it: the sizes of the
     toolset, and each profile with its own plan.
 
-    ``sent_as`` is the shape that somebody asked for, ``None`` for that in which the tools came in;
+    ``sent_as`` is the format that somebody asked for, ``None`` for that in which the tools came in;
     with ``fix`` the toolset is in parts as the target takes them.
     """
 
@@ -77,14 +77,14 @@ class Bundle:
     profiles: tuple[tuple[ProfileTools, MergePlan], ...]
 
     @property
-    def shape(self) -> str:
-        """The shape of the toolset."""
+    def format(self) -> str:
+        """The format of the toolset."""
         return self.sent_as or self.plan.catalog.format
 
     @property
     def toolsets(self) -> dict[str, ToolsetPart]:
         """File name → the tools in it."""
-        return named_toolsets(self.plan, self.shape, self.fix)
+        return named_toolsets(self.plan, self.format, self.fix)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Names and contents of the files, each made when it is asked for, always in the same
@@ -102,7 +102,7 @@ class Bundle:
             self.plan,
             self.config,
             thresholds_of(self.analysis, self.log),
-            {"shape": self.shape, "fix": self.fix},
+            {"format": self.format, "fix": self.fix},
             counts["siblings"],
         )
         yield MANIFEST, _json({**about, "tokens": self.sizes.row, "sha256": hashes})
@@ -144,16 +144,18 @@ class Bundle:
         """The toolset of the plan, or of a profile's; where tools are left to OpenAI's search, each
         server is a namespace.
         """
-        for name, tools in named_toolsets(plan, self.shape, self.fix).items():
+        for name, tools in named_toolsets(plan, self.format, self.fix).items():
             part, servers = tools, plan.catalog.servers
             if plan.profile:
                 owners = {item.tool.server for item in tools}
                 servers = tuple(one for one in servers if one.name in owners)
-            if plan.eager is not None and self.shape == "openai-responses":
+            if plan.eager is not None and self.format == "openai-responses":
                 texts = namespace_descriptions(plan.catalog, self.log)
                 described = described_servers(servers, (item.tool for item in tools), texts)
                 part, servers = in_namespaces(tools, described)
-            toolset = write_toolset(part, servers, self.shape, self.sent_as is not None, plan.eager)
+            toolset = write_toolset(
+                part, servers, self.format, self.sent_as is not None, plan.eager
+            )
             yield name, _json(toolset, 3)
 
     def _pair_files(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
@@ -211,23 +213,23 @@ def bundle_of(
     plan: MergePlan,
     log: Sequence[Decision],
     config: PlanConfig,
-    shape: str | None = None,
+    format: str | None = None,
     fix: bool = False,
 ) -> Bundle:
     """The bundle of a plan that was made with ``log`` and ``config``.
 
-    ``shape`` defaults to the input's; ``fix`` applies the fixes that are offered for it. Raises
+    ``format`` defaults to the input's; ``fix`` applies the fixes that are offered for it. Raises
     ``ExportError`` where the target would refuse the toolset, or that of a profile.
     """
-    plan = checked_plan(plan, shape, fix, config.leave_out_refused)
+    plan = checked_plan(plan, format, fix, config.leave_out_refused)
     own_plans = []
     for profile in profiles(plan.catalog, log).values():
         choice = profile_tools(plan, profile)
-        own = checked_plan(profile_plan(plan, choice), shape, fix, config.leave_out_refused)
+        own = checked_plan(profile_plan(plan, choice), format, fix, config.leave_out_refused)
         own_plans.append((choice, own))
     costs = Costs()
-    sizes = toolset_sizes(plan, shape or plan.catalog.format, costs)
-    return Bundle(analysis, plan, log, config, shape, fix, costs, sizes, tuple(own_plans))
+    sizes = toolset_sizes(plan, format or plan.catalog.format, costs)
+    return Bundle(analysis, plan, log, config, format, fix, costs, sizes, tuple(own_plans))
 
 
 def write_bundle(
@@ -316,7 +318,7 @@ def _neutral(
     write: Callable[[object], str],
     names: Sequence[FormerName] = (),
 ) -> Iterator[tuple[str, bytes]]:
-    """A file with tools in the neutral shape, or its parts, of ``PART_TOOLS`` at most; the first
+    """A file with tools in the neutral format, or its parts, of ``PART_TOOLS`` at most; the first
     has the names that agents called tools by.
     """
     parts = split(tools, sources.PART_TOOLS) if len(tools) > sources.PART_TOOLS else (tools,)

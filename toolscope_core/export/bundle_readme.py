@@ -18,7 +18,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 _FILES = (
-    ("toolset.json", "the merged toolset in the shape asked for; toolset-1.json … where split"),
+    ("toolset.json", "the merged toolset in the format asked for; toolset-1.json … where split"),
     ("neutral.json", "the same tools with their ids; read where this folder is given as input"),
     ("original.json", "the tools as they came in; `check --baseline` compares with them"),
     ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),

@@ -1,4 +1,4 @@
-"""Whether a plan may be exported in a shape, and the plan as it is exported."""
+"""Whether a plan may be exported in a format, and the plan as it is exported."""
 
 from dataclasses import replace
 
@@ -93,28 +93,28 @@ def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
 
 
 def readable_plan(
-    plan: MergePlan, shape: str | None, fix: bool, leave_out: bool = False
+    plan: MergePlan, format: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
-    """The plan as it would leave in ``shape``: with fixes if ``fix``, without the tools that no
-    client could read or run, but for those that came in so where ``shape`` is ``None``, and if
+    """The plan as it would leave in ``format``: with fixes if ``fix``, without the tools that no
+    client could read or run, but for those that came in so where ``format`` is ``None``, and if
     ``leave_out`` without all others that the target refuses. ``refusals`` says what else is
     against it.
     """
-    target = shape or plan.catalog.format
+    target = format or plan.catalog.format
     new_names = newcomers_renamed(plan, target)
     plan = with_tools(plan, new_names) if new_names else plan
     plan = with_fixes(plan, target) if fix else plan
     reasons = unreadable([item.tool for item in plan.tools], target)
-    if reasons and shape is None:
+    if reasons and format is None:
         at_entry = unreadable(plan.catalog.tools, target)
         reasons = {tool_id: why for tool_id, why in reasons.items() if tool_id not in at_entry}
     if leave_out and not reasons:
-        against = toolset_refusals(plan, shape, fix)
+        against = toolset_refusals(plan, format, fix)
         reasons = {violation.tool_id: violation.message for violation in against[::-1]}
         reasons.pop("", None)
     if not reasons:
         return plan
-    return readable_plan(without_unreadable(plan, reasons), shape, fix, leave_out)
+    return readable_plan(without_unreadable(plan, reasons), format, fix, leave_out)
 
 
 def held_back(plan: MergePlan) -> tuple[str, ...]:
@@ -129,15 +129,15 @@ def held_back(plan: MergePlan) -> tuple[str, ...]:
 
 
 def toolset_refusals(
-    plan: MergePlan, shape: str | None, fix: bool = False
+    plan: MergePlan, format: str | None, fix: bool = False
 ) -> tuple[RuleViolation, ...]:
-    """The violations that keep the toolset from being written in ``shape``, in parts if ``fix``.
+    """The violations that keep the toolset from being written in ``format``, in parts if ``fix``.
 
-    ``None`` is the shape it came in. A rule that a tool already broke when it came in is then not
+    ``None`` is the format it came in. A rule that a tool already broke when it came in is then not
     held against it: the file had that flaw already.
     """
-    if shape is not None:
-        return broken_rules(plan, shape, fix)
+    if format is not None:
+        return broken_rules(plan, format, fix)
     originals = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
     at_entry = {
         (violation.tool_id, violation.rule)
@@ -150,18 +150,18 @@ def toolset_refusals(
 
 
 def checked_plan(
-    plan: MergePlan, shape: str | None, fix: bool, leave_out: bool = False
+    plan: MergePlan, format: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
-    """The plan as it leaves in ``shape`` (``None``: as it came in), fixes applied if ``fix``, what
+    """The plan as it leaves in ``format`` (``None``: as it came in), fixes applied if ``fix``, what
     the target refuses left out if ``leave_out``.
 
     Raises ``ExportError`` with the first 10 violations and their number where the target would
     refuse it.
     """
-    plan = readable_plan(plan, shape, fix, leave_out)
-    against = toolset_refusals(plan, shape, fix)
+    plan = readable_plan(plan, format, fix, leave_out)
+    against = toolset_refusals(plan, format, fix)
     if against:
-        raise ExportError(_refusal(against, shape or plan.catalog.format, fix))
+        raise ExportError(_refusal(against, format or plan.catalog.format, fix))
     return plan
 
 
@@ -169,7 +169,7 @@ def _old_names(plan: MergePlan) -> set[str]:
     return {tool.name for tool in plan.catalog.tools}
 
 
-def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool) -> str:
+def _refusal(against: tuple[RuleViolation, ...], format: str, fixed_already: bool) -> str:
     fixable = sum(bool(violation.fix) for violation in against)
     lines = [f"  {_line(violation)}" for violation in against[:_SHOWN]]
     if len(against) > _SHOWN:
@@ -177,9 +177,9 @@ def _refusal(against: tuple[RuleViolation, ...], shape: str, fixed_already: bool
     mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
     return "\n".join(
         [
-            f"the toolset breaks {len(against)} rules of {target_named(shape).title}, so it is not "
-            f"written as {shape}; {mends}; --leave-out-refused writes the others; another format "
-            "may take it:",
+            f"the toolset breaks {len(against)} rules of {target_named(format).title}, so it is "
+            f"not written as {format}; {mends}; --leave-out-refused writes the others; another "
+            "format may take it:",
             *lines,
         ]
     )
@@ -191,7 +191,7 @@ def _line(violation: RuleViolation) -> str:
     return f"{place}{violation.message} {remedy}"
 
 
-def named_toolsets(plan: MergePlan, shape: str, fix: bool) -> dict[str, ToolsetPart]:
+def named_toolsets(plan: MergePlan, format: str, fix: bool) -> dict[str, ToolsetPart]:
     """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
-    parts = toolsets(plan, shape, fix)
+    parts = toolsets(plan, format, fix)
     return dict(zip(part_names("toolset.json", len(parts)), parts, strict=True))

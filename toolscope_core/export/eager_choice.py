@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import Costs, Size
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
@@ -48,7 +48,7 @@ def loaded_tools(
     evidence: LoadingEvidence,
     budget: int,
     costs: Costs,
-    shape: str = PROMPT_SHAPES[0],
+    format: str = PROMPT_FORMATS[0],
 ) -> tuple[LoadedTool, ...]:
     """Every outgoing tool, those first whose calls the search would lose most, then the most
     called; in this order they are in every prompt as far as ``budget`` tokens go. One that nobody
@@ -62,7 +62,7 @@ def loaded_tools(
         rows.append(
             LoadedTool(
                 tool=item.tool,
-                tokens=costs.of(item.tool, shape),
+                tokens=costs.of(item.tool, format),
                 calls=sum(evidence.calls.get(one, 0) for one in item.members),
                 share=evidence.shares.get(own),
                 is_eager=bool(decided_ids) and not deferrals[decided_ids[0]],
@@ -84,12 +84,12 @@ def eager_ids(rows: Sequence[LoadedTool]) -> tuple[str, ...]:
     return tuple(sorted(row.tool.id for row in rows if row.is_eager))
 
 
-def loading_sizes(plan: MergePlan, costs: Costs, shape: str) -> tuple[Size, Size]:
+def loading_sizes(plan: MergePlan, costs: Costs, format: str) -> tuple[Size, Size]:
     """What the outgoing tools take in every prompt, and what those take that a search returns, all
     of them at once: definitions alone, without the search and what it says of the others.
     """
     sizes = [Size(), Size()]
     for item in plan.tools:
         is_deferred = plan.eager is not None and item.tool.id not in plan.eager
-        sizes[is_deferred] += costs.size(item.tool, shape)
+        sizes[is_deferred] += costs.size(item.tool, format)
     return sizes[0], sizes[1]

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import asdict, dataclass
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.sources import BUNDLE
 from toolscope_core.catalog.splitting import servers_of
 from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size, tokenizer
@@ -27,7 +27,7 @@ def manifest(
     siblings: int,
 ) -> JsonObject:
     """What the bundle of a plan says of itself, without sizes and hashes: ``output`` are the
-    ``shape`` and whether fixes are applied (``fix``), ``siblings`` is how many judged pairs are
+    ``format`` and whether fixes are applied (``fix``), ``siblings`` is how many judged pairs are
     related, ``parts`` has the tools of each file of the toolset.
     """
     states = Counter(cluster.state for cluster in plan.clusters)
@@ -77,47 +77,49 @@ def manifest(
         **_documents(analysis),
         "toolsets": [
             {"file": name, "tools": len(part), "servers": servers_of(part)}
-            for name, part in named_toolsets(plan, output["shape"], output["fix"]).items()
+            for name, part in named_toolsets(plan, output["format"], output["fix"]).items()
         ],
         "violations": [
-            asdict(violation) for violation in broken_rules(plan, output["shape"], output["fix"])
+            asdict(violation) for violation in broken_rules(plan, output["format"], output["fix"])
         ],
     }
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsetSizes:
-    """What becomes of the toolset in the shape that totals are given in, and then in the one it
+    """What becomes of the toolset in the format that totals are given in, and then in the one it
     leaves in, if that is another of those in prompts. ``loading`` is what is in every prompt and
     what a search returns, ``None`` where tools are left to none.
     """
 
-    shapes: tuple[SizeChange, ...]
+    formats: tuple[SizeChange, ...]
     loading: tuple[Size, Size] | None = None
 
     @property
     def row(self) -> JsonObject:
         """The sizes as the manifest has them."""
-        before, after = self.shapes[0].before, self.shapes[0].after
-        sizes = {one.name: (one.before.tokens, one.after.tokens) for one in self.shapes}
+        before, after = self.formats[0].before, self.formats[0].after
+        sizes = {one.name: (one.before.tokens, one.after.tokens) for one in self.formats}
         row = {
             "estimate": not tokenizer().exact,
             "counted": tokenizer().label,
             "before": before.tokens,
             "after": after.tokens,
             "bytes": {"before": before.bytes, "after": after.bytes},
-            "by_shape": {name: {"before": old, "after": new} for name, (old, new) in sizes.items()},
+            "by_format": {
+                name: {"before": old, "after": new} for name, (old, new) in sizes.items()
+            },
         }
         if self.loading:
             eager, deferred = (size.tokens for size in self.loading)
-            row["loading"] = {"shape": self.shapes[-1].name, "eager": eager, "deferred": deferred}
+            row["loading"] = {"format": self.formats[-1].name, "eager": eager, "deferred": deferred}
         return row
 
 
-def toolset_sizes(plan: MergePlan, shape: str, costs: Costs) -> ToolsetSizes:
-    """The sizes of the toolset of a plan that leaves in ``shape``."""
-    total, *others = PROMPT_SHAPES
-    changes = [plan_size(plan, name, costs) for name in (total, *({shape} & set(others)))]
+def toolset_sizes(plan: MergePlan, format: str, costs: Costs) -> ToolsetSizes:
+    """The sizes of the toolset of a plan that leaves in ``format``."""
+    total, *others = PROMPT_FORMATS
+    changes = [plan_size(plan, name, costs) for name in (total, *({format} & set(others)))]
     loading = None if plan.eager is None else loading_sizes(plan, costs, changes[-1].name)
     return ToolsetSizes(tuple(changes), loading)
 

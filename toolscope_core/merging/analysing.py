@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from toolscope_core.catalog.document_variants import with_expanded
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import Costs, SizeChange, tokenizer
 from toolscope_core.decisions.constraints import ToolLocator, constraints, edits, variants
 from toolscope_core.decisions.forms import id_list
@@ -169,10 +169,12 @@ _NAMED = 2
 """So many parts that grow are named, those that grow most."""
 
 
-def merge_size(cluster: Cluster, tools: Mapping[str, Tool], shape: str, costs: Costs) -> SizeChange:
+def merge_size(
+    cluster: Cluster, tools: Mapping[str, Tool], format: str, costs: Costs
+) -> SizeChange:
     """From the members, which ``tools`` holds by id, to the one tool with the document."""
     members = [tools[member] for member in cluster.members]
-    return costs.change(members, [documented(tools[cluster.canonical], cluster.document)], shape)
+    return costs.change(members, [documented(tools[cluster.canonical], cluster.document)], format)
 
 
 def is_larger_gateway(cluster: Cluster, size: SizeChange) -> bool:
@@ -289,7 +291,7 @@ def plan_of(analysis: Analysis, proposals: Proposals, config: PlanConfig) -> Mer
         proposals.clusters,
         config,
         catalog.blocked,
-        lambda one: is_larger_gateway(one, merge_size(one, tools, PROMPT_SHAPES[0], costs)),
+        lambda one: is_larger_gateway(one, merge_size(one, tools, PROMPT_FORMATS[0], costs)),
     )
     plan = apply_clusters(catalog, clusters, config.gateway, proposals.edited, proposals.omitted)
     return plan if config.eager is None else replace(plan, eager=frozenset(config.eager))

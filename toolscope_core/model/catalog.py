@@ -104,7 +104,7 @@ class Catalog:
     """Tools and their servers, sorted by id and by name, with what could not be read.
 
     ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
-    shape in which its tools are written again.
+    format in which its tools are written again.
     ``former_names`` came with a bundle. ``by_id`` has the tools by their ids.
     """
 

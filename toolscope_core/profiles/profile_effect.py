@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolscope_core.catalog.formats.format_table import MATRIX, PROMPT_SHAPES, target_named
+from toolscope_core.catalog.formats.format_table import MATRIX, PROMPT_FORMATS, target_named
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.comparison import Trial, compared, of_rankings, request_of
 from toolscope_core.evaluation.confusions import Mismatch, confusion_matrix
@@ -54,7 +54,7 @@ def effect_lines(
             side,
             trial,
             ranker.rankings(side.tools, trial.requests, max(_CUTOFFS)),
-            lambda tool: costs.of(tool, PROMPT_SHAPES[0]),
+            lambda tool: costs.of(tool, PROMPT_FORMATS[0]),
         )
         for side in (of_plan(plan, "whole"), of_plan(profile_plan(plan, toolset), "profile"))
     )
@@ -127,13 +127,13 @@ def profile_report(
     toolset: ProfileTools,
     intents: Sequence[Intent],
     costs: Costs,
-    shape: str = PROMPT_SHAPES[0],
+    format: str = PROMPT_FORMATS[0],
 ) -> ProfileReport:
-    """The figures of a profile's tools in the toolset of a plan, sizes in ``shape``."""
+    """The figures of a profile's tools in the toolset of a plan, sizes in ``format``."""
     return ProfileReport(
         toolset,
-        sum(costs.of(item.tool, shape) for item in toolset.tools),
-        sum(costs.of(item.tool, shape) for item in plan.tools),
+        sum(costs.of(item.tool, format) for item in toolset.tools),
+        sum(costs.of(item.tool, format) for item in plan.tools),
         tuple(intents),
         _confusions(analysis, toolset),
     )

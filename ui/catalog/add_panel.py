@@ -116,7 +116,9 @@ def files_panel(snapshot: Snapshot) -> None:
         return
     preview, choice = _form_places()
     formats = _formats(choice, [file.name for file in files], f"format_{turn}")
-    sources = [Source(f.name, f.getvalue(), form) for f, form in zip(files, formats, strict=True)]
+    sources = [
+        Source(f.name, f.getvalue(), format) for f, format in zip(files, formats, strict=True)
+    ]
     first = PurePath(sources[0].label)
     stem = first.parts[0] if folder else first.stem
     preview_and_add(snapshot, (preview, choice), sources, stem, str(turn), _next_turn)
@@ -126,7 +128,7 @@ def paste_panel(snapshot: Snapshot) -> None:
     """The form for pasted definitions; nothing is stored before the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
     text = st.text_area(
-        "Tool definitions, in any form that a file may have",
+        "Tool definitions, in any format that a file may have",
         key=f"paste_{turn}",
         height=120,
         max_chars=MOST_PASTED,
@@ -134,8 +136,8 @@ def paste_panel(snapshot: Snapshot) -> None:
     if not text.strip():
         return
     preview, choice = _form_places()
-    (form,) = _formats(choice, ["the pasted text"], f"format_{turn}")
-    source = pasted(text, form)
+    (format,) = _formats(choice, ["the pasted text"], f"format_{turn}")
+    source = pasted(text, format)
     stem = PurePath(source.label).stem
     preview_and_add(snapshot, (preview, choice), [source], stem, str(turn), _next_turn)
 

@@ -101,7 +101,7 @@ def servers_table(snapshot: Snapshot) -> None:
         return
     st.caption(
         "What does each server cost in every prompt? Tokens: "
-        f"{tokenizer().label}, as {snapshot.shape}."
+        f"{tokenizer().label}, as {snapshot.format}."
     )
     columns: Columns[catalog_tables.ServerRow] = [
         Column("name", title="server", width=220, pinned=True),

@@ -185,8 +185,8 @@ def without_servers(snapshot: Snapshot) -> ToolsetPrice:
 
 
 def _price(snapshot: Snapshot, items: Iterable[MergedTool]) -> ToolsetPrice:
-    shape = snapshot.shape
-    costs = [snapshot.work.catalogs.costs.of(item.tool, shape) for item in items]
+    format = snapshot.format
+    costs = [snapshot.work.catalogs.costs.of(item.tool, format) for item in items]
     return ToolsetPrice(len(costs), sum(costs))
 
 

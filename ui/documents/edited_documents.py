@@ -247,7 +247,7 @@ def synthesised(snapshot: Snapshot, cluster: Cluster) -> Draft:
 def preview(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> Card:
     """The cluster as it would be with this document: kind, argument maps, size."""
     analysis = snapshot.analysis
-    return card_of(analysis, with_draft(analysis, cluster, draft), snapshot.shape)
+    return card_of(analysis, with_draft(analysis, cluster, draft), snapshot.format)
 
 
 def edit(snapshot: Snapshot, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:

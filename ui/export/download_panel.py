@@ -21,7 +21,7 @@ PREVIEW_LINES = 60
 def download_panel(
     snapshot: Snapshot,
     config: PlanConfig,
-    use: exports.Use,
+    choice: exports.ExportTarget,
     fix: bool,
     figures: exports.ExportFigures,
 ) -> None:
@@ -32,8 +32,8 @@ def download_panel(
     button, places = st.columns([1, 3], vertical_alignment="center", gap="medium")
     button.download_button(
         "Download the zip",
-        lambda: exports.exported(snapshot, config, use, fix),
-        file_name=exports.file_name(snapshot, config, use, fix),
+        lambda: exports.exported(snapshot, config, choice, fix),
+        file_name=exports.file_name(snapshot, config, choice, fix),
         mime="application/zip",
         key="download",
         type="primary",
@@ -43,18 +43,18 @@ def download_panel(
         width="stretch",
     )
     with places:
-        _places(use.target, figures)
+        _places(choice.target, figures)
     if not refused and st.toggle("Show the files", key="files"):
         with st.spinner("Preparing the files"):
-            _files(exports.download(snapshot, config, use, fix).files)
+            _files(exports.download(snapshot, config, choice, fix).files)
 
 
-def _places(use: Target, figures: exports.ExportFigures) -> None:
+def _places(target: Target, figures: exports.ExportFigures) -> None:
     """Where each file of the zip goes, or why there is none."""
-    files = files_for(use, figures.files)
+    files = files_for(target, figures.files)
     places: dict[str, list[str]] = {}
     for name in files:
-        places.setdefault(where_it_goes(use, name), []).append(f"`{name_in_zip(name)}`")
+        places.setdefault(where_it_goes(target, name), []).append(f"`{name_in_zip(name)}`")
     if figures.refusals:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
         mended = f" *Apply suggested fixes* mends {fixes:,}." if fixes else ""
@@ -67,14 +67,14 @@ def _places(use: Target, figures: exports.ExportFigures) -> None:
     if not files:
         whole = ", and no server has all of its tools in every prompt"
         st.markdown(
-            f"No file for {use.title}: no merge here lets a server's tool be switched off"
-            f"{whole if figures.loading and use.can_defer else ''}."
+            f"No file for {target.title}: no merge here lets a server's tool be switched off"
+            f"{whole if figures.loading and target.can_defer else ''}."
         )
     effect = ""
     switched_off = sum(len(switch.off) for switch in switches_of(figures.plan))
-    if isinstance(use, Client) and switched_off:
+    if isinstance(target, Client) and switched_off:
         effect = f"Agents no longer see {quantity(switched_off, 'tool')}. "
-    if isinstance(use, Client) and any(one.kind == "gateway" for one in figures.plan.applied):
+    if isinstance(target, Client) and any(one.kind == "gateway" for one in figures.plan.applied):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
     st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")
 

@@ -17,18 +17,18 @@ from ui.shared import data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services import findable_tools, review, usage_evidence
-from ui.shared.services.exports import Use
+from ui.shared.services.exports import ExportTarget
 from ui.shared.snapshot import Snapshot
 
 _HEIGHT = 300
 
 
-def loading_panel(snapshot: Snapshot, config: PlanConfig, use: Use) -> PlanConfig:
+def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) -> PlanConfig:
     """The configuration with the tools that are chosen; draws how, and the list to change it."""
     with st.container(border=True):
-        if not use.target.can_defer:
+        if not choice.target.can_defer:
             st.caption(
-                f"The file for {use.target.title} holds every tool: it cannot leave some to a "
+                f"The file for {choice.target.title} holds every tool: it cannot leave some to a "
                 "search. `serve --search` can, for any client."
             )
         bar = st.container(horizontal=True, vertical_alignment="bottom")
@@ -130,7 +130,7 @@ def tools(
         deferrals(plan.catalog, snapshot.log),
     )
     return eager_choice.loaded_tools(
-        plan, evidence, budget, snapshot.work.catalogs.costs, snapshot.shape
+        plan, evidence, budget, snapshot.work.catalogs.costs, snapshot.format
     )
 
 

@@ -38,10 +38,10 @@ def pair_panel(snapshot: Snapshot) -> None:
         return
     cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
     first = " Pairs with a selected tool come first." if selection and not wanted.only else ""
-    shape, tokenizer_name = snapshot.shape, safe_text.untrusted(tokenizer().label)
+    format, tokenizer_name = snapshot.format, safe_text.untrusted(tokenizer().label)
     st.container(key="pairs_listed").caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
-        f"Token counts ({shape}): {tokenizer_name}."
+        f"Token counts ({format}): {tokenizer_name}."
     )
     pair = _pair_shown(snapshot, pairs.rows[0])
     _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{wanted.key}", pair)

@@ -42,12 +42,14 @@ def tools_by_profile(snapshot: Snapshot) -> dict[str, ProfileTools]:
 def tokens(snapshot: Snapshot) -> dict[str, int]:
     """The tokens of each tool of the toolset, for the chosen client."""
     costs, tools = snapshot.work.catalogs.costs, snapshot.plan.tools
-    return {item.tool.id: costs.of(item.tool, snapshot.shape) for item in tools}
+    return {item.tool.id: costs.of(item.tool, snapshot.format) for item in tools}
 
 
 def size(snapshot: Snapshot, toolset: ProfileTools) -> int:
     """The tokens of a profile's tools as its agent sees them, for the chosen client."""
-    return sum(snapshot.work.catalogs.costs.of(item.tool, snapshot.shape) for item in toolset.tools)
+    return sum(
+        snapshot.work.catalogs.costs.of(item.tool, snapshot.format) for item in toolset.tools
+    )
 
 
 def calls(snapshot: Snapshot) -> dict[str, int]:
@@ -141,7 +143,7 @@ def report(
         ranker = searches.bench(snapshot).ranker(RetrievalConfig())
         effect = profile_effect.effect_lines(plan, toolset, requests, ranker, costs)
         figures = profile_effect.profile_report(
-            snapshot.analysis, plan, toolset, intents, costs, snapshot.shape
+            snapshot.analysis, plan, toolset, intents, costs, snapshot.format
         )
         return replace(
             figures, misses=profile_effect.misses_of(plan, toolset, requests, ranker)

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, format_named
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS, format_named
 from toolscope_core.model.environment import (
     ApiKey,
     Settings,
@@ -112,9 +112,9 @@ def frame(page: str) -> Snapshot:
             st.text_input("Your name", name, key="reviewer", persist_state="session")
             _remember(reviewer())
         st.selectbox(
-            "Sizes for", PROMPT_SHAPES, PROMPT_SHAPES.index(snapshot.shape), key="shape",
+            "Sizes for", PROMPT_FORMATS, PROMPT_FORMATS.index(snapshot.format), key="format",
             format_func=lambda name: format_named(name).title,
-            on_change=lambda: workspace().catalogs.choose_shape(st.session_state["shape"]),
+            on_change=lambda: workspace().catalogs.choose_format(st.session_state["format"]),
             help="The API or client that you send tools to: tokens and bytes are those of tools as "
             "it takes them. MCP is what servers tell a client.",
         )  # fmt: skip

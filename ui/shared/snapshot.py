@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from toolscope_core.catalog.document_variants import with_expanded
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.decisions.constraints import owners, variants
 from toolscope_core.merging.analysing import Proposals, plan_of, proposed
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-SHAPE = "shape of prompts"
+FORMAT = "format of prompts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,18 +96,18 @@ class Snapshot:
             return build(value)
 
     @cached_property
-    def shape(self) -> str:
-        """The shape in which the tools stand in prompts of the client that people chose, of
-        ``PROMPT_SHAPES``, by default the first.
+    def format(self) -> str:
+        """The format in which the tools stand in prompts of the client that people chose, of
+        ``PROMPT_FORMATS``, by default the first.
         """
-        saved_shape = self.setting(SHAPE, lambda saved: str(saved["shape"]))
-        return saved_shape if saved_shape in PROMPT_SHAPES else PROMPT_SHAPES[0]
+        saved_format = self.setting(FORMAT, lambda saved: str(saved["format"]))
+        return saved_format if saved_format in PROMPT_FORMATS else PROMPT_FORMATS[0]
 
     @cached_property
     def tokens(self) -> dict[str, int]:
         """What each tool costs in every prompt of the chosen client, by id."""
         costs = self.work.catalogs.costs
-        return {tool.id: costs.of(tool, self.shape) for tool in self.catalog.tools}
+        return {tool.id: costs.of(tool, self.format) for tool in self.catalog.tools}
 
     def start(self, kind: str, work: jobs.Work) -> str:
         """Start long work of this kind on the catalog; returns the job's id (that of a running one,
@@ -165,7 +165,7 @@ class Snapshot:
         """What other descriptions, by tool id, make of the size of their tools as they came in."""
         tools = [self.catalog.by_id[one] for one in texts]
         tools_described = (replace(tool, description=texts[tool.id]) for tool in tools)
-        return self.work.catalogs.costs.change(tools, tools_described, self.shape)
+        return self.work.catalogs.costs.change(tools, tools_described, self.format)
 
     @property
     def analysis(self) -> Analysis:

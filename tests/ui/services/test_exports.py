@@ -16,30 +16,30 @@ from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.model.configuration import PlanConfig
 from ui.shared.services import exports, review
-from ui.shared.services.exports import uses
+from ui.shared.services.exports import export_targets
 
 
 def test_every_client_and_format_is_offered_once_and_the_loaded_one_last():
-    labels = [use.label for use in uses("mcp")]
+    labels = [choice.label for choice in export_targets("mcp")]
     assert labels == [
         *("Claude Code", "Cursor", "VS Code", "FastMCP", "ToolHive"),
         "Anthropic MCP connector",
         *("OpenAI chat", "OpenAI responses", "Anthropic", "Gemini", "Neutral file"),
         "MCP file, as loaded",
     ]
-    assert [use.shape for use in uses("anthropic") if use.target.writes] == [
+    assert [choice.format for choice in export_targets("anthropic") if choice.target.writes] == [
         *("openai-chat", "openai-responses", "mcp", "gemini", "neutral", None)
     ]
-    assert uses("bfcl")[-1].label == "BFCL file, as loaded"
+    assert export_targets("bfcl")[-1].label == "BFCL file, as loaded"
 
 
 def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_id, work):
-    use, called = uses("mcp")[0], "Team / Tools!"
+    choice, called = export_targets("mcp")[0], "Team / Tools!"
 
     def name(config=PlanConfig(), **options):  # noqa: B008
         now = work.snapshot(catalog_id)
         state = replace(now.state, record=replace(now.record, name=called))
-        return exports.file_name(replace(now, state=state), config, use, **options)
+        return exports.file_name(replace(now, state=state), config, choice, **options)
 
     first = name()
     assert first.split("-")[1:5] == ["team", "tools", "claude", "code"] and first == name()
@@ -55,13 +55,13 @@ def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_i
 @pytest.mark.parametrize("label", ["Claude Code", "Anthropic"])
 def test_a_zip_has_what_its_client_takes_first(catalog_id, work, label):
     record = work.snapshot(catalog_id).record
-    (use,) = [use for use in uses("mcp") if use.label == label]
+    (choice,) = [choice for choice in export_targets("mcp") if choice.label == label]
     accept_drop_in(work, catalog_id)
     config = PlanConfig(accept="all")
-    made = exports.download(work.snapshot(catalog_id), config, use, fix=True)
+    made = exports.download(work.snapshot(catalog_id), config, choice, fix=True)
     top = "claude-code.json" if label == "Claude Code" else "toolset.json"
     assert list(made.files)[:3] == ["README.md", top, "bundle/toolset.json"]
-    inside = exports.bundle(work.snapshot(catalog_id), config, use.shape, fix=True)
+    inside = exports.bundle(work.snapshot(catalog_id), config, choice.format, fix=True)
     below = {name: made.files[f"bundle/{name}"] for name in inside}
     assert below == inside, "as the command merge writes it"
     assert set(made.files) == {"README.md", top, *(f"bundle/{name}" for name in inside)}
@@ -75,8 +75,8 @@ def test_a_name_in_a_zip_that_was_taken_never_means_a_newcomers_tool(
     work, catalog_id, tmp_path, is_taken
 ):
     """In the next version of the catalog too; a zip that is only looked at changes nothing."""
-    use, take = uses("mcp")[-1], exports.exported if is_taken else exports.download
-    take(work.snapshot(catalog_id), PlanConfig(), use)
+    choice, take = export_targets("mcp")[-1], exports.exported if is_taken else exports.download
+    take(work.snapshot(catalog_id), PlanConfig(), choice)
     newcomer = tool("aaa", "add_numbers", "Put numbers into an album.", album=TEXT)
     newer = add_analysed(work, "Desk", *TOOLS, newcomer)
     for folder in (tmp_path / "1", tmp_path / "2"):
@@ -85,12 +85,12 @@ def test_a_name_in_a_zip_that_was_taken_never_means_a_newcomers_tool(
         owners = {route.server: name for name, route in routes.items() if "add_num" in name}
         own = "add_numbers" if is_taken else "beta_add_numbers"
         assert owners == {"aaa": "aaa_add_numbers", "beta": own}
-        take(work.snapshot(newer.id), PlanConfig(), use)
+        take(work.snapshot(newer.id), PlanConfig(), choice)
 
 
 @pytest.mark.case(57)
 def test_a_zip_that_is_taken_twice_is_the_same(work, catalog_id):
     (record,) = work.catalogs.newest()
-    config, use = PlanConfig(accept="all"), uses("mcp")[-1]
-    first = exports.exported(work.snapshot(record.id), config, use)
-    assert exports.exported(work.snapshot(record.id), config, use) == first
+    config, choice = PlanConfig(accept="all"), export_targets("mcp")[-1]
+    first = exports.exported(work.snapshot(record.id), config, choice)
+    assert exports.exported(work.snapshot(record.id), config, choice) == first

@@ -139,7 +139,7 @@ def test_sizes_are_those_of_the_chosen_client():
         return card.name, card.after.tokens, overview_panel.today(work.snapshot(i)).tokens
 
     first = seen()
-    work.catalogs.choose_shape("anthropic")
+    work.catalogs.choose_format("anthropic")
     other = seen()
     assert (first[0], other[0]) == ("openai-chat", "anthropic")
     assert other[1] < first[1] and other[2] < first[2]

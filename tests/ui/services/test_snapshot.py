@@ -15,9 +15,9 @@ def test_everybody_has_the_same_until_somebody_changes_something(work, catalog_i
     second = work.snapshot(catalog_id)
     assert (len(first.log), len(second.log)) == (0, 1), "what was drawn stays as it was"
     assert first.analysis is second.analysis and first.plan is not second.plan
-    work.catalogs.choose_shape("anthropic")
+    work.catalogs.choose_format("anthropic")
     third = work.snapshot(catalog_id)
-    assert (second.shape, third.shape) == ("openai-chat", "anthropic")
+    assert (second.format, third.format) == ("openai-chat", "anthropic")
 
 
 def test_one_that_is_past_holds_no_plan(work, catalog_id):

@@ -29,19 +29,21 @@ _IN_ORDER: tuple[RecordFormat, ...] = (
     MCP,
     GENERIC,
 )
-RECORD_FORMATS = {form.name: form for form in _IN_ORDER}
+RECORD_FORMATS = {format.name: format for format in _IN_ORDER}
 """By name, in the order in which they are tried: a record is read in the first that it fits."""
-_ON_OFFER = sorted((form for form in _IN_ORDER if form.offered), key=lambda form: form.offered)
+_ON_OFFER = sorted(
+    (format for format in _IN_ORDER if format.offered), key=lambda format: format.offered
+)
 
 OUTPUTS = tuple(RECORD_FORMATS)
 """The formats of tool records, in which a toolset can leave."""
 INPUTS = (*OUTPUTS, "openapi", "csv", "mcp-client")
 """The formats that a source can be in: tool records, and other documents."""
-OFFERED = tuple(form.name for form in _ON_OFFER)
+OFFERED = tuple(format.name for format in _ON_OFFER)
 """The formats that an export offers, in its order."""
-PROMPT_SHAPES = tuple(form.name for form in _ON_OFFER if form.in_prompts)
+PROMPT_FORMATS = tuple(format.name for format in _ON_OFFER if format.in_prompts)
 """The formats in which tools stand in prompts; the first is the one that totals are given in."""
-ADVISED = tuple(form.name for form in _ON_OFFER if form.advised)
+ADVISED = tuple(format.name for format in _ON_OFFER if format.advised)
 """The targets of which the first page says what they would refuse."""
 
 
@@ -81,14 +83,14 @@ _NOT_READ = (
 READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
 
 
-def fits(record: JsonObject, form: RecordFormat) -> bool:
+def fits(record: JsonObject, format: RecordFormat) -> bool:
     """Whether the record is written in the format and says nothing that it would not read."""
     if home := record_format.home_of(record):
-        return form.name == home
-    if not form.marks(record):
+        return format.name == home
+    if not format.marks(record):
         return False
     entries = ((part, GENERIC.find(record, part)) for part in READ)
-    return all(not entry or entry[0] in form.places.get(part, ()) for part, entry in entries)
+    return all(not entry or entry[0] in format.places.get(part, ()) for part, entry in entries)
 
 
 def detect(
@@ -100,9 +102,9 @@ def detect(
     those that the objects around these lists name.
     """
     tools = [record for record in records if GENERIC.marks(record)]
-    for form in RECORD_FORMATS.values():
-        if form.suits(tools, lists, servers) and all(fits(record, form) for record in tools):
-            return form
+    for format in RECORD_FORMATS.values():
+        if format.suits(tools, lists, servers) and all(fits(record, format) for record in tools):
+            return format
     return GENERIC
 
 

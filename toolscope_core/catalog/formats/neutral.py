@@ -25,7 +25,7 @@ def names_written(names: Sequence[FormerName]) -> JsonObject:
 
 
 def former_names_in(document: Any) -> tuple[FormerName, ...]:
-    """The names in a document in this shape; what is of another form is left out."""
+    """The names in a document in this format; what is of another is left out."""
     by_name = document.get(_NAMES) if isinstance(document, dict) else None
     return tuple(
         FormerName(name, *row)

@@ -254,7 +254,10 @@ class RecordFormat(Target):
 
 
 def read_record(
-    record: JsonObject, form: RecordFormat, server: str = "", budget: ExpansionBudget | None = None
+    record: JsonObject,
+    format: RecordFormat,
+    server: str = "",
+    budget: ExpansionBudget | None = None,
 ) -> Tool:
     """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
     else ``server/name``, else the name. ``budget`` is its document's; ``None`` makes a new one.
@@ -262,21 +265,21 @@ def read_record(
     Raises ``RecordError`` where a part is missing or cannot be understood.
     """
     built_in = built_in_record(record)
-    name = built_in_name(built_in) if built_in else _text(form, record, "name")
+    name = built_in_name(built_in) if built_in else _text(format, record, "name")
     if not name.strip():
-        keys = " or ".join(".".join(path) for path in form.places["name"])
+        keys = " or ".join(".".join(path) for path in format.places["name"])
         raise RecordError(f"has no name; give a text under {keys}")
     own = record.get("id")
     own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
-    hints = form.get(record, "annotations")
+    hints = format.get(record, "annotations")
     values = hints if isinstance(hints, dict) else {}
     return Tool(
         id=own_id if own_id.strip() else f"{server}/{name}" if server else name,
         name=name,
-        description=_text(form, record, "description"),
+        description=_text(format, record, "description"),
         server=server,
-        schema=read_parameters(form.get(record, "schema"), record.get("required"), budget),
-        returns=read_returns(form.get(record, "returns"), budget),
+        schema=read_parameters(format.get(record, "schema"), record.get("required"), budget),
+        returns=read_returns(format.get(record, "returns"), budget),
         annotations={
             key: values[key] for key, kind in HINTS.items() if isinstance(values.get(key), kind)
         },
@@ -284,9 +287,9 @@ def read_record(
     )
 
 
-def own_server(record: JsonObject, form: RecordFormat) -> str:
+def own_server(record: JsonObject, format: RecordFormat) -> str:
     """The server that the record itself names; empty if none."""
-    server = form.get(record, "server")
+    server = format.get(record, "server")
     return server if isinstance(server, str) and server.strip() else ""
 
 
@@ -307,8 +310,8 @@ def with_value(record: JsonObject, path: Path, value: Any) -> JsonObject:
     return {**record, key: value}
 
 
-def _text(form: RecordFormat, record: JsonObject, part: ToolPart) -> str:
-    value = form.get(record, part)
+def _text(format: RecordFormat, record: JsonObject, part: ToolPart) -> str:
+    value = format.get(record, part)
     if value is not None and not isinstance(value, str):
         excerpt = canonical_json(value)[:60]
         raise RecordError(f"has the {part} {excerpt}, which is not text; write it in quotes")

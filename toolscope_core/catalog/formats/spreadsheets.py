@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.scan.hidden import HIDDEN
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.plan import MergedTool, Relabel
@@ -62,7 +62,7 @@ def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
                 item.tool.name,
                 item.tool.description,
                 "" if item.tool.schema is None else canonical_json(item.tool.schema),
-                costs.of(item.tool, PROMPT_SHAPES[0]),
+                costs.of(item.tool, PROMPT_FORMATS[0]),
                 canonical_json(list(item.members)),
             )
             for item in tools

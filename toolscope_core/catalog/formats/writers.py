@@ -41,10 +41,10 @@ def write_toolset(
     others are, behind its search.
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
-    form = format_named(format)
-    records = [_written(item.tool, form, sendable) for item in tools]
-    if eager is None or not form.can_defer:
-        return form.document(_keep_ids(records, tools, form), tools, servers)
+    output = format_named(format)
+    records = [_written(item.tool, output, sendable) for item in tools]
+    if eager is None or not output.can_defer:
+        return output.document(_keep_ids(records, tools, output), tools, servers)
     deferred = [
         record
         if record_format.built_in_record(record)
@@ -52,8 +52,8 @@ def write_toolset(
         for record, item in zip(records, tools, strict=True)
     ]
     has_search = any(str(record.get("type")).startswith(_TOOL_SEARCH) for record in records)
-    search = [] if has_search else [dict(form.tool_search)]
-    return [*search, *form.document(deferred, tools, servers)]
+    search = [] if has_search else [dict(output.tool_search)]
+    return [*search, *output.document(deferred, tools, servers)]
 
 
 def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
@@ -65,39 +65,39 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
     return _written(tool, format_named(format), sendable)
 
 
-def _written(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
+def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
     """The record of the tool, that of a built-in one as its API takes it."""
     own = record_format.built_in_record(tool.raw)
-    if own and form.name in (record_format.home_of(own), "generic"):
+    if own and format.name in (record_format.home_of(own), "generic"):
         return own
-    record = _write_record(tool, form, sendable)
-    return {**record, record_format.KEPT: own} if own and form.name == "neutral" else record
+    record = _write_record(tool, format, sendable)
+    return {**record, record_format.KEPT: own} if own and format.name == "neutral" else record
 
 
-def _write_record(tool: Tool, form: RecordFormat, sendable: bool) -> JsonObject:
+def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
     """The tool's raw record where it has this format, else a new one, with the tool's parts."""
-    original = _read_raw(tool, form)
+    original = _read_raw(tool, format)
     dead = original is not None and leads_nowhere(original.schema)
-    foreign = dead or (original is not None and sendable and not _is_taken(original, form))
-    if foreign and form.renews:
+    foreign = dead or (original is not None and sendable and not _is_taken(original, format))
+    if foreign and format.renews:
         original = None
-    record = tool.raw if original else form.template
+    record = tool.raw if original else format.template
     is_same = original is not None and original.content_hash == tool.content_hash
     for part in () if is_same else OVERLAID:
         value = getattr(tool, part)
         if not _is_same(value, getattr(original or _NOTHING, part)):
-            record = _set_part(record, form, part, value)
+            record = _set_part(record, format, part, value)
     if original and foreign:
-        record = _set_part(record, form, "schema", tool.schema)
+        record = _set_part(record, format, "schema", tool.schema)
     if original and leads_nowhere(original.returns):
-        record = _set_part(record, form, "returns", tool.returns)
-    if not original and "id" in form.places:
+        record = _set_part(record, format, "returns", tool.returns)
+    if not original and "id" in format.places:
         record = {**record, "id": tool.id}
     if sendable:
-        record = form.sendable(record, is_new=original is None)
-    server = record_format.own_server(record, form)
-    if server != tool.server and (server or "server" in form.template):
-        record = record_format.with_value(record, _place(record, form, "server"), tool.server)
+        record = format.sendable(record, is_new=original is None)
+    server = record_format.own_server(record, format)
+    if server != tool.server and (server or "server" in format.template):
+        record = record_format.with_value(record, _place(record, format, "server"), tool.server)
     return record
 
 
@@ -109,21 +109,21 @@ def _deferred(record: JsonObject, is_deferred: bool) -> JsonObject:
     return record_format.with_value(record, ("cache_control",), None) if is_deferred else record
 
 
-def _is_taken(original: Tool, form: RecordFormat) -> bool:
+def _is_taken(original: Tool, format: RecordFormat) -> bool:
     """Whether the parameters stand in the raw record as the API or client of the format takes
     them; always so in a format that is only a file's.
     """
-    if not form.in_prompts:
+    if not format.in_prompts:
         return True
-    entry = form.find(original.raw, "schema")
+    entry = format.find(original.raw, "schema")
     if entry is None:
-        return not form.needs_schema
+        return not format.needs_schema
     path, schema = entry
     if not isinstance(schema, dict) or path == ("arguments",):
         return False
     is_object = str(schema.get("type")).lower() == "object"
     is_valid = f'"{INVALID}"' not in canonical_json(original.schema)
-    return is_object and is_valid and form.takes(schema, original.schema)
+    return is_object and is_valid and format.takes(schema, original.schema)
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -133,36 +133,38 @@ def _is_same(one: Any, other: Any) -> bool:
     return canonical_json(one) == canonical_json(other)
 
 
-def _read_raw(tool: Tool, form: RecordFormat) -> Tool | None:
+def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
     """The tool as its raw record alone declares it; ``None`` where that has another format."""
     try:
         return (
-            record_format.read_record(tool.raw, form, tool.server) if fits(tool.raw, form) else None
+            record_format.read_record(tool.raw, format, tool.server)
+            if fits(tool.raw, format)
+            else None
         )
     except RecordError:
         return None
 
 
-def _set_part(record: JsonObject, form: RecordFormat, part: ToolPart, value: Any) -> JsonObject:
+def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: Any) -> JsonObject:
     """The record with one part replaced where it stands; a part the format lacks is left out."""
-    if part not in form.places:
+    if part not in format.places:
         return record
-    path = _place(record, form, part)
-    current = form.get(record, part)
+    path = _place(record, format, part)
+    current = format.get(record, part)
     if value is None:
         return record_format.with_value(
-            record, path, form.template.get(path[0]) if len(path) == 1 else None
+            record, path, format.template.get(path[0]) if len(path) == 1 else None
         )
-    renewed = form.renews and part in ("schema", "returns")
+    renewed = format.renews and part in ("schema", "returns")
     if renewed or (part == "schema" and isinstance(current, list)):
-        record, path = record_format.with_value(record, path, None), form.places[part][0]
+        record, path = record_format.with_value(record, path, None), format.places[part][0]
     if part == "schema":
         flag = (*path[:-1], "strict")
         if record_format.value_at(record, flag) is True and not _is_strict(value):
             record = record_format.with_value(record, flag, False)
-        return form.with_schema(record, path, value)
+        return format.with_schema(record, path, value)
     if part == "returns":
-        value = form.written_returns(value)
+        value = format.written_returns(value)
     if part == "annotations" and isinstance(current, dict):
         value = {
             **{key: hint for key, hint in current.items() if key not in record_format.HINTS},
@@ -183,24 +185,24 @@ def _is_strict(schema: JsonObject) -> bool:
     )
 
 
-def _place(record: JsonObject, form: RecordFormat, part: ToolPart) -> Path:
+def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
     """The path at which the part stands in the record, else its usual one."""
-    entry = form.find(record, part)
-    return entry[0] if entry else form.places[part][0]
+    entry = format.find(record, part)
+    return entry[0] if entry else format.places[part][0]
 
 
 def _keep_ids(
-    records: list[JsonObject], tools: Sequence[MergedTool], form: RecordFormat
+    records: list[JsonObject], tools: Sequence[MergedTool], format: RecordFormat
 ) -> list[JsonObject]:
     """The records with their ids written, where reading them again would give others."""
-    if "id" not in form.places or all(
+    if "id" not in format.places or all(
         record.get("id") == item.tool.id and item.tool.name.strip()
         for record, item in zip(records, tools, strict=True)
     ):
         return records
-    servers = [item.tool.server if "server" in form.places else "" for item in tools]
+    servers = [item.tool.server if "server" in format.places else "" for item in tools]
     reread = [
-        _read_again(record, form, server) for record, server in zip(records, servers, strict=True)
+        _read_again(record, format, server) for record, server in zip(records, servers, strict=True)
     ]
     ids = {(tool.id, tool.content_hash) for tool in assign_ids(reread)}
     if ids == {(item.tool.id, item.tool.content_hash) for item in tools}:
@@ -211,8 +213,8 @@ def _keep_ids(
     ]
 
 
-def _read_again(record: JsonObject, form: RecordFormat, server: str) -> Tool:
+def _read_again(record: JsonObject, format: RecordFormat, server: str) -> Tool:
     try:
-        return record_format.read_record(record, form, server)
+        return record_format.read_record(record, format, server)
     except RecordError as error:
         raise ExportError(f"the tool {record['id']!r} {error}") from error

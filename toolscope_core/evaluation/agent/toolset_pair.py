@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES, target_named
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS, target_named
 from toolscope_core.catalog.relabelling import Relabelling, read_relabelling
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.evaluation.agent.agent_loop import Episode, Turn
@@ -105,7 +105,7 @@ class ToolsetPair:
             most_calls=queries * len(self.bundles) * config.turns,
             tools=self.sizes,
             tokens={
-                name: sum(costs.of(tool, PROMPT_SHAPES[0]) for tool in bundle.catalog.tools)
+                name: sum(costs.of(tool, PROMPT_FORMATS[0]) for tool in bundle.catalog.tools)
                 for name, bundle in self.bundles.items()
             },
         )

@@ -162,11 +162,11 @@ def _originals(folder: Path) -> dict[str, Original]:
 
 
 def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
-    """The records of the toolset by server and name, where it was written in MCP's own shape and
+    """The records of the toolset by server and name, where it was written in MCP's own format and
     one record has both.
     """
     manifest = bundle_value(folder / "manifest.json", dict)
-    if (manifest.get("configuration") or {}).get("shape") != "mcp":
+    if (manifest.get("configuration") or {}).get("format") != "mcp":
         return {}
     records: dict[tuple[str, str], JsonObject] = {}
     twice = set()

@@ -93,7 +93,7 @@ class OldName:
 @dataclass(frozen=True, slots=True)
 class BundleTool:
     """A tool of a bundle: ``raw`` its record as MCP writes it, empty where the bundle is in
-    another shape; ``is_router`` where every member stays reachable; ``presets`` as a route has
+    another format; ``is_gateway`` where every member stays reachable; ``presets`` as a route has
     them.
     """
 

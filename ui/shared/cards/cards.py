@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import SizeChange
 from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
 from toolscope_core.merging.analysing import growth_in_words, merge_size
@@ -89,8 +89,8 @@ class Card:
         return self.tools[1:]
 
 
-def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0]) -> Card:
-    """The card of one cluster of a plan on this analysis, with sizes in a ``shape`` of prompts."""
+def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0]) -> Card:
+    """The card of one cluster of a plan on this analysis, with sizes in a ``format`` of prompts."""
     rows, tools = analysis.rows, analysis.catalog.tools
     order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
     members = tuple(tools[rows[member]] for member in order)
@@ -102,7 +102,7 @@ def card_of(analysis: Analysis, cluster: Cluster, shape: str = PROMPT_SHAPES[0])
     )
     weakest = np.argsort(probabilities, kind="stable")[:EVIDENCE_SHOWN]
     by_id = analysis.catalog.by_id
-    size = merge_size(cluster, by_id, shape, analysis.syntheses.costs)
+    size = merge_size(cluster, by_id, format, analysis.syntheses.costs)
     return Card(
         cluster=cluster,
         tools=members,

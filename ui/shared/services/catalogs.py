@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolscope_core.catalog.formats.format_table import PROMPT_SHAPES
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError, StoreError
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import catalog_rows, engine, stored_state
-from ui.shared.snapshot import SHAPE
+from ui.shared.snapshot import FORMAT
 
 if TYPE_CHECKING:
     from toolscope_core.catalog.sources import Source
@@ -81,10 +81,10 @@ class Catalogs:
             self._open[catalog_id] = catalog_rows.load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
 
-    def choose_shape(self, shape: str) -> None:
-        """Show all sizes as tools are sent in this shape."""
-        stored_state.write_setting(self._store, SHAPE, {"shape": shape})
+    def choose_format(self, format: str) -> None:
+        """Show all sizes as tools are sent in this format."""
+        stored_state.write_setting(self._store, FORMAT, {"format": format})
 
     def definition_tokens(self, tool: Tool) -> int:
         """What the definition of any tool adds to a prompt."""
-        return self.costs.of(tool, PROMPT_SHAPES[0])
+        return self.costs.of(tool, PROMPT_FORMATS[0])

@@ -31,13 +31,13 @@ _POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """What a toolset is exported for: a client, or a format, ``shape`` unless it is the input's;
+class ExportTarget:
+    """What a toolset is exported for: a client, or a format, ``format`` unless it is the input's;
     ``label`` names it for people.
     """
 
     target: record_format.Target
-    shape: str | None
+    format: str | None
     label: str
 
 
@@ -78,7 +78,7 @@ class ExportFigures:
     """What a ``plan``, as it is written, makes of the catalog.
 
     ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
-    chosen one's that stand against the download; ``sizes`` has one for each shape in prompts, and
+    chosen one's that stand against the download; ``sizes`` has one for each format in prompts, and
     ``size`` is that of the chosen one, of ``sizes_for`` where that is none.
     ``hostile`` are ids of tools that go out with the text for which the scan blocks them;
     ``unreadable`` says in sentences what is held back since the target could not take it.
@@ -131,15 +131,15 @@ def exported_plan(snapshot: Snapshot, config: PlanConfig) -> MergePlan:
 
 
 def figures(
-    snapshot: Snapshot, config: PlanConfig, shape: str | None = None, fix: bool = False
+    snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> ExportFigures:
-    """What the bundle would hold, in figures; ``shape`` defaults to the input's."""
+    """What the bundle would hold, in figures; ``format`` defaults to the input's."""
     plan, costs = exported_plan(snapshot, config), snapshot.work.catalogs.costs
     return kept_under(
         plan,
         "figures",
-        (shape, fix, snapshot.shape),
-        lambda: figures_of(plan, shape, fix, costs, config.leave_out_refused, snapshot.shape),
+        (format, fix, snapshot.format),
+        lambda: figures_of(plan, format, fix, costs, config.leave_out_refused, snapshot.format),
     )
 
 
@@ -161,37 +161,37 @@ def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ..
 
 
 def bundle(
-    snapshot: Snapshot, config: PlanConfig, shape: str | None = None, fix: bool = False
+    snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> dict[str, bytes]:
     """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
     plan = exported_plan(snapshot, config)
-    return dict(bundle_of(snapshot.analysis, plan, snapshot.log, config, shape, fix).files())
+    return dict(bundle_of(snapshot.analysis, plan, snapshot.log, config, format, fix).files())
 
 
 def download(
-    snapshot: Snapshot, config: PlanConfig, use: Use | None = None, fix: bool = False
+    snapshot: Snapshot, config: PlanConfig, choice: ExportTarget | None = None, fix: bool = False
 ) -> Download:
-    """The zip for ``use``, by default the input's format: its files, and the whole bundle.
+    """The zip for ``choice``, by default the input's format: its files, and the whole bundle.
     Raises ``ExportError`` where the target refuses it.
     """
     record = snapshot.record
-    use = use or uses(record.format)[-1]
-    shape, target = use.shape, use.target
+    choice = choice or export_targets(record.format)[-1]
+    format, target = choice.format, choice.target
 
     def make() -> Download:
-        files = bundle(snapshot, config, shape, fix)
+        files = bundle(snapshot, config, format, fix)
         files = zip_files(files, target, record.name, record.at[:10])
         return Download(files, zipped(files))
 
     plan = exported_plan(snapshot, config)
-    return kept_under(plan, "downloads", (record.name, use.label, fix), make, limit=4)
+    return kept_under(plan, "downloads", (record.name, choice.label, fix), make, limit=4)
 
 
 def exported(
-    snapshot: Snapshot, config: PlanConfig, use: Use | None = None, fix: bool = False
+    snapshot: Snapshot, config: PlanConfig, choice: ExportTarget | None = None, fix: bool = False
 ) -> bytes:
     """The bytes of ``download``, for somebody who takes them: the names in them are kept."""
-    archive = download(snapshot, config, use, fix).archive
+    archive = download(snapshot, config, choice, fix).archive
     names = names_after(exported_plan(snapshot, config))
     keep_exported_names(snapshot.work.store, snapshot.id, names)
     return archive
@@ -208,62 +208,64 @@ def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, byte
     )
 
 
-def file_name(snapshot: Snapshot, config: PlanConfig, use: Use, fix: bool = False) -> str:
+def file_name(
+    snapshot: Snapshot, config: PlanConfig, choice: ExportTarget, fix: bool = False
+) -> str:
     """The name of the zip, after the catalog and what it is for; other decisions or options
     give another.
     """
     record = snapshot.record
     log = [(one.seq, one.at) for one in snapshot.log]
-    content = digest(record.version, record.at, asdict(config), use.label, fix, log)[:8]
+    content = digest(record.version, record.at, asdict(config), choice.label, fix, log)[:8]
     plain = re.sub(r"[^a-z0-9]+", "-", record.name.casefold()).strip("-")[:40] or "catalog"
-    return f"toolscope-{plain}-{use.target.name}-{content}.zip"
+    return f"toolscope-{plain}-{choice.target.name}-{content}.zip"
 
 
-def uses(own: str) -> tuple[Use, ...]:
+def export_targets(own: str) -> tuple[ExportTarget, ...]:
     """What a toolset that came in the format ``own`` can be exported for, that format last."""
     formats = (format_table.format_named(name) for name in format_table.OFFERED if name != own)
-    form = format_table.format_named(own)
+    format = format_table.format_named(own)
     return (
-        *(Use(client, None, client.title) for client in CLIENTS),
-        *(Use(other, other.name, _label(other)) for other in formats),
-        Use(form, None, f"{form.title} file, as loaded"),
+        *(ExportTarget(client, None, client.title) for client in CLIENTS),
+        *(ExportTarget(other, other.name, _label(other)) for other in formats),
+        ExportTarget(format, None, f"{format.title} file, as loaded"),
     )
 
 
-def _label(form: record_format.RecordFormat) -> str:
+def _label(format: record_format.RecordFormat) -> str:
     """The title of a format, which is only a file where no API takes it."""
-    is_file = form.rules.mcp_record or not form.in_prompts
-    return f"{form.title} file" if is_file else form.title
+    is_file = format.rules.mcp_record or not format.in_prompts
+    return f"{format.title} file" if is_file else format.title
 
 
 def figures_of(
     plan: MergePlan,
-    shape: str | None,
+    format: str | None,
     fix: bool,
     costs: Costs,
     leave_out: bool = False,
-    sizes_for: str = format_table.PROMPT_SHAPES[0],
+    sizes_for: str = format_table.PROMPT_FORMATS[0],
 ) -> ExportFigures:
-    """The figures of a plan written in ``shape``, ``None`` for the one it came in; ``fix`` applies
+    """The figures of a plan written in ``format``, ``None`` for the one it came in; ``fix`` applies
     the fixes offered for it, ``leave_out`` drops what it still refuses. Raises ``ExportError`` for
-    an unknown shape.
+    an unknown format.
     """
-    target = shape or plan.catalog.format
+    target = format or plan.catalog.format
     names = _shared_names(plan, target)
-    plan = checked_plan.readable_plan(plan, shape, fix, leave_out)
-    sizes = {name: plan_size(plan, name, costs) for name in format_table.PROMPT_SHAPES}
+    plan = checked_plan.readable_plan(plan, format, fix, leave_out)
+    sizes = {name: plan_size(plan, name, costs) for name in format_table.PROMPT_FORMATS}
     against = {
         name: checked_plan.broken_rules(plan, name, fix and name == target)
         for name in (*format_table.MATRIX, target)
     }
-    size = sizes.get(shape or sizes_for, sizes[sizes_for])
+    size = sizes.get(format or sizes_for, sizes[sizes_for])
     return ExportFigures(
         plan=plan,
         size=size,
         sizes=tuple(sizes.values()),
         violations=against,
         toolsets={name: lines for name in against if (lines := toolset_lines(plan, name, costs))},
-        refusals=checked_plan.toolset_refusals(plan, shape, fix),
+        refusals=checked_plan.toolset_refusals(plan, format, fix),
         hostile=_hostile(plan),
         unreadable=checked_plan.held_back(plan),
         files=(*checked_plan.named_toolsets(plan, target, fix), *client_files(plan)),
@@ -277,13 +279,13 @@ def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLi
     parts = checked_plan.toolsets(plan, target, fix=True)
     if len(parts) == 1:
         return ()
-    shape = target if target in format_table.PROMPT_SHAPES else format_table.PROMPT_SHAPES[0]
+    format = target if target in format_table.PROMPT_FORMATS else format_table.PROMPT_FORMATS[0]
     toolsets = zip(checked_plan.named_toolsets(plan, target, fix=True), parts, strict=True)
     return tuple(
         ToolsetLine(
             file=name if format_table.target_named(target).writes else f"set {number}",
             tools=len(part),
-            tokens=sum(costs.of(item.tool, shape) for item in part),
+            tokens=sum(costs.of(item.tool, format) for item in part),
             servers=servers_of(part),
         )
         for number, (name, part) in enumerate(toolsets, 1)

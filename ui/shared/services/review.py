@@ -108,11 +108,13 @@ def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
 def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
     """By cluster id what merging it makes of what agents read, for the chosen client."""
     costs, tools = snapshot.analysis.syntheses.costs, snapshot.catalog.by_id
-    return {one.id: merge_size(one, tools, snapshot.shape, costs) for one in snapshot.plan.clusters}
+    return {
+        one.id: merge_size(one, tools, snapshot.format, costs) for one in snapshot.plan.clusters
+    }
 
 
 def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
-    """The ids of the proposals that are in no batch: see ``is_larger_router``."""
+    """The ids of the proposals that are in no batch: see ``is_larger_gateway``."""
     size = sizes(snapshot)
     return frozenset(
         one.id for one in snapshot.plan.clusters if is_larger_gateway(one, size[one.id])
@@ -147,7 +149,7 @@ def tool_as_cluster(snapshot: Snapshot, tool_id: str) -> Cluster:
 
 def card(snapshot: Snapshot, cluster: Cluster) -> Card:
     """Everything a person looks at before deciding on ``cluster``."""
-    return card_of(snapshot.analysis, cluster, snapshot.shape)
+    return card_of(snapshot.analysis, cluster, snapshot.format)
 
 
 def active_decisions(snapshot: Snapshot) -> tuple[Decision, ...]:
