@@ -77,7 +77,7 @@ class LabelledCatalog:
     serves: NDArray[np.str_]
     sureness: NDArray[np.float64]
     signals: Matrix
-    beside: NDArray[np.bool_]
+    one_server: NDArray[np.bool_]
 
     @property
     def same_server(self) -> NDArray[np.bool_]:

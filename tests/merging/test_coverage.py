@@ -52,7 +52,7 @@ NO_PLACE = "the merged tool has no such parameter"
 )
 def test_how_a_tool_serves_another(other, way, lost):
     row = serve(tool("a", "search", "query", **COUNT), other)
-    assert (row.tool, row.by, row.way, row.lost) == ("a/search", "b/find", way, lost)
+    assert (row.tool, row.substitute, row.way, row.losses) == ("a/search", "b/find", way, lost)
 
 
 def test_the_use_of_a_server_is_said_with_what_would_be_lost():
@@ -82,7 +82,7 @@ def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
     }
     servers = replace(servers, links=unsure, _served={})
     one = servers.of("a", ["b"])
-    assert [(row.way, row.lost) for row in one.served] == [("gateway", (UNSURE,))]
+    assert [(row.way, row.losses) for row in one.served] == [("gateway", (UNSURE,))]
     assert "(1 perhaps)" in one.in_words
     assert advise(servers).switch_off and not without_loss(advise(servers), ())
     assert not advise(servers).needless
@@ -91,7 +91,7 @@ def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
 def test_another_kind_of_result_is_said():
     one = tool("a", "search", "query", returns={"type": "array"})
     other = tool("b", "search", "query", returns={"type": "string"})
-    assert serve(one, other).lost == ("it returns text, not a list",)
+    assert serve(one, other).losses == ("it returns text, not a list",)
 
 
 def test_the_best_tool_serves_and_what_is_left_is_named():
@@ -104,7 +104,7 @@ def test_the_best_tool_serves_and_what_is_left_is_named():
         alike=[("a/open", "b/find")],
     )
     result = servers.of("a", ["b"])
-    assert [(one.tool, one.by, one.way) for one in result.served] == [
+    assert [(one.tool, one.substitute, one.way) for one in result.served] == [
         ("a/search", "b/find", "as it is"),
         ("a/close", "b/shut", "as it is"),
     ]

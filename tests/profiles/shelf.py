@@ -45,7 +45,7 @@ def saved(catalog, log=(), name="reader", ids=(), ways=(), own=None, **detail):
     """The log with a decision on a profile; ``ids`` are in by hand unless ``ways`` say otherwise."""
     ways = ways or ["hand"] * len(ids)
     names = [catalog.by_id[one].name for one in ids]
-    rows = [{"by": way, "called": called} for way, called in zip(ways, names, strict=True)]
+    rows = [{"origin": way, "called": called} for way, called in zip(ways, names, strict=True)]
     rows = [{**row, **(own or {}).get(one, {})} for one, row in zip(ids, rows, strict=True)]
     row = {
         "action": "profile",

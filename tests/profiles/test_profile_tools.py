@@ -124,7 +124,10 @@ def test_made_anew_a_profile_has_the_tools_of_its_requests_alone():
     new = with_cover(
         plan, before, smallest_cover([Intent("Read", (frozenset({READ}),))], {READ: 1})
     )
-    assert {one: tool.by for one, tool in new.tools.items()} == {READ: "hand", DELETE: "kept out"}
+    assert {one: tool.origin for one, tool in new.tools.items()} == {
+        READ: "hand",
+        DELETE: "kept out",
+    }
     assert new.intents == ("Read",)
 
 
@@ -206,9 +209,9 @@ def test_a_profile_travels_with_the_file_of_decisions():
     [
         ({"profile": "Travel Desk"}, "small letters"),
         ({"tools": []}, "for each tool"),
-        ({"tools": [{"by": "magic"}]}, "hand, rule, kept out"),
-        ({"tools": [{"by": "hand", "fixed": "x"}]}, "an object of arguments"),
-        ({"tools": [{"by": "hand", "name": "my tool"}]}, "which every client takes"),
+        ({"tools": [{"origin": "magic"}]}, "hand, rule, kept out"),
+        ({"tools": [{"origin": "hand", "fixed": "x"}]}, "an object of arguments"),
+        ({"tools": [{"origin": "hand", "name": "my tool"}]}, "which every client takes"),
         ({"include": {"read_only": "no"}}, "servers, words and read_only"),
         ({"precedence": "attic"}, "a list of texts"),
     ],

@@ -35,7 +35,7 @@ def profile_of(
         tool = _tool(name, row)
         if place in present or tool_id in changed:
             tools[present.get(place, tool_id)] = tool
-        elif tool.by != "kept out":
+        elif tool.origin != "kept out":
             gone_ids.append(tool_id)
     return Profile(
         name=name,
@@ -67,7 +67,7 @@ def profile_detail(profile: Profile, tools: Sequence[ProfileTool]) -> JsonObject
     rules = {"include": profile.include, "exclude": profile.exclude}
     return {
         "profile": profile.name,
-        "tools": [_without_empty(tool, ("by", *_TEXTS, "fixed")) for tool in tools],
+        "tools": [_without_empty(tool, ("origin", *_TEXTS, "fixed")) for tool in tools],
         **{
             key: _without_empty(rule, ("servers", "words", "read_only"))
             for key, rule in rules.items()
@@ -87,9 +87,10 @@ def _without_empty(value: object, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _tool(name: str, row: object) -> ProfileTool:
-    by = next((way for way in WAYS if isinstance(row, dict) and row.get("by") == way), None)
-    if by is None or not isinstance(row, dict):
-        raise _malformed(name, "tool", row, f"an object with `by`, one of {', '.join(WAYS)}")
+    origins = (way for way in WAYS if isinstance(row, dict) and row.get("origin") == way)
+    origin = next(origins, None)
+    if origin is None or not isinstance(row, dict):
+        raise _malformed(name, "tool", row, f"an object with `origin`, one of {', '.join(WAYS)}")
     texts = {key: row.get(key, "") for key in _TEXTS}
     fixed = row.get("fixed", {})
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(fixed, dict):
@@ -97,7 +98,7 @@ def _tool(name: str, row: object) -> ProfileTool:
     if texts["name"] and not _TOOL_NAME.fullmatch(texts["name"]):
         form = "up to 64 letters, digits, underscores and hyphens, which every client takes"
         raise _malformed(name, "a tool's name", texts["name"], form)
-    return ProfileTool(by, fixed=fixed, **texts)
+    return ProfileTool(origin, fixed=fixed, **texts)
 
 
 def _rule(name: str, key: str, row: object) -> ToolRule:

@@ -224,7 +224,7 @@ class SearchedQuery:
     query: str
     gold: tuple[tuple[str, ...], ...]
     allowed: tuple[str, ...] = ()
-    found: tuple[str, ...] | None = None
+    ranking: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, query: Query, ranking: Sequence[str], **more: Any) -> Self:
@@ -234,7 +234,7 @@ class SearchedQuery:
             query=query.text,
             gold=tuple(tuple(sorted(need)) for need in query.gold),
             allowed=tuple(sorted(query.allowed)),
-            found=tuple(ranking[:PLACES]),
+            ranking=tuple(ranking[:PLACES]),
             **more,
         )
 
@@ -323,7 +323,7 @@ class Comparison:
     @property
     def searched(self) -> list[SearchedQuery]:
         """The queries of which is known what they find, those that need no tool last."""
-        return [one for one in (*self.queries, *self.needing_none) if one.found is not None]
+        return [one for one in (*self.queries, *self.needing_none) if one.ranking is not None]
 
 
 def request_of(split: RequestSplit) -> Callable[[Query], ToolRequest]:

@@ -47,14 +47,14 @@ _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 
 @dataclass(frozen=True, slots=True)
 class CoveredTool:
     """A tool, and the tool of another server that comes nearest to doing its job; ``arguments`` are
-    those of its calls that get another name or a fixed value, ``lost`` says in sentences what a
+    those of its calls that get another name or a fixed value, ``losses`` says in sentences what a
     call would lose.
     """
 
     tool: str
-    by: str
+    substitute: str
     way: _Way
-    lost: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
 
 
@@ -97,7 +97,7 @@ class Coverage:
         into: defaultdict[str, list[str]] = defaultdict(list)
         for one in self.served:
             if one.way != "gateway":
-                into[one.by].append(one.tool)
+                into[one.substitute].append(one.tool)
         return dict(sorted(into.items()))
 
     @property
@@ -113,12 +113,12 @@ class Coverage:
         bulk_delete*.
         """
         names = [tool.rpartition("/")[2] for tool in self.lost_tools]
-        partly = sum(bool(one.lost) for one in self.served)
+        partly = sum(bool(one.losses) for one in self.served)
         lost = [listed(f"`{name}`" for name in names)] if names else []
         lost += [f"part of the job of {quantity(partly, 'tool')}"] if partly else []
         of_tools = f"{len(self.served):,} of its {self.tools:,} tools"
         of_tools = "its only tool" if self.tools == 1 else of_tools
-        perhaps = sum(UNSURE in one.lost for one in self.served)
+        perhaps = sum(UNSURE in one.losses for one in self.served)
         of_tools += f" ({perhaps:,} perhaps)" if perhaps else ""
         do = f"{'do' if self.others[1:] else 'does'} the job of {of_tools}"
         who = f"{enumerated(self.others)} {do}" if self.served else "no other server does its job"
@@ -194,7 +194,7 @@ class ServerCoverage:
                 alone.append(tool.id)
             else:
                 (alike if best.way == "alike" else served).append(best)
-        owners = {self.catalog.by_id[one.by].server for one in served}
+        owners = {self.catalog.by_id[one.substitute].server for one in served}
         instances = [one for one in sorted(owners) if self._are_instances(server, one)]
         return Coverage(
             server=server,
@@ -260,7 +260,7 @@ class ServerCoverage:
         if key not in self._served:
             covered = serve(tool, other, link.alike)
             if link.unsure and covered.way != "alike":
-                covered = replace(covered, way="gateway", lost=(UNSURE, *covered.lost))
+                covered = replace(covered, way="gateway", losses=(UNSURE, *covered.losses))
             self._served[key] = covered
         return self._served[key]
 
@@ -282,7 +282,9 @@ class ServerCoverage:
                 f"of its own, what only {server} has would be out of reach"
             )
             return
-        pairs = ([self.catalog.by_id[one.tool], self.catalog.by_id[one.by]] for one in served)
+        pairs = (
+            [self.catalog.by_id[one.tool], self.catalog.by_id[one.substitute]] for one in served
+        )
         keeping = [tool.name for tool, other in pairs if self._may_keep(tool, other)]
         if keeping:
             yield (
@@ -296,7 +298,9 @@ class ServerCoverage:
         other's work may be on things of its own.
         """
         served = self.of(one, [other]).served
-        pairs = ([self.catalog.by_id[row.tool], self.catalog.by_id[row.by]] for row in served)
+        pairs = (
+            [self.catalog.by_id[row.tool], self.catalog.by_id[row.substitute]] for row in served
+        )
         return any(map(self._stores.are_apart, pairs))
 
     def _may_keep(self, tool: Tool, other: Tool) -> bool:
@@ -346,7 +350,7 @@ def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:
 
 
 def _rank(covered: CoveredTool, link: CoverageLink) -> tuple[int, int, float, str]:
-    return _BEST[covered.way], len(covered.lost), -link.same_job, covered.by
+    return _BEST[covered.way], len(covered.losses), -link.same_job, covered.substitute
 
 
 def server_coverage(

@@ -103,7 +103,7 @@ def _that_can_go(
 
 def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
     """Which of two directions, and of two keepers, comes first."""
-    lost = sum(bool(row.lost) for row in one.served)
+    lost = sum(bool(row.losses) for row in one.served)
     return -one.share, len(one.keeps), lost, -one.tokens, one.server, one.others
 
 
@@ -156,7 +156,7 @@ def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage,
         if not one.lost_tools
         and not one.keeps
         and decided_ids.isdisjoint(row.tool for row in one.served)
-        and not any(row.lost or row.way == "gateway" for row in one.served)
+        and not any(row.losses or row.way == "gateway" for row in one.served)
     )
 
 

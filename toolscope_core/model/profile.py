@@ -32,7 +32,7 @@ class ProfileTool:
     arguments that it has there, empty where it keeps its own.
     """
 
-    by: ProfileOrigin
+    origin: ProfileOrigin
     called: str = ""
     name: str = ""
     description: str = ""

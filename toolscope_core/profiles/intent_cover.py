@@ -177,7 +177,7 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
     if is_in:
         own_tools = {
             member: replace(
-                words.get(item.tool.id, ProfileTool("hand")), by="hand", called=item.tool.name
+                words.get(item.tool.id, ProfileTool("hand")), origin="hand", called=item.tool.name
             )
             for item in items
             for member in item.members
@@ -200,7 +200,7 @@ def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
     tools = {
         old: tool
         for old, tool in with_tools.tools.items()
-        if tool.by != "hand" or plan.phi.get(old) in cover_ids
+        if tool.origin != "hand" or plan.phi.get(old) in cover_ids
     }
     intents = tuple(dict.fromkeys(one.text for one in cover.intents))
     return replace(with_tools, tools=tools, intents=intents[:MOST_INTENTS])
@@ -215,14 +215,14 @@ def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
     tools = {
         member: replace(
             words.get(item.tool.id, ProfileTool("rule")),
-            by=toolset.ways[item.tool.id],
+            origin=toolset.ways[item.tool.id],
             called=called[member],
         )
         for item in toolset.tools
         for member in item.members
     }
     for old, tool in profile.tools.items():
-        if tool.by != "rule" and old in called:
+        if tool.origin != "rule" and old in called:
             tools.setdefault(old, replace(tool, called=""))
     ids = sorted(tools)
     return {

@@ -54,13 +54,15 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
     phi, by_id = plan.phi, {item.tool.id: item for item in plan.tools}
     gateway = {cluster.canonical for cluster in plan.applied if cluster.kind == "gateway"}
     choices: dict[str, ProfileTool] = {}
-    for old, tool in sorted(profile.tools.items(), key=lambda one: one[1].by == "kept out"):
+    for old, tool in sorted(profile.tools.items(), key=lambda one: one[1].origin == "kept out"):
         new = phi.get(old)
-        if new is not None and tool.by != "rule":  # of merged tools one chosen goes before one out
+        if (
+            new is not None and tool.origin != "rule"
+        ):  # of merged tools one chosen goes before one out
             choices.setdefault(new, tool)
     ways: dict[str, ProfileOrigin] = {}
     for tool_id, item in by_id.items():
-        way = choices[tool_id].by if tool_id in choices else "rule"
+        way = choices[tool_id].origin if tool_id in choices else "rule"
         reached = item.members if tool_id in gateway else (tool_id,)
         servers = frozenset(plan.catalog.by_id[one].owner for one in reached)
         if way == "hand" or (way == "rule" and _comes_in(profile, item.tool, servers)):
@@ -152,7 +154,7 @@ def _changes(
 ) -> Iterator[str]:
     """What is not as it was when the profile was saved, a sentence each."""
     phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
-    had = {old: tool for old, tool in profile.tools.items() if tool.by != "kept out"}
+    had = {old: tool for old, tool in profile.tools.items() if tool.origin != "kept out"}
     yield from (f"{one} is gone: the catalog has no such tool now" for one in profile.missing_ids)
     now: defaultdict[str, set[str]] = defaultdict(set)
     for old, tool in had.items():

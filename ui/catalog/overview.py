@@ -122,7 +122,7 @@ def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
     """
     broken: BrokenRules = kept_under(snapshot.catalog, "broken rules", (), dict)
     progress = review.progress(snapshot)
-    waiting = progress.clusters.duplicates.waiting
+    waiting = progress.clusters.duplicates.pending
     unsure = 0 if waiting else len(pair_view.undecided(snapshot))
     return (*review_steps(progress, unsure), *export_steps(snapshot.plan, broken))
 
@@ -151,7 +151,7 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
     and the pairs that the judge is ``unsure`` of.
     """
     counts = progress.clusters
-    safe, families, waiting = counts.safe, counts.families.waiting, counts.duplicates.waiting
+    safe, families, waiting = counts.safe, counts.families.pending, counts.duplicates.pending
     if waiting:
         text = f"Review {quantity(waiting, 'proposal')} for the same job"
         yield NextStep(text, "review", {"show": "Same job"})

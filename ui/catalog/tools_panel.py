@@ -101,12 +101,12 @@ def _table(
     columns: Columns[catalog_tables.ToolRow] = [
         Column("name", title="tool", width=220, pinned=True),
         tool_parts.open_tool_column(rows, lambda row: row.id, "open_row", width=90),
-        Column("left out", lambda row: reasons.get(row.id, ""), shown=bool(left_out)),
+        Column("left out", lambda row: reasons.get(row.id, ""), visible=bool(left_out)),
         Column(
             "operation",
             width=260,
             help="operationId and summary of the OpenAPI document",
-            shown=any(row.operation for row in rows),
+            visible=any(row.operation for row in rows),
         ),
         Column("server", width=160),
         Column("parameters", format="%d", width=85),
@@ -118,10 +118,10 @@ def _table(
             width=75,
             help="The share of its own requests for which a search has it among the first five: "
             f"{title_of(chosen_search())}, as chosen in Cannot be found.",
-            shown=bool(shares),
+            visible=bool(shares),
         ),
-        Column("findings", shown=any(row.findings for row in rows)),
-        Column("documentation", lambda row: bands.get(row.id, ""), width=110, shown=bool(bands)),
+        Column("findings", visible=any(row.findings for row in rows)),
+        Column("documentation", lambda row: bands.get(row.id, ""), width=110, visible=bool(bands)),
         Column("description", width=600),
     ]
     data_tables.draw(

@@ -202,13 +202,13 @@ def _object(text: str, noun: str) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class TriedCall:
     """``new`` are the arguments of the merged tool, ``back`` what they are to the old one again;
-    ``lost`` have no place; ``problems`` say what the merged schema refuses, ``refusals`` what the
+    ``losses`` have no place; ``problems`` say what the merged schema refuses, ``refusals`` what the
     old tool itself does; ``undone`` whether the way there and back gives the same call.
     """
 
     new: JsonObject
     back: JsonObject
-    lost: tuple[str, ...]
+    losses: tuple[str, ...]
     problems: tuple[str, ...]
     undone: bool
     refusals: tuple[str, ...] = ()
@@ -244,7 +244,7 @@ def try_it(card: Card, key: str) -> None:
             column.caption(title)
             call = {"name": name, "arguments": dict(arguments)}
             column.code(json.dumps(call, ensure_ascii=False, indent=1), language="json")
-        for name in trial.lost:
+        for name in trial.losses:
             st.warning(f"`{safe_text.untrusted(name)}` has no place in the merged tool.")
         for problem in trial.problems:
             st.error(safe_text.untrusted(f"The merged tool refuses it: {problem}"))

@@ -138,7 +138,7 @@ def namespace_panel(snapshot: Snapshot) -> None:
                 lambda one: data_tables.percent(one.if_suggested),
                 format="%d %%",
                 help="With what the model suggests for every server.",
-                shown=is_suggested,
+                visible=is_suggested,
             ),
             Column("description", width=600),
         ],

@@ -29,13 +29,13 @@ class SiblingsCard:
 
     siblings: telling_apart.SiblingPair
     tools: tuple[Tool, Tool]
-    standing: Mapping[str, str]
+    descriptions: Mapping[str, str]
     rewrites: tuple[RewriteEffect, ...]
 
     @property
     def is_edited(self) -> bool:
         """Whether somebody gave one of the two another description."""
-        return any(tool.description != self.standing[tool.id] for tool in self.tools)
+        return any(tool.description != self.descriptions[tool.id] for tool in self.tools)
 
 
 @kept(limit=4)
@@ -66,7 +66,7 @@ def card(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> SiblingsCar
     return SiblingsCard(
         siblings=siblings,
         tools=tools,
-        standing={one.id: current_texts.get(one.id, one.description) for one in tools},
+        descriptions={one.id: current_texts.get(one.id, one.description) for one in tools},
         rewrites=_rewrites(snapshot, siblings),
     )
 

@@ -125,11 +125,11 @@ def _pair_card(
 
 
 def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> None:
-    starts = {_NOW: card.standing}
+    starts = {_NOW: card.descriptions}
     starts |= {one.rewrite.way: one.rewrite.descriptions for one in card.rewrites}
     winning = [one.rewrite.way for one in card.rewrites if one.wins]
     start_at = _NOW if card.is_edited or not winning else winning[0]
-    suffix = digest(pair_key(card.siblings.pair), sorted(card.standing.items()))[:12]
+    suffix = digest(pair_key(card.siblings.pair), sorted(card.descriptions.items()))[:12]
     line = st.container(horizontal=True, vertical_alignment="center")
     line.markdown(_why(card.siblings))
     with line:
@@ -157,7 +157,7 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
             key=f"tell_{suffix}",
             type="primary",
             icon=":material/check:",
-            disabled=texts == dict(card.standing),
+            disabled=texts == dict(card.descriptions),
             on_click=_save,
             args=(snapshot, texts, onward),
             help="Each is an edit of its tool: it leaves with the export, and can be undone.",

@@ -126,7 +126,7 @@ def _review(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
 
 
 def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
-    variant = view.standing if view.standing is not None and view.standing.is_there else view.offer
+    variant = view.decision if view.decision is not None and view.decision.is_there else view.offer
     rewrites = reviewed_variants.rewrites(snapshot, view.tool.id, view.offer.expanded)
     starts = {} if variant == view.offer else {STANDS: variant.expanded}
     starts |= {one.rewrite.way: one.rewrite.descriptions[view.tool.id] for one in rewrites}
@@ -165,7 +165,7 @@ def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
         size_badge(snapshot.described(texts))
         with st.container(horizontal=True):
             for label, icon, variants, is_off in (
-                ("Accept", "check", edit, not edit.is_there or edit == view.standing),
+                ("Accept", "check", edit, not edit.is_there or edit == view.decision),
                 ("Reject", "close", NONE, view.state == "rejected"),
             ):
                 decision_buttons.record_button(

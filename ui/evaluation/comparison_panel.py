@@ -37,7 +37,7 @@ ASKED = "asked for"
 def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
     """The matrix of an experiment; a chosen cell opens its queries below."""
     queries = [one.as_query for one in result.searched]
-    rankings = [one.found or () for one in result.searched]
+    rankings = [one.ranking or () for one in result.searched]
     if not queries:
         st.caption("Measure again: what each query finds was not kept then.")
         return

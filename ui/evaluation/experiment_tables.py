@@ -124,8 +124,8 @@ def sweep_columns(points: Sequence[SweepFigures]) -> Columns[SweepFigures]:
         Column("tools"),
         Column("smaller by", lambda row: f"{row.reduction:.1%}"),
         *_metric_columns((metric.name, metric.title) for metric in SWEPT_METRICS),
-        Column("TCCR", lambda row: row.tccr, shown=has_calls),
-        Column("UCC", lambda row: row.ucc, shown=has_calls),
+        Column("TCCR", lambda row: row.tccr, visible=has_calls),
+        Column("UCC", lambda row: row.ucc, visible=has_calls),
         Column("tokens sent", lambda row: round(row.tokens_sent)),
     ]
 
@@ -147,7 +147,7 @@ def ablation_columns(rows: Sequence[AblationFigures]) -> Columns[AblationFigures
         Column(
             "TCCR",
             lambda row: None if row.tccr is None else round(row.tccr, 3),
-            shown=any(row.calls for row in rows),
+            visible=any(row.calls for row in rows),
         ),
     ]
 
@@ -179,15 +179,15 @@ class BandRow:
     """How often answers that are documented so are among the first ten, before and after."""
 
     band: str
-    found: Sequence[tuple[bool, bool]]
+    hits: Sequence[tuple[bool, bool]]
 
     def recall(self, side: int) -> str:
-        return interval([float(both[side]) for both in self.found]).text
+        return interval([float(both[side]) for both in self.hits]).text
 
 
 BAND_COLUMNS: Columns[BandRow] = [
     Column("documentation", lambda row: row.band),
-    Column("answers", lambda row: len(row.found)),
+    Column("answers", lambda row: len(row.hits)),
     Column("recall before", lambda row: row.recall(0)),
     Column("recall after", lambda row: row.recall(1)),
 ]

@@ -150,7 +150,7 @@ def _plans(snapshot: Snapshot) -> None:
 
 
 def _say_measures(columns: Columns[Any]) -> None:
-    st.caption(experiment_tables.in_words(one.name for one in columns if one.shown))
+    st.caption(experiment_tables.in_words(one.name for one in columns if one.visible))
 
 
 def _kept_runs(snapshot: Snapshot) -> None:

@@ -74,7 +74,7 @@ def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
         Column("prompt", lambda row: row.is_eager, title="in every prompt", width=110),
         Column("name", lambda row: row.tool.name, title="tool", width=240),
         Column("server", lambda row: row.tool.server),
-        Column("calls", shown=any(row.calls for row in rows)),
+        Column("calls", visible=any(row.calls for row in rows)),
         Column(
             "found",
             lambda row: data_tables.percent(row.share),
@@ -85,7 +85,7 @@ def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
         Column(
             "decided",
             lambda row: "by a person" if row.is_decided else "",
-            shown=any(row.is_decided for row in rows),
+            visible=any(row.is_decided for row in rows),
         ),
     ]
     ticked_tools = data_tables.ticked_rows(

@@ -57,11 +57,11 @@ class ServerLink:
 class ServerOverlap:
     """The servers with how many tools each has, and the links between two, the most pairs first.
 
-    ``by`` is what the blocks are: servers, or where hardly a tool has one the values of a field.
-    ``inside`` are the pairs of tools of one server.
+    ``grouping`` is what the blocks are: servers, or where hardly a tool has one the values of a
+    field. ``inside`` are the pairs of tools of one server.
     """
 
-    by: str
+    grouping: str
     tools: Mapping[str, int]
     links: tuple[ServerLink, ...]
     inside: Mapping[str, int]
@@ -100,7 +100,7 @@ def server_overlap(
             counts.setdefault((ends[0], ends[1]), Counter())["looks_alike"] += 1
     links = [ServerLink(two, +kinds) for two, kinds in counts.items() if two[0] != two[1]]
     return ServerOverlap(
-        by=grouping,
+        grouping=grouping,
         tools={block.name: len(block) for block in blocks},
         links=tuple(sorted(links, key=lambda link: (-link.pairs, link.servers))),
         inside={two[0]: n.total() for two, n in counts.items() if two[0] == two[1] and n.total()},
@@ -205,8 +205,8 @@ def server_network_panel(snapshot: Snapshot) -> None:
     if not view.links:
         return
     names, chosen_server = drawn_servers(view), st.session_state.get(_CHOSEN)
-    total = quantity(len(view.tools), "server" if view.by == SERVERS else "value")
-    total += "" if view.by == SERVERS else f" of the field “{view.by}”"
+    total = quantity(len(view.tools), "server" if view.grouping == SERVERS else "value")
+    total += "" if view.grouping == SERVERS else f" of the field “{view.grouping}”"
     linked = len({server for link in view.links for server in link.servers})
     some = f" Drawn are the {MOST_LINKS} widest lines." * (len(view.links) > MOST_LINKS)
     st.markdown(
@@ -249,10 +249,10 @@ def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
 def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None:
     """Go to the two side by side; where nothing between them can be decided, to their tools."""
     key = server_pair_key(one, other)
-    pairs = server_advice.pairs(snapshot) if view.by == SERVERS else ()
+    pairs = server_advice.pairs(snapshot) if view.grouping == SERVERS else ()
     if any(pair.key == key for pair in pairs):
         server_advice_panel.show_pair(one, other)
-    query = {"view": "Heatmap", "heatmap_by": view.by, "one": one, "other": other}
+    query = {"view": "Heatmap", "heatmap_by": view.grouping, "one": one, "other": other}
     st.switch_page("pages/overlap.py", query_params=query)
 
 

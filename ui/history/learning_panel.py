@@ -24,12 +24,12 @@ class LearningView:
 
     taught: tuple[learned_weights.Lesson, ...]
     offer: learned_weights.WeightUpdate | None
-    used: learned_weights.JudgeUpdate | None
+    update_in_use: learned_weights.JudgeUpdate | None
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
         """What the update in use adds to each signal's weight, in words, the largest first."""
-        weights = self.used.weights if self.used else {}
+        weights = self.update_in_use.weights if self.update_in_use else {}
         ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
@@ -43,7 +43,7 @@ def _view(snapshot: Snapshot) -> LearningView:
         return LearningView(taught, learned_weights.learned(analysis.judge, taught), None)
 
     kept_view = kept_under(analysis, "learning", len(log), made, limit=1)
-    return replace(kept_view, used=learned_judge.update_in_use(snapshot))
+    return replace(kept_view, update_in_use=learned_judge.update_in_use(snapshot))
 
 
 _SHOWN = 8
@@ -67,7 +67,7 @@ def learning_panel(snapshot: Snapshot) -> None:
 
 
 def _offer(snapshot: Snapshot, view: LearningView) -> None:
-    offer, used = view.offer, view.used
+    offer, used = view.offer, view.update_in_use
     if offer is None:
         st.info(
             f"From {learned_weights.LEAST_DECISIONS} decisions on, with "
@@ -102,7 +102,7 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
 
 
 def _judge_in_use(snapshot: Snapshot, view: LearningView) -> None:
-    used = view.used
+    used = view.update_in_use
     if used is None:
         return
     with st.container(border=True):

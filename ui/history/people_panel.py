@@ -128,15 +128,15 @@ def _shares(snapshot: Snapshot) -> None:
                 key=f"share_names_{shares}", placeholder="ann, bob",
             )  # fmt: skip
             st.segmented_control(
-                "Divided", list(_SPLITS), default=shares.by if shares else "random", required=True,
-                key=f"share_by_{shares}", format_func=lambda one: _SPLITS[one],
+                "Divided", list(_SPLITS), default=shares.split if shares else "random",
+                required=True, key=f"share_by_{shares}", format_func=lambda one: _SPLITS[one],
             )  # fmt: skip
             st.form_submit_button(
                 "Divide", type="primary", on_click=_divide,
                 args=(snapshot, f"share_names_{shares}", f"share_by_{shares}"),
             )  # fmt: skip
         st.caption(
-            f"It is divided {_SPLITS[shares.by]}. Clear the names to give everybody "
+            f"It is divided {_SPLITS[shares.split]}. Clear the names to give everybody "
             "the whole queue."
             if shares
             else "It is not divided: everybody has the whole queue."

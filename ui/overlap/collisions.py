@@ -31,7 +31,7 @@ class Grid:
     ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
     ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
     is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
-    a ``symmetric`` grid each once, on or above the diagonal. ``kept``, bool of the shape of
+    a ``symmetric`` grid each once, on or above the diagonal. ``highlighted``, bool of the shape of
     ``values``, says which cells stand out; ``None`` where all do.
     """
 
@@ -41,7 +41,7 @@ class Grid:
     measure: CellMeasure
     cells: NDArray[np.int64]
     symmetric: bool = True
-    kept: NDArray[np.bool_] | None = None
+    highlighted: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,12 +76,12 @@ class Region:
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolMap:
     """The same plane once for each of its panels, the first of which holds the whole catalog in
-    its order; ``by`` is what the groups are, in the singular.
+    its order; ``grouping`` is what the groups are, in the singular.
     """
 
     panels: tuple[Panel, ...]
     regions: tuple[Region, ...]
-    by: str
+    grouping: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +142,13 @@ class Curve:
     the others are compared with the first.
 
     ``thresholds`` ascend; ``floor`` is the threshold, from which on pairs are candidates.
-    ``waiting`` names the variants that are not counted yet.
+    ``uncounted`` names the variants that are not counted yet.
     """
 
     thresholds: tuple[float, ...]
     floor: float
     variants: tuple[CurveVariant, ...]
-    waiting: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
     def change(self, variant: CurveVariant) -> NDArray[np.float64]:
         """Pairs more (or less) than in the first variant, as a share; NaN where that has none."""
@@ -187,7 +187,7 @@ def map_rows(tools: ToolMap) -> list[TableRow]:
     """A row for each tool of the first panel, with the point of each further one that holds it."""
     first, *others = tools.panels
     rows: list[TableRow] = [
-        {"tool": name, "server": server, tools.by: group, "x": x, "y": y}
+        {"tool": name, "server": server, tools.grouping: group, "x": x, "y": y}
         for name, server, group, (x, y) in zip(
             first.names, first.servers, first.groups, first.points.round(3).tolist(), strict=True
         )
@@ -341,7 +341,7 @@ def with_selection(
     """
     is_selected = np.logical_or.outer(rows, columns)
     if not only:
-        return replace(grid, kept=is_selected)
+        return replace(grid, highlighted=is_selected)
     cells = grid.cells[is_selected[grid.cells[:, 0], grid.cells[:, 1]]]
     return replace(grid, values=np.where(is_selected, grid.values, np.nan), cells=cells)
 

@@ -19,12 +19,12 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
     while pairs are being counted, the progress.
     """
     view = replace(curves.curve(snapshot), floor=similarity)
-    if view.waiting:
+    if view.uncounted:
         page_frame.job_started_once(
             snapshot.job(curves.KIND),
             lambda: curves.start(snapshot),
-            f"Counting all pairs of the {' and the '.join(view.waiting)} toolset. This takes a few "
-            "seconds, once.",
+            f"Counting all pairs of the {' and the '.join(view.uncounted)} toolset. This takes a "
+            "few seconds, once.",
             "count",
         )
     if view.variants:
@@ -39,7 +39,7 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
 def variant_curve(snapshot: Snapshot) -> None:
     """The curve of the document variants; while they are embedded, the progress."""
     view = variant_figures.curve(snapshot)
-    if view is None or view.waiting:
+    if view is None or view.uncounted:
         variant_job(snapshot)
         return
     st.markdown(

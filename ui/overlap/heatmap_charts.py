@@ -59,9 +59,9 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     names = {"x": _different(grid.columns), "y": _different(grid.rows)}
     cells = _cells(grid, threshold) | names
     traces = [cells]
-    if grid.kept is not None:
+    if grid.highlighted is not None:
         gap = None if cells["z"].dtype == object else np.float32(np.nan)
-        bright = {"z": np.where(grid.kept, cells["z"], gap)}
+        bright = {"z": np.where(grid.highlighted, cells["z"], gap)}
         traces = [cells | {"opacity": FADED, "showscale": False}, cells | bright]
     figure = pictures.figure([*traces, _points(grid, **names)], height=_pixels(height))
     reach = _RADIUS + max(3, 1100 // max(2 * width, 1))

@@ -138,7 +138,7 @@ def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
     groups = [group for panel in tools.panels for group in panel.groups]
-    for rank, (name, rows) in enumerate(pictures.by_server(groups, tools.by)):
+    for rank, (name, rows) in enumerate(pictures.by_server(groups, tools.grouping)):
         place = rank if groups[rows[0]] else pictures.MOST_SERVERS
         for at, start in enumerate(starts[:-1]):
             own = [row - start for row in rows if start <= row < starts[at + 1]]

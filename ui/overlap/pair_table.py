@@ -73,7 +73,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             "selected",
             lambda row: _MARKS[row.selected],
             width=75,
-            shown=tool_selection.selected(snapshot) is not None,
+            visible=tool_selection.selected(snapshot) is not None,
         ),
         Column(
             "same_job",
@@ -102,12 +102,12 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             title="model verdict",
             width=105,
             help="≠ where it differs from the offline judge.",
-            shown=snapshot.analysis.model_verdicts is not None,
+            visible=snapshot.analysis.model_verdicts is not None,
         ),
         Column("left", title="tool A"),
-        Column("left_server", title="server A", shown=has_servers),
+        Column("left_server", title="server A", visible=has_servers),
         Column("right", title="tool B"),
-        Column("right_server", title="server B", shown=has_servers),
+        Column("right_server", title="server B", visible=has_servers),
         Column(
             "differs", title="differing words", width=230, help="Words only in A / words only in B"
         ),

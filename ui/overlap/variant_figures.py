@@ -78,7 +78,7 @@ def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
     base = tools.panels[0]
     sides = zip(SIDES, places, strict=True)
     panels = tuple(replace(base, title=name, points=own) for name, own in sides)
-    return ToolMap(panels, (), tools.by)
+    return ToolMap(panels, (), tools.grouping)
 
 
 def seconds(snapshot: Snapshot, method: maps.Method) -> int:

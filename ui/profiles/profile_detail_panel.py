@@ -238,7 +238,8 @@ def _words(snapshot: Snapshot, toolset: ProfileTools) -> None:
             reworded = _with_words(own, row)
             if reworded != own:
                 tools |= {
-                    one: replace(reworded, by=toolset.ways[item.tool.id]) for one in item.members
+                    one: replace(reworded, origin=toolset.ways[item.tool.id])
+                    for one in item.members
                 }
     except DecisionError as error:
         safe_text.show_error(error)

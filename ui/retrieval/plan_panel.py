@@ -250,7 +250,7 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
                 title=ANSWER,
                 width=35,
                 help=ABOUT_ANSWERS,
-                shown=bool(side.needs),
+                visible=bool(side.needs),
             ),
             Column("name", lambda one: one.tool.name, title="tool", width=190),
             open_column(candidates, lambda one: one.tool.id, f"open_plan_{key}"),
@@ -259,14 +259,14 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
                 "server",
                 lambda one: one.tool.server,
                 width=120,
-                shown=any(one.tool.server for one in candidates),
+                visible=any(one.tool.server for one in candidates),
             ),
             Column(
                 "arguments",
                 lambda one: _sources(calls.get(one.tool.id, {})),
                 title="arguments come from",
                 width=220,
-                shown=any(calls.values()),
+                visible=any(calls.values()),
             ),
         ]
         alt = f"What was found for job {number}"

@@ -84,7 +84,7 @@ def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
         has_servers = bool(snapshot.analysis.catalog.servers)
         columns: Columns[tuple[Tool, RankedTool]] = [
             Column("tool", lambda row: row[0].name),
-            Column("server", lambda row: row[0].server, shown=has_servers),
+            Column("server", lambda row: row[0].server, visible=has_servers),
             Column("BM25", lambda row: round(row[1].sparse, 2)),
         ]
         data_tables.draw(places, columns, "What words alone find")
@@ -212,7 +212,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             title=ANSWER,
             width=35,
             help=ABOUT_ANSWERS,
-            shown=bool(view.before.needs or view.after.needs),
+            visible=bool(view.before.needs or view.after.needs),
         ),
         Column("name", title="server" if lookup.servers else "tool", width=165),
         *([] if lookup.servers else [open_column(places, lambda place: place.id, f"open_{key}")]),
@@ -222,31 +222,33 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             lambda place: str(place.part) if place.part else "whole",
             width=60,
             help="The sub-query that brought it, by its number above.",
-            shown=bool(view.subqueries),
+            visible=bool(view.subqueries),
         ),
         Column(
-            "server", width=110, shown=not lookup.servers and any(place.server for place in places)
+            "server",
+            width=110,
+            visible=not lookup.servers and any(place.server for place in places),
         ),
         Column(
             "led by",
             lambda place: place.led_by or "its own text",
             width=140,
             help="The tool that led to the server, or its own text.",
-            shown=lookup.servers,
+            visible=lookup.servers,
         ),
         Column(
             "description",
             lambda place: "made of its tools" if place.is_made_up else "its own",
             width=130,
             help="A server without a description is found by its tools' names.",
-            shown=any(place.is_made_up for place in places),
+            visible=any(place.is_made_up for place in places),
         ),
         Column(
             "merged",
             lambda place: place.stands_for,
             width=65,
             help="Tools that were merged into it.",
-            shown=later and any(place.stands_for > 1 for place in places),
+            visible=later and any(place.stands_for > 1 for place in places),
         ),
         Column("tokens", title="tokens ≈", width=75),
     ]

@@ -60,16 +60,16 @@ class Listing:
     total: int
     place: int
     order: list[str]
-    by: queue.Order
+    order_by: queue.Order
     show: str
 
     @property
     def is_open(self) -> bool:
         """Whether the shown cluster waits for a decision."""
-        return self.show not in SETTLED and queue.waits(self.shown)
+        return self.show not in SETTLED and queue.waits(self.current)
 
     @property
-    def shown(self) -> Cluster:
+    def current(self) -> Cluster:
         return self.clusters[self.place]
 
     @property
@@ -171,7 +171,7 @@ def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | No
         return None
     state = SETTLED.get(listing.show, "accepted")
     settled = review.clusters(snapshot, state)
-    return next((one for one in settled if one.cluster.id == listing.shown.id), None)
+    return next((one for one in settled if one.cluster.id == listing.current.id), None)
 
 
 def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
@@ -316,7 +316,7 @@ def go(listing: Listing, cluster_id: str, skipped: bool = False) -> None:
     """Show another cluster; one that is ``skipped`` goes to the end."""
     st.query_params["cluster"] = cluster_id
     if skipped:
-        order, shown_id = listing.order, listing.shown.id
+        order, shown_id = listing.order, listing.current.id
         order.append(order.pop(order.index(shown_id)))
 
 
@@ -342,16 +342,18 @@ def columns(
         return "" if selected.isdisjoint(queue.all_members(cluster)) else "●"
 
     return (
-        Column("", mark, width=25, shown=bool(selected)),
+        Column("", mark, width=25, visible=bool(selected)),
         Column("name", lambda one: one.document.name, width=120),
-        Column("kind", queue.short_kind, width=116, shown=not blind),
+        Column("kind", queue.short_kind, width=116, visible=not blind),
         _token_column(snapshot, listing.clusters, not blind),
-        Column("server", servers, width=90, shown=any(owners.values())),
-        Column("gap", widest_gap, width=50, shown=bool(disagreements) and not blind),
-        Column("weakest", _weakest, width=62, format="%.2f", shown=not blind),
+        Column("server", servers, width=90, visible=any(owners.values())),
+        Column("gap", widest_gap, width=50, visible=bool(disagreements) and not blind),
+        Column("weakest", _weakest, width=62, format="%.2f", visible=not blind),
         Column("tools", lambda one: len(one.members), width=42),
-        Column("what differs", _differs, width=160, shown=listing.show == _FAMILIES and not blind),
-        Column("state", lambda one: one.state, width=80, shown=has_settled),
+        Column(
+            "what differs", _differs, width=160, visible=listing.show == _FAMILIES and not blind
+        ),
+        Column("state", lambda one: one.state, width=80, visible=has_settled),
     )
 
 
@@ -368,7 +370,7 @@ def _token_column(
     colors = ["red" if one[0] == "+" and one != "+0" else "gray" for one in options]
     labels = st.column_config.MultiselectColumn(options=options, color=colors, width=60)
     is_shown = is_shown and bool(review.sizes(snapshot))
-    return Column("tokens", label, config=labels, shown=is_shown)
+    return Column("tokens", label, config=labels, visible=is_shown)
 
 
 def _added_tokens(snapshot: Snapshot, cluster: Cluster) -> int | None:
@@ -388,7 +390,7 @@ def _differs(cluster: Cluster) -> str:
 def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     """Draw the list, with the shown cluster selected, and the decisions below it."""
     columns_shown = columns(snapshot, listing, blind)
-    sort_key = f"sorted_{snapshot.id}_{listing.by}_{listing.show}"
+    sort_key = f"sorted_{snapshot.id}_{listing.order_by}_{listing.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
     def pick() -> None:
@@ -411,7 +413,7 @@ def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
             places = sorted_rows([cell(one) for one in listing.clusters], descending)
             listing.order.extend(listing.clusters[row].id for row in places)
 
-    heads = [one.name for one in columns_shown if one.shown and one.name == sorted_by[0]]
+    heads = [one.name for one in columns_shown if one.visible and one.name == sorted_by[0]]
     data_tables.select_rows("queue", [listing.place], heads)
     data_tables.draw(
         listing.clusters,
@@ -433,7 +435,11 @@ def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 def counts(snapshot: Snapshot, listing: Listing) -> None:
     """How many are listed, and what waits in all."""
     progress = review.progress(snapshot)
-    apart = f", {progress.left:,} of them with tools that were kept apart" if progress.left else ""
+    apart = (
+        f", {progress.leftovers:,} of them with tools that were kept apart"
+        if progress.leftovers
+        else ""
+    )
     st.container(key="queue_counts").caption(
         f"{len(listing.clusters):,} of {listing.total:,} shown. Waiting: "
         f"{progress.clusters.waiting_in_words}{apart}."

@@ -73,7 +73,7 @@ def parts_of(cluster: Cluster) -> dict[str, int] | None:
 def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -> None:
     """The tools with their parts, what may be added, what comes of it, and the button."""
     tools = snapshot.analysis.catalog.by_id
-    name = safe_text.untrusted(listing.shown.document.name)
+    name = safe_text.untrusted(listing.current.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
     st.caption(
         "Tools with one number become one proposal; tools with different numbers are kept apart, "
@@ -81,15 +81,15 @@ def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -
         "undo takes it back. By key: **1** to **9** give the tool in focus its number, **0** sets "
         "it apart, and the focus goes on to the next."
     )
-    from_elsewhere = [one for one in parts if one not in listing.shown.members]
-    for tool_id in (*listing.shown.members, *from_elsewhere):
+    from_elsewhere = [one for one in parts if one not in listing.current.members]
+    for tool_id in (*listing.current.members, *from_elsewhere):
         _line(tools[tool_id], parts)
-    _additions(snapshot, listing.shown, parts)
+    _additions(snapshot, listing.current, parts)
     if len(parts) > MOST_TOOLS:
         st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
         _cancel_button()
         return
-    effect = reshapes.preview(snapshot, listing.shown, parts, page_frame.reviewer())
+    effect = reshapes.preview(snapshot, listing.current, parts, page_frame.reviewer())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Propose this split",
@@ -102,7 +102,7 @@ def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -
         st.button("All in one", key="reshape_one", on_click=_set_all, args=(parts, 1))
         st.button("All apart", key="reshape_apart", on_click=_set_all, args=(parts, APART))
         _cancel_button()
-    _preview(snapshot, listing.shown, parts, effect)
+    _preview(snapshot, listing.current, parts, effect)
 
 
 def _cancel_button() -> None:
@@ -208,13 +208,13 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
 
 def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None:
     """Record the new split, and show what became of it in its place."""
-    name = listing.shown.document.name
+    name = listing.current.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in effect.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
     if decision_buttons.attempt(lambda: reshapes.record(snapshot, effect), message):
         _close()
         cluster_ids: Sequence[str] = [one.id for one in effect.clusters]
-        decision_buttons.stand_in(listing.shown, cluster_ids, listing.order)
+        decision_buttons.stand_in(listing.current, cluster_ids, listing.order)
         st.query_params["cluster"] = next(iter(cluster_ids), listing.onward)
 
 
@@ -224,7 +224,7 @@ ONE_JOB = "one_job"
 
 def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
-    cluster, suffix = listing.shown, suffix_of(listing)
+    cluster, suffix = listing.current, suffix_of(listing)
     card = review.card(snapshot, cluster)
     open_to_change = listing.is_open
     with _question():
@@ -278,7 +278,7 @@ def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
 
 def suffix_of(listing: Listing) -> str:
     """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
-    return f"{listing.shown.id}_{listing.shown.version[:8]}"
+    return f"{listing.current.id}_{listing.current.version[:8]}"
 
 
 def next_after(eligible: list[str], canonical: str) -> str:
@@ -399,11 +399,11 @@ def _toggle_flagging(cluster_id: str) -> None:
 
 def _flags(snapshot: Snapshot, listing: Listing) -> None:
     """Draw the notes on the members, and the form for a new one where it was asked for."""
-    for decision in review.flags_on(snapshot, listing.shown):
+    for decision in review.flags_on(snapshot, listing.current):
         _flag(snapshot, decision)
-    if st.session_state.get("flagging") != listing.shown.id:
+    if st.session_state.get("flagging") != listing.current.id:
         return
-    note, cluster_id = f"note_{suffix_of(listing)}", listing.shown.id
+    note, cluster_id = f"note_{suffix_of(listing)}", listing.current.id
     form = shortcuts.panel("note").form(f"flag_form_{suffix_of(listing)}", border=False)
     with form, st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Note", key=note, max_chars=1_000, placeholder="what to look at")
@@ -414,7 +414,7 @@ def _flags(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _flag_it(snapshot: Snapshot, listing: Listing, key: str) -> None:
-    note, cluster = st.session_state[key], listing.shown
+    note, cluster = st.session_state[key], listing.current
     members = all_members(cluster)
     if decision_buttons.attempt(
         lambda: toolsets.flag(snapshot, members, page_frame.reviewer(), note),
@@ -452,9 +452,9 @@ def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
         decision_buttons.undo_button(snapshot, review.active_decisions(snapshot))
         decision_trail.trail(snapshot)
         return
-    st.query_params["cluster"] = listing.shown.id
-    open_from_address(snapshot, listing.shown)
-    parts = parts_of(listing.shown)
+    st.query_params["cluster"] = listing.current.id
+    open_from_address(snapshot, listing.current)
+    parts = parts_of(listing.current)
     blind: bool = st.session_state.get("blind", False)
     queue, body = queue_panel.queue_and_card()
     with queue:
@@ -475,7 +475,7 @@ def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
 
 def _bar(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     """The buttons that decide on the shown cluster, or lead to another."""
-    cluster, suffix = listing.shown, suffix_of(listing)
+    cluster, suffix = listing.current, suffix_of(listing)
     actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
         "skip": (queue_panel.go, (listing, listing.onward, True)),
         "next": (queue_panel.go, (listing, listing.onward)),

@@ -32,7 +32,7 @@ class Column(Generic[Row]):
     format: str | None = None
     full: float | None = None
     pinned: bool = False
-    shown: bool = True
+    visible: bool = True
     config: Any = None
 
     def cell(self, row: Row) -> Any:
@@ -66,12 +66,12 @@ def attributes(**titles: str) -> Columns[Any]:
 
 def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
     """The shown columns by name, as they are drawn and downloaded."""
-    return {one.name: [one.cell(row) for row in rows] for one in columns if one.shown}
+    return {one.name: [one.cell(row) for row in rows] for one in columns if one.visible}
 
 
 def records(rows: Sequence[Row], columns: Columns[Row]) -> list[dict[str, Any]]:
     """The same by row, as files hold them."""
-    return [{one.name: one.cell(row) for one in columns if one.shown} for row in rows]
+    return [{one.name: one.cell(row) for one in columns if one.visible} for row in rows]
 
 
 def button_column(
@@ -199,4 +199,4 @@ def which_in_words(count: int, total: int) -> str:
 
 
 def _looks(columns: Columns[Row]) -> dict[str, Any]:
-    return {one.name: one.drawn() for one in columns if one.shown}
+    return {one.name: one.drawn() for one in columns if one.visible}

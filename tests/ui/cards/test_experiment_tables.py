@@ -25,8 +25,8 @@ def test_recall_is_told_by_how_well_the_answers_are_documented():
     low, high = band_rows(
         result, {"a": DocumentationGrade(2), "b": DocumentationGrade(5), "c": DocumentationGrade(1)}
     )
-    assert (high.band, len(high.found)) == ("High", 1), "the better alternative"
-    assert (low.band, len(low.found)) == ("Low", 2)
+    assert (high.band, len(high.hits)) == ("High", 1), "the better alternative"
+    assert (low.band, len(low.hits)) == ("Low", 2)
     assert low.recall(0).startswith("0.500") and low.recall(1).startswith("0.500")
     assert high.recall(0).startswith("1.000")
     assert band_rows(result, {}) == []

@@ -21,7 +21,7 @@ def test_a_whole_call_of_a_vendor_is_read_too():
 
 def test_what_is_lost_and_what_the_merged_tool_refuses_is_told():
     tried = try_call(OLD, ALPHA, DOCUMENT, '{"days": 3}')
-    assert tried.lost == ("days",) and not tried.undone
+    assert tried.losses == ("days",) and not tried.undone
     assert "required property" in tried.problems[0]
 
 

@@ -116,7 +116,7 @@ def test_hidden_cosines_are_gaps():
 @pytest.mark.parametrize("grid", [COUNTS, NEAR, MEANS, WIDE], ids=["counts", "near", "means", "q"])
 def test_nothing_in_it_looks_like_new_data_when_it_is_shown_again(grid):
     kept = np.ones(grid.values.shape, dtype=bool)
-    for shown in (grid, replace(grid, kept=kept)):
+    for shown in (grid, replace(grid, highlighted=kept)):
         sent = heatmap(shown, 0.6).to_json()
         assert "bdata" not in sent and '"template"' not in sent
         assert json.loads(sent)["layout"]["datarevision"]
@@ -126,5 +126,5 @@ def test_many_cosines_go_out_in_a_byte_each_as_do_those_left_of_a_selection():
     grid = square(201)
     assert heatmap(grid, 0.6).data[0].z.dtype == np.uint8
     kept = np.zeros(grid.values.shape, dtype=bool)
-    _, bright, _ = heatmap(replace(grid, kept=kept), 0.6).data
+    _, bright, _ = heatmap(replace(grid, highlighted=kept), 0.6).data
     assert np.isnan(bright.z).all() and bright.z.dtype == np.float32

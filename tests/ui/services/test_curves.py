@@ -33,7 +33,7 @@ def test_copies_collide_before_the_merge_and_not_after_it(opened):
     vectors = work.snapshot(i).analysed.vectors
     product = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
     assert at(view, 0.5)["original"] == (product >= 0.5).sum()
-    assert view.waiting == ()
+    assert view.uncounted == ()
     assert view.floor == work.snapshot(i).analysed.threshold
 
 
@@ -59,10 +59,12 @@ def test_only_a_text_that_changed_is_embedded(opened):
     text = {"description": "List what a folder holds."}
     review.decide(work.snapshot(i), "edit", cluster, "ann", text)
     review.decide(work.snapshot(i), "accept", small_workspace.by_name(work, i, "list_files"), "ann")
-    assert curves.curve(work.snapshot(i)).waiting == ("merged",), "a page does not wait for a model"
+    assert curves.curve(work.snapshot(i)).uncounted == ("merged",), (
+        "a page does not wait for a model"
+    )
     work.analyses.wait(curves.start(work.snapshot(i)))
     view = curves.curve(work.snapshot(i))
-    assert view.waiting == ()
+    assert view.uncounted == ()
     assert work.snapshot(i).job(curves.KIND).state == "done"
     analysis, plan = (
         work.snapshot(i).analysed,

@@ -141,7 +141,7 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, an
         part = pair_list.matching(work.snapshot(catalog_id), PairFilter(verdict=verdict)).rows
         assert {row.verdict for row in part} <= {verdict}
     assert (
-        pair_list.matching(work.snapshot(catalog_id), PairFilter(least=1.0)).matching
+        pair_list.matching(work.snapshot(catalog_id), PairFilter(least_similarity=1.0)).matching
         == counts.merge
     )
     few = pair_list.pair_list(analysis, PairFilter(), COST, limit=2)

@@ -120,7 +120,7 @@ def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, own
     rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
     at = rows["beta/send_mail"]
     assert [drawn[by].panels[0].groups[at] for by in drawn] == ["beta", "send_mail", "proposed"]
-    assert [drawn[by].by for by in drawn] == ["server", "cluster", "cluster state"]
+    assert [drawn[by].grouping for by in drawn] == ["server", "cluster", "cluster state"]
     assert drawn["clusters"].panels[0].groups[rows["beta/add_numbers"]] == ""
     review.decide(
         work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"

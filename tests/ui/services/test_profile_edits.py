@@ -42,7 +42,7 @@ def test_a_tool_that_rules_take_in_is_kept_out_by_hand_and_forgotten_where_none_
     assert ruled.ways[SUM] == "rule"
     out = saved(ruled.profile, SUM, MAIL, is_in=False)
     assert {MAIL, SUM}.isdisjoint(out.ids)
-    ways = {one: tool.by for one, tool in out.profile.tools.items()}
+    ways = {one: tool.origin for one, tool in out.profile.tools.items()}
     assert ways[SUM] == "kept out" and MAIL not in ways
     assert SUM in saved(out.profile, SUM).ids
 

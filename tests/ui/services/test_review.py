@@ -114,7 +114,7 @@ def test_each_way_of_an_argument_is_told_in_words():
         "other": None,
         "x": "no place",
     }
-    assert [row.name for row in rows if row.lost] == ["x"]
+    assert [row.name for row in rows if row.is_lost] == ["x"]
 
 
 def test_a_tool_with_hidden_text_is_not_offered_as_canonical():

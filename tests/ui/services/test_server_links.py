@@ -16,7 +16,7 @@ from ui.shared.tools.tool_blocks import blocks_of
 def test_pairs_of_tools_are_counted_by_kind_between_servers_and_within(shared):
     work, catalog_id = shared
     view = server_network_panel.shared_pairs(work.snapshot(catalog_id))
-    assert (view.by, view.tools) == ("servers", {"alpha": 4, "beta": 3, "gamma": 1})
+    assert (view.grouping, view.tools) == ("servers", {"alpha": 4, "beta": 3, "gamma": 1})
     counts = {link.servers: dict(link.counts) for link in view.links}
     assert counts == {
         ("alpha", "beta"): {"gateway": 2},

@@ -65,13 +65,13 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     add_queries(work, i, QUERIES)
     (one,) = siblings.pairs(i, 0.6)
     card = siblings.card(i, one)
-    assert card.standing == {START.id: START.description, END.id: END.description}
+    assert card.descriptions == {START.id: START.description, END.id: END.description}
     clause, in_front = (one.rewrite for one in card.rewrites)
     assert clause.descriptions[END.id] == f"Use for goal: {TEXT_OF_BOTH}"
     assert in_front.descriptions[END.id] == f"Goal: {TEXT_OF_BOTH}"
     assert not card.is_edited
     similarity = siblings.similarity
-    assert similarity(i, card.standing) == pytest.approx(one.similarity, abs=1e-5)
+    assert similarity(i, card.descriptions) == pytest.approx(one.similarity, abs=1e-5)
     assert similarity(i, in_front.descriptions) < one.similarity
     (query,) = queries(card)
     assert query.text == "the goal of a flight" and query.right == END.id

@@ -42,7 +42,7 @@ class ArgumentLine:
     """
 
     name: str
-    lost: bool
+    is_lost: bool
     cells: tuple[ArgumentCell, ...]
 
     @property
@@ -66,7 +66,7 @@ def arguments(card: Card) -> None:
 
         members = [Column(tool.id, cell_of(at)) for at, tool in enumerate(card.tools)]
         name = Column[ArgumentLine](
-            "parameter", lambda line: f"lost: {line.name}" if line.lost else line.name
+            "parameter", lambda line: f"lost: {line.name}" if line.is_lost else line.name
         )
         data_tables.draw(lines, [name, *members], "Argument mapping of the members")
         return
@@ -86,7 +86,7 @@ def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
     lines = []
     for row in card.arguments:
         cells = [_source_and_declaration(card, tool, row) for tool in card.tools]
-        lines.append(ArgumentLine(row.name, row.lost, _cells(cells)))
+        lines.append(ArgumentLine(row.name, row.is_lost, _cells(cells)))
     hints = [
         (", ".join(f"{key} {canonical_json(tool.annotations[key])}" for key in _hint_names(tool)))
         for tool in card.tools
@@ -110,7 +110,7 @@ def declared(parameter: Parameter) -> str:
 
 def _line(line: ArgumentLine) -> str:
     """A row of the table of arguments, escaped."""
-    own = safe_text.marked(f"lost: {line.name}") if line.lost else _bold(line.name)
+    own = safe_text.marked(f"lost: {line.name}") if line.is_lost else _bold(line.name)
     cells = "".join(_argument(cell, line.name) for cell in line.cells)
     return f"<tr>{_cell('th', own)}{cells}</tr>"
 

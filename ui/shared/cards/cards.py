@@ -31,7 +31,7 @@ class ArgumentRow:
 
     name: str
     sources: Mapping[str, str]
-    lost: bool = False
+    is_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
         for parameter in merged.parameters
     )
     lost_rows = (
-        ArgumentRow(name, {alpha.tool_id: reason}, lost=True)
+        ArgumentRow(name, {alpha.tool_id: reason}, is_lost=True)
         for alpha in arguments
         for name, reason in alpha.dropped.items()
     )

@@ -55,7 +55,7 @@ def table(rows: Sequence[ChangeRow], alt: str) -> None:
                 Column("new", width=125),
                 Column("breaking", title="breaks callers", width=225),
                 Column(
-                    "warning", title="look at", width=150, shown=any(row.warning for row in rows)
+                    "warning", title="look at", width=150, visible=any(row.warning for row in rows)
                 ),
             ],
             alt,

@@ -165,7 +165,7 @@ def family(card: Card, selector: FamilySelector) -> None:
         [
             Column(selector.name, lambda row: row[0]),
             Column("passed on to", lambda row: row[1].name),
-            Column("server", lambda row: row[1].server, shown=any(t.server for t in card.tools)),
+            Column("server", lambda row: row[1].server, visible=any(t.server for t in card.tools)),
         ],
         "The tool for each value of the argument",
         most=190,

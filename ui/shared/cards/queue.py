@@ -36,12 +36,12 @@ OPEN_STATES = ("conflict", "stale", "proposed")
 class KindQueue:
     """Clusters of one kind: those that wait for a person, and the accepted others."""
 
-    waiting: int
+    pending: int
     accepted: int
 
     @property
     def total(self) -> int:
-        return self.waiting + self.accepted
+        return self.pending + self.accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ClusterCounts:
 
     @property
     def waiting(self) -> int:
-        return self.duplicates.waiting + self.families.waiting
+        return self.duplicates.pending + self.families.pending
 
     @property
     def accepted(self) -> int:
@@ -67,8 +67,8 @@ class ClusterCounts:
     @property
     def waiting_in_words(self) -> str:
         """``8 for the same job, 1 family``."""
-        families = quantity(self.families.waiting, "family")
-        return f"{self.duplicates.waiting:,} for the same job, {families}"
+        families = quantity(self.families.pending, "family")
+        return f"{self.duplicates.pending:,} for the same job, {families}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ReviewProgress:
 
     clusters: ClusterCounts
     kept_apart: int
-    left: int
+    leftovers: int
 
     @property
     def waiting(self) -> int:
@@ -320,4 +320,4 @@ def progressed(clusters: Iterable[Cluster], decisions: Iterable[Decision]) -> Re
 
 def _kind_queue(clusters: Iterable[Cluster]) -> KindQueue:
     number = Counter(map(waits, clusters))
-    return KindQueue(waiting=number[True], accepted=number[False])
+    return KindQueue(pending=number[True], accepted=number[False])

@@ -34,7 +34,7 @@ class PairFilter:
 
     verdict: str | None = None
     server: str | None = None
-    least: float = 0.0
+    least_similarity: float = 0.0
     differing: bool = False
     tools: frozenset[str] = frozenset()
     only: bool = False
@@ -43,7 +43,9 @@ class PairFilter:
     @property
     def key(self) -> str:
         """Twelve hex digits: equal for equal filters."""
-        return digest(self.verdict, self.server, self.least, self.differing, self.find)[:12]
+        return digest(self.verdict, self.server, self.least_similarity, self.differing, self.find)[
+            :12
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def pair_list(
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
-    passing = scores.same_job >= pair_filter.least
+    passing = scores.same_job >= pair_filter.least_similarity
     if pair_filter.server is not None:
         is_of_server = np.array([tool.server == pair_filter.server for tool in tools], dtype=bool)
         passing &= is_of_server[scores.left] | is_of_server[scores.right]

@@ -73,8 +73,10 @@ def _side_by_side(view: PairView) -> None:
             st.caption(side)
             _draw_tool(tool, None if tool is one else one)
             _findings(findings)
-    if view.rest:
-        _table([*view.rest], f"Results and annotations of {one.name} and {other.name}")
+    if view.further_parameters:
+        _table(
+            [*view.further_parameters], f"Results and annotations of {one.name} and {other.name}"
+        )
     _arguments(view)
 
 

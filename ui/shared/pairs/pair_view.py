@@ -139,13 +139,13 @@ class Neighbour:
 class PairView:
     """What is to be known of a pair before deciding on it; twos are in the order of the pair.
 
-    ``parameters`` and ``rest`` (what is returned, annotations) are tables; ``maps`` say in
-    sentences what becomes of a call to one when it goes to the other. ``decisions`` are those that
-    stand on both, the newest first; ``card`` is the cluster that holds both, if any. ``version`` is
-    what a decision on the pair must carry. ``verdict`` is that of the judge in force,
-    ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences what the
-    two are to each other, who could serve whom, and the words that only one says. ``family_at`` is
-    the probability of a family from which on the offline judge says so.
+    ``parameters`` and ``further_parameters`` (what is returned, annotations) are tables; ``maps``
+    say in sentences what becomes of a call to one when it goes to the other. ``decisions`` are
+    those that stand on both, the newest first; ``card`` is the cluster that holds both, if any.
+    ``version`` is what a decision on the pair must carry. ``verdict`` is that of the judge in
+    force, ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences
+    what the two are to each other, who could serve whom, and the words that only one says.
+    ``family_at`` is the probability of a family from which on the offline judge says so.
     """
 
     key: str
@@ -155,7 +155,7 @@ class PairView:
     waterfall: Waterfall
     parameters: tuple[Mapping[str, str], ...]
     maps: tuple[tuple[str, ...], tuple[str, ...]]
-    rest: tuple[Mapping[str, str], ...]
+    further_parameters: tuple[Mapping[str, str], ...]
     findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
     neighbours: tuple[tuple[Neighbour, ...], tuple[Neighbour, ...]]
     decisions: tuple[Decision, ...]
@@ -229,7 +229,7 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
         waterfall=waterfall_of(analysis, offline),
         parameters=tuple(parameter_lines(one, other)),
         maps=(in_words(one, other), in_words(other, one)),
-        rest=tuple(other_lines(one, other)),
+        further_parameters=tuple(other_lines(one, other)),
         findings=(_findings(analysis, one), _findings(analysis, other)),
         neighbours=(neighbours(analysis, one), neighbours(analysis, other)),
         decisions=tuple(d for d in active(log)[::-1] if prints <= set(d.fingerprints)),

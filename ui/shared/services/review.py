@@ -385,7 +385,7 @@ class Shares:
     """Who reviews, and by what the queue is divided among them."""
 
     people: tuple[str, ...]
-    by: ReviewSplit
+    split: ReviewSplit
 
 
 def shares(snapshot: Snapshot) -> Shares | None:
@@ -428,7 +428,7 @@ def shared_out(
     """
 
     def person(cluster: Cluster) -> str:
-        about = cluster.id if shares.by == "random" else tools[cluster.canonical].owner
+        about = cluster.id if shares.split == "random" else tools[cluster.canonical].owner
         return max(shares.people, key=lambda one: digest(_SEED, one, about))
 
     return {cluster.id: person(cluster) for cluster in clusters} if shares.people else {}

@@ -38,23 +38,23 @@ NONE = Augmentation("")
 
 @dataclass(frozen=True, slots=True)
 class VariantView:
-    """The variant of a tool: as it is on ``offer``, and ``standing`` as a person decided last,
+    """The variant of a tool: as it is on ``offer``, and ``decision`` as a person decided last,
     ``None`` where nobody did. ``violations`` are what speaks against the offer.
     """
 
     tool: Tool
     offer: Augmentation
-    standing: Augmentation | None
+    decision: Augmentation | None
     source: str
     violations: tuple[Violation, ...]
 
     @property
     def state(self) -> VariantState:
-        if self.standing is None:
+        if self.decision is None:
             return "waiting"
-        if not self.standing.is_there:
+        if not self.decision.is_there:
             return "rejected"
-        return "accepted" if self.standing == self.offer else "edited"
+        return "accepted" if self.decision == self.offer else "edited"
 
 
 def add(snapshot: Snapshot, content: bytes, name: str) -> int:

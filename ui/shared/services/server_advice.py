@@ -81,8 +81,8 @@ def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, .
     one, other = pair.servers
     servers = coverage(snapshot)
     ones, others = servers.of(one, [other]), servers.of(other, [one])
-    matches = {(row.tool, row.by): row for row in (*ones.served, *ones.alike)}
-    of_theirs = {(row.by, row.tool): row for row in (*others.served, *others.alike)}
+    matches = {(row.tool, row.substitute): row for row in (*ones.served, *ones.alike)}
+    of_theirs = {(row.substitute, row.tool): row for row in (*others.served, *others.alike)}
     matched_ids = {by for _, by in matches}
     matches |= {two: row for two, row in of_theirs.items() if two[1] not in matched_ids}
     proposals = _proposed_matches(pair, set(matches))
