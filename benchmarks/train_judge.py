@@ -95,7 +95,7 @@ class LabelledCatalog:
         return replace(self, **own)
 
 
-_OF_PAIRS = ("left", "right", "merge", "family", "serves", "sureness", "signals", "beside")
+_OF_PAIRS = ("left", "right", "merge", "family", "serves", "sureness", "signals", "one_server")
 
 
 def load(name: str) -> LabelledCatalog:
@@ -127,7 +127,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
             [_SURENESS[pair.get("confidence", 3)] * pair.get("weight", 1.0) for pair in labels]
         ),
         signals=signals.of_pairs(left, right),
-        beside=signals.of_one_server(left, right),
+        one_server=signals.of_one_server(left, right),
     )
 
 
@@ -148,7 +148,7 @@ def by_signals(catalog: LabelledCatalog, weights: Weights) -> judge.PairProbabil
     return judge.PairProbabilities(
         *(
             np.where(
-                catalog.beside,
+                catalog.one_server,
                 getattr(weights, f"{question}_beside").probability(catalog.signals),
                 getattr(weights, f"{question}_across").probability(catalog.signals),
             )
@@ -215,7 +215,7 @@ def with_thresholds(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> We
     for same_server in (True, False):
         right, predicted = [], []
         for catalog in without_registry:
-            rows = catalog.afresh & (catalog.beside == same_server)
+            rows = catalog.afresh & (catalog.one_server == same_server)
             if same_server:
                 rows &= prunable(catalog)
             right.append((catalog.serves != "none" if same_server else catalog.merge)[rows])
@@ -312,7 +312,7 @@ def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Mode
     share *= len(share) / share.sum()
     mean, scale = np.nanmean(signals, axis=0), np.nanstd(signals, axis=0)
     standard = np.nan_to_num((signals - mean) / scale)
-    side = np.where(np.concatenate([catalog.beside for catalog in catalogs]), -1.0, 1.0)
+    side = np.where(np.concatenate([catalog.one_server for catalog in catalogs]), -1.0, 1.0)
     columns = np.hstack([standard, standard * side[:, None] * _OWN_SHARE])
     model = LogisticRegression(C=_REGULARISATION, max_iter=2000)
     model.fit(columns, labels, sample_weight=share)

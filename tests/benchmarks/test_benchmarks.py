@@ -36,7 +36,7 @@ def catalog_of(left, right, merge, **more):
         "serves": np.where(merge, "both", "none"),
         "sureness": np.ones(size),
         "signals": np.zeros((size, 1)),
-        "beside": np.ones(size, dtype=bool),
+        "one_server": np.ones(size, dtype=bool),
     }
     return LabelledCatalog(**given | more)
 
@@ -71,8 +71,8 @@ def drawn(name, size=60, seed=0):
     signals[:, 1] += 3.0 * (kind == 1)
     signals[::5, 2] = np.nan
     rows = np.zeros(size), np.ones(size)
-    beside = np.arange(size) % 2 == 0
-    more = {"name": name, "family": kind == 1, "signals": signals, "beside": beside}
+    one_server = np.arange(size) % 2 == 0
+    more = {"name": name, "family": kind == 1, "signals": signals, "one_server": one_server}
     return catalog_of(*rows, kind == 0, **more)
 
 

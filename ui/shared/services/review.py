@@ -391,7 +391,7 @@ class Shares:
 def shares(snapshot: Snapshot) -> Shares | None:
     """Who the queue is divided among; ``None`` where it is everybody's."""
     return snapshot.setting(
-        _name(snapshot), lambda saved: Shares(tuple(map(str, saved["people"])), saved["by"])
+        _name(snapshot), lambda saved: Shares(tuple(map(str, saved["people"])), saved["split"])
     )
 
 
