@@ -26,9 +26,11 @@ if rows:
         f"**{len(rows):,}**. Select one to draw it."
     )
     cluster_table(snapshot, rows)
-drawn = review.cluster(snapshot, st.query_params.get("drawn", ""))
+cluster = review.cluster(snapshot, st.query_params.get("drawn", ""))
 decision_buttons.notice(snapshot)
-if drawn is not None:
-    network_panel(snapshot, drawn.id)
-    page_frame.page_link("review", "Open in Review", catalog=snapshot.record.name, cluster=drawn.id)
+if cluster is not None:
+    network_panel(snapshot, cluster.id)
+    page_frame.page_link(
+        "review", "Open in Review", catalog=snapshot.record.name, cluster=cluster.id
+    )
 decision_trail.trail(snapshot, "drawn")

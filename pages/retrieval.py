@@ -10,13 +10,13 @@ from ui.shared import page_frame, safe_text
 
 st.title("Retrieval")
 snapshot = page_frame.analysed_snapshot()
-asked = request_panel(snapshot)
+request = request_panel(snapshot)
 try:
-    if asked is not None and asked.config is not None:
-        plan_panel(snapshot, asked)
-    elif asked is not None:
-        view = result_panel(snapshot, asked.lookup)
-        if view is not None and not asked.lookup.servers:
+    if request is not None and request.config is not None:
+        plan_panel(snapshot, request)
+    elif request is not None:
+        view = result_panel(snapshot, request.lookup)
+        if view is not None and not request.lookup.servers:
             confusion_panel(snapshot, view.confusions)
 except ToolScopeError as error:  # such as a reranker that is not on this machine
     safe_text.show_error(error)

@@ -194,10 +194,14 @@ def _where_none_is_read(tool: JsonObject) -> str:
 def _word(entry: Any) -> str:
     if isinstance(entry, list) or is_openapi(entry):
         return "page"
-    held = {} if not isinstance(entry, dict) or places.is_tool(entry) else places.tool_places(entry)
-    if not held:
+    tool_keys = (
+        {} if not isinstance(entry, dict) or places.is_tool(entry) else places.tool_places(entry)
+    )
+    if not tool_keys:
         return "tool"
-    has_server = any(isinstance(entry[key], list) for key in held) and places.server_of(entry).name
+    has_server = (
+        any(isinstance(entry[key], list) for key in tool_keys) and places.server_of(entry).name
+    )
     return "server" if has_server else "page"
 
 

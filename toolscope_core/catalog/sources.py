@@ -289,8 +289,10 @@ def why_unreadable(label: str, document: JsonObject, version: int) -> str:
     """Why a file is not read that says another version than ``version``, as a sentence; empty for
     this one.
     """
-    given = document.get("version")
-    if type(given) is int and given == version:  # True is no version, though it equals 1
+    file_version = document.get("version")
+    if (
+        type(file_version) is int and file_version == version
+    ):  # True is no version, though it equals 1
         return ""
     return (
         f"{label} is not a bundle's file of version {version}: {_version_in_words(document)}; "

@@ -201,8 +201,8 @@ def _are_variants(variants: object, decision: Decision) -> bool:
 
 
 def _variants_in_words(variants: Sequence[Mapping[str, Any]], decision: Decision) -> str:
-    written = sum(bool(one["expanded"] or one["questions"]) for one in variants)
-    counts = {"accepted": written, "rejected": len(variants) - written}
+    accepted = sum(bool(one["expanded"] or one["questions"]) for one in variants)
+    counts = {"accepted": accepted, "rejected": len(variants) - accepted}
     return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
 
 

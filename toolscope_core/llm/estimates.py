@@ -181,15 +181,15 @@ def estimate(
 ) -> Estimate:
     """An estimate of what ``ask_all`` would take; sends nothing."""
     questions = {key_of(task, item, model): item for item in items}
-    known = ledger.answers(list(questions))
-    fresh = {key: item for key, item in questions.items() if key not in known}
+    kept_answers = ledger.answers(list(questions))
+    fresh = {key: item for key, item in questions.items() if key not in kept_answers}
     requests = [task.request(batch) for batch in in_batches(fresh, task.batch)]
     tokens_in = sum(request.tokens for request in requests)
     tokens_out = sum(request.most_tokens for request in requests)
     return Estimate(
         items=len(items),
         questions=len(questions),
-        reused=len(known),
+        reused=len(kept_answers),
         calls=len(requests),
         tokens_in=tokens_in,
         tokens_out=tokens_out,

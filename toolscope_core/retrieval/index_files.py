@@ -54,8 +54,10 @@ class SparseIndex:
     @classmethod
     def read(cls, size: int, folder: Path) -> SparseIndex:
         """What ``write`` kept, memory-mapped. Raises what ``bm25s`` does for a damaged folder."""
-        found = folder.is_dir()
-        return cls(size, bm25s.BM25.load(folder, mmap=True, show_progress=False) if found else None)
+        is_kept = folder.is_dir()
+        return cls(
+            size, bm25s.BM25.load(folder, mmap=True, show_progress=False) if is_kept else None
+        )
 
     def write(self, folder: Path) -> None:
         """Keep the index in a folder; none is made for texts without a word."""

@@ -158,12 +158,12 @@ def _progress(snapshot: Snapshot) -> None:
     last = {one.reviewer: one.at for one in decisions}
     names = sorted({*last, *(shares.people if shares else ())})
     waiting = Counter(review.owners(snapshot).values())
-    made = Counter(one.reviewer for one in decisions)
+    counts = Counter(one.reviewer for one in decisions)
     active_counts = Counter(one.reviewer for one in active(log) if one.action != "note")
     columns: Columns[str] = [
         Column("who", str),
         Column("waiting in the own share", waiting.__getitem__),
-        Column("decisions made", made.__getitem__),
+        Column("decisions made", counts.__getitem__),
         Column("of them standing", active_counts.__getitem__),
         Column("last", lambda name: safe_text.clock(last.get(name, ""))),
     ]

@@ -26,25 +26,27 @@ _MARKS = ("", "● one", "● ● both")
 def pair_panel(snapshot: Snapshot) -> None:
     """Draw the filters, the table, the selected pair, and the graph of its cluster."""
     selection = tool_selection.selected(snapshot)
-    wanted = _filters(snapshot)
+    pair_filter = _filters(snapshot)
     if selection is not None:
-        wanted = replace(wanted, tools=selection.tool_ids, only=tool_selection.only(snapshot))
-    pairs = pair_list.matching(snapshot, wanted)
+        pair_filter = replace(
+            pair_filter, tools=selection.tool_ids, only=tool_selection.only(snapshot)
+        )
+    pairs = pair_list.matching(snapshot, pair_filter)
     if not pairs.rows:
-        also = ", or turn off *Show only selected*" if wanted.only else ""
+        also = ", or turn off *Show only selected*" if pair_filter.only else ""
         st.info(
             f"No pair matches these filters. Relax them{also}.", icon=":material/filter_alt_off:"
         )
         return
     cut = f"the {len(pairs.rows):,} strongest of " if len(pairs.rows) < pairs.matching else ""
-    first = " Pairs with a selected tool come first." if selection and not wanted.only else ""
+    first = " Pairs with a selected tool come first." if selection and not pair_filter.only else ""
     format, tokenizer_name = snapshot.format, safe_text.untrusted(tokenizer().label)
     st.container(key="pairs_listed").caption(
         f"Showing {cut}{pairs.matching:,} matching pairs of {pairs.total:,}.{first} Select a row. "
         f"Token counts ({format}): {tokenizer_name}."
     )
     pair = _pair_shown(snapshot, pairs.rows[0])
-    _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{wanted.key}", pair)
+    _table(snapshot, pairs.rows, f"pairs_{snapshot.id}_{pair_filter.key}", pair)
     _choose_two(snapshot)
     draw_pair(snapshot, pair)
     cluster = cluster_with(snapshot.plan, (pair.left, pair.right))

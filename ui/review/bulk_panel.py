@@ -181,8 +181,8 @@ def _table_with_buttons(
 def _settled(snapshot: Snapshot, listing: Listing) -> None:
     """Clusters that were accepted or are kept apart, to be taken back."""
     queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
-    settled = review.clusters(snapshot, queue_panel.SETTLED[listing.show])
-    by_id = {one.cluster.id: one.decision for one in settled}
+    decided_clusters = review.clusters(snapshot, queue_panel.SETTLED[listing.show])
+    by_id = {one.cluster.id: one.decision for one in decided_clusters}
     rows = _table(snapshot, listing, listing.clusters, listing.clusters, "bulk_settled")
     settling = [by_id[one.id] for one in rows]
     seqs = tuple(sorted({one.seq for one in settling if one is not None}))

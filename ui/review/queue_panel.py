@@ -135,8 +135,8 @@ def _clusters(
         return places.get(cluster.id, len(places))
 
     if show in SETTLED:
-        settled = (one.cluster for one in review.clusters(snapshot, SETTLED[show]))
-        return tuple(sorted(settled, key=place))
+        decided_clusters = (one.cluster for one in review.clusters(snapshot, SETTLED[show]))
+        return tuple(sorted(decided_clusters, key=place))
     learned = learned_judge.of_clusters(snapshot) if order_by == "learned" else None
     usage_by_id = usage_evidence.figures(snapshot).by_id if order_by == "used" else {}
     calls = {one: usage.calls for one, usage in usage_by_id.items()}
@@ -170,8 +170,8 @@ def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | No
     if listing.show not in (*SETTLED, _LOOK_AGAIN):
         return None
     state = SETTLED.get(listing.show, "accepted")
-    settled = review.clusters(snapshot, state)
-    return next((one for one in settled if one.cluster.id == listing.current.id), None)
+    decided_clusters = review.clusters(snapshot, state)
+    return next((one for one in decided_clusters if one.cluster.id == listing.current.id), None)
 
 
 def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:

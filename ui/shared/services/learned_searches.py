@@ -107,7 +107,7 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
         shutil.rmtree(folder / "after", ignore_errors=True)
         return
     relabelled_queries = relabelled(own_queries, plan.phi)
-    own = {one: written for one, written in variants.items() if one in _ids(plan.phi)}
+    own = {one: variant for one, variant in variants.items() if one in _ids(plan.phi)}
     after = training.trained_model(merged, relabelled_queries, own, config, trainer)
     write_model(replace(after, variants=own), folder / "after")
 
