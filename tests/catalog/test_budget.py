@@ -41,21 +41,6 @@ def small_budget(monkeypatch):
     monkeypatch.setattr(readers, "ExpansionBudget", lambda: ExpansionBudget(2_000))
 
 
-def test_a_part_that_leads_back_through_a_property_is_read():
-    schema = {
-        **accepting(x=named("P")),
-        "$defs": {
-            "P": {"allOf": [named("Q")], "properties": {"child": {"allOf": [named("P")]}}},
-            "Q": {"properties": {"y": {"type": "string"}}},
-        },
-    }
-    (tool,) = read(schema).tools
-    merged = tool.schema["$defs"]["P"]["properties"]
-    assert merged["y"] == {"type": "string"}
-    child = merged["child"]["properties"]
-    assert child == {"y": {"type": "string"}, "child": {"allOf": [named("P")]}}
-
-
 def diamonds(n):
     """Each schema holds the next twice: 2 ** n values if everything is written out."""
     schemas = {

@@ -12,11 +12,15 @@ from random import Random
 
 import pytest
 
+from tests.support.catalogs import DATA
 from tests.support.documents import AGAIN, KINDS, Document, Grammar, vanished
 from toolscope_core.catalog.formats.format_table import INPUTS
 from toolscope_core.catalog.isolation import read_isolated
+from toolscope_core.catalog.readers import read_catalog, read_contents
 from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.errors import CatalogError
+from toolscope_core.model.tool import canonical_json
 
 FAILURES = ("report it to us", "to be read (", "ended the process")
 """What is said of a reading that failed by our fault, reached a limit, or ended its process."""
@@ -180,20 +184,46 @@ def test_no_damaged_document_crashes_hangs_or_loses_a_tool(count, seed):
     assert [(outcome, source) for outcome, source in outcomes if outcome] == []
 
 
-def test_damaged_documents_depend_on_the_seed_alone():
-    assert [*sources(40, 3)] == [*sources(40, 3)] != [*sources(40, 4)]
+FILES = sorted(
+    (path.name, path.read_bytes())
+    for path in DATA.rglob("*.*")
+    if path.is_file() and not path.name.lower().startswith("alignment")
+)
+VALUES_OF_FILES = [
+    item.value
+    for label, data in FILES
+    for item in read_values(Source(label, data))[0]
+    if isinstance(item, Record)
+]
 
 
-def test_a_failed_reading_and_a_lost_tool_are_seen(monkeypatch):
-    source = Source("x.json", b'[{"name": "zq0z", "description": "Does."}]')
-    assert failure(source) == ""
-    nothing = read_isolated([Source("x.json", b'[{"name": "a", "description": "Does."}]')])
-    monkeypatch.setattr(f"{__name__}.read_isolated", lambda sources: nothing)
-    assert failure(source) == "zq0z"
-
-    def fail(sources):
-        raise CatalogError("x.json cannot be read: the reader failed (KeyError: 'zq'); report it")
-
-    monkeypatch.setattr(f"{__name__}.FAILURES", ("reader failed",))
-    monkeypatch.setattr(f"{__name__}.read_isolated", fail)
-    assert "KeyError" in failure(source)
+@pytest.mark.case(31)
+@pytest.mark.parametrize(
+    ("count", "seed"), [(1_500, 31), pytest.param(40_000, None, marks=pytest.mark.nightly)]
+)
+def test_damaged_files_are_read_or_refused_and_every_record_is_accounted_for(count, seed):
+    """Half of the files are damaged as bytes, half in a value of theirs."""
+    rng, read, refused = Random(seed), 0, 0
+    for number in range(count):
+        if number % 2:
+            value = VALUES_OF_FILES[number // 2 % len(VALUES_OF_FILES)]
+            source = damaged(Document("json", value), rng)
+        else:
+            label, data = FILES[number // 2 % len(FILES)]
+            source = Source(label, spliced(data, rng))
+        source = replace(source, format=rng.choice((None, None, None, None, None, *INPUTS)))
+        try:
+            catalog = read_catalog([source])
+        except CatalogError as error:
+            assert str(error)
+            refused += 1
+            continue
+        except Exception as error:
+            raise AssertionError(source) from error
+        (part,) = read_contents([source], None, lambda label: None)
+        assert len(catalog.tools) + len(catalog.problems) == len(part.items)
+        for tool in catalog.tools:
+            canonical_json([tool.raw, tool.schema, tool.returns]).encode()
+        read += 1
+    assert read > count / 8
+    assert refused > count / 10

@@ -4,19 +4,9 @@ import pytest
 
 from tests.catalog.test_writers import CATALOGS
 from toolscope_core.catalog.clients.client_table import CLIENTS
-from toolscope_core.catalog.formats.format_table import (
-    ADVISED,
-    INPUTS,
-    MATRIX,
-    OFFERED,
-    OUTPUTS,
-    PROMPT_FORMATS,
-    RECORD_FORMATS,
-    target_named,
-)
+from toolscope_core.catalog.formats.format_table import INPUTS, OFFERED, RECORD_FORMATS
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.model.errors import ExportError
 
 READ = {read_catalog(load_paths([path])).files[0].format for path in CATALOGS}
 
@@ -37,15 +27,3 @@ def test_the_places_and_uses_of_the_formats_agree():
     files = [client.file for client in CLIENTS]
     assert len(names) == len(set(names)) and len(files) == len(set(files))
     assert all(target.title for target in (*forms, *CLIENTS))
-
-
-def test_the_lists_follow_from_the_table():
-    assert OFFERED[0] == PROMPT_FORMATS[0] == "openai-chat", "totals are given in it"
-    checked = "claude-code cursor vscode claude-desktop copilot-cli gemini-cli kiro".split()
-    assert (*OFFERED, *checked) == MATRIX
-    assert set(ADVISED) <= set(PROMPT_FORMATS) <= set(OFFERED) <= set(OUTPUTS) <= set(INPUTS)
-    assert OUTPUTS.index("neutral") < OUTPUTS.index("mcp") < OUTPUTS.index("generic")
-    assert {"bfcl", "fastmcp"}.isdisjoint((*MATRIX, *OFFERED))
-    for name in ("openapi", "fastmcp", "xml"):
-        with pytest.raises(ExportError, match=f"'{name}'.* neutral"):
-            target_named(name)

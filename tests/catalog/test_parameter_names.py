@@ -105,16 +105,6 @@ def test_one_definition_used_twice_has_two_places(monkeypatch):
     assert "too large" in renaming(schema, GEMINI).obstacle
 
 
-def test_an_undeclared_argument_of_the_new_name_is_lost_aloud():
-    alpha = ArgumentMap("t", "t", nested=(NestedRename("/x/*/a b", "/x/*/a_b"),))
-    done = map_call(alpha, {"x": [{"a b": 1, "a_b": 2}, {"a_b": 3}, 4]})
-    assert done.arguments == {"x": [{"a_b": 1}, {}, 4]}
-    assert done.losses == ("/x/*/a_b",)
-    back = unmap_call(alpha, {"x": [{"a_b": 1, "a b": 2}, {"a b": 3}, 4]}, {})
-    assert back.arguments == {"x": [{"a b": 1}, {}, 4]}
-    assert back.losses == ("/x/*/a b",)
-
-
 def test_a_property_at_two_places_that_overlap_has_its_new_name_once():
     renames = (NestedRename("/x/*/a b", "/x/*/a_b"), NestedRename("/x/y/a b", "/x/y/a_b"))
     alpha = ArgumentMap("t", "t", nested=renames)

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.catalogs import (
-    DATA,
-    accepting,
-    example_catalog,
-    json_source,
-    read_data,
-    read_text,
-)
+from tests.support.catalogs import DATA, accepting, json_source, read_data, read_text
 from tests.support.catalogs import read_json as read
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
@@ -87,19 +80,6 @@ def test_flat_and_listed_parts():
     hoe = tools["7"]
     assert (hoe.server, hoe.schema["required"]) == ("shed", ["bed"])
     assert hoe.schema["properties"]["bed"] == {"type": "array"}
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        [{"tools": [{"name": "a"}], "nextCursor": "2"}, {"tools": [{"name": "b"}]}],
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "a"}, {"name": "b"}]}},
-        {"servers": [{"tools": [{"name": "a"}]}, {"tools": [{"name": "b"}]}]},
-        {"data": [{"name": "a", "description": ""}, {"name": "b"}]},
-    ],
-)
-def test_records_are_found_in_pages_answers_and_lists(value):
-    assert [tool.id for tool in read(value).tools] == ["a", "b"]
 
 
 def test_one_record_is_a_catalog_and_a_list_of_returns_is_not():
@@ -270,14 +250,6 @@ def test_no_order_matters_and_every_record_is_accounted_for(files, rng):
     for part in ("tools", "servers", "format", "findings"):
         assert getattr(first, part) == getattr(second, part)
     assert sorted(p.reason for p in first.problems) == sorted(p.reason for p in second.problems)
-
-
-def test_the_example_is_read_whole_and_has_what_the_tour_shows():
-    catalog = example_catalog()
-    assert (len(catalog.tools), len(catalog.servers), catalog.format) == (69, 7, "mcp")
-    assert (catalog.problems, catalog.blocked) == ((), {"odds-and-ends/create_note"})
-    assert [tool.name for tool in catalog.tools].count("convert_currency") == 2
-    assert max(len(tool.parameters) for tool in catalog.tools) >= 12
 
 
 @pytest.mark.shared_data

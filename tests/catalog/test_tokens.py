@@ -34,14 +34,6 @@ def test_the_rule_by_hand():
     assert estimate_tokens("\ud800") == 1
 
 
-def test_a_tool_costs_its_openai_record():
-    tool = Tool("x", "ring", "Ring.", schema={"type": "object", "properties": {"n": {}}})
-    function = (
-        '{"name":"ring","description":"Ring.","parameters":{"type":"object","properties":{"n":{}}}}'
-    )
-    assert tool_tokens(tool) == estimate_tokens(f'{{"type":"function","function":{function}}}')
-
-
 def test_each_format_costs_its_own_record():
     tool = Tool("x", "ring", "Ring it.", returns={"type": "boolean"})
     anthropic = '{"name":"ring","description":"Ring it.","input_schema":{"type":"object"}}'

@@ -199,8 +199,9 @@ def test_a_server_kept_apart_is_written_so():
 
 
 def test_what_cannot_be_written():
-    with pytest.raises(ExportError, match=r"'xml'.* neutral"):
-        write_toolset([], (), "xml")
+    for name in ("openapi", "fastmcp", "xml"):
+        with pytest.raises(ExportError, match=f"'{name}'.* neutral"):
+            write_toolset([], (), name)
     with pytest.raises(ExportError, match="'x' has no name"):
         write_toolset(kept([Tool("x", " ")]), (), "generic")
 

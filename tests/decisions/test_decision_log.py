@@ -13,7 +13,7 @@ from toolscope_core.decisions.constraints import (
 )
 from toolscope_core.decisions.decision_lines import decision_of_row, decision_row
 from toolscope_core.decisions.forms import BY_SEARCH, IN_EVERY_PROMPT, check_form
-from toolscope_core.decisions.log import active, admit, recorded, version_of, versions_of
+from toolscope_core.decisions.log import active, admit, recorded, version_of
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Constraints, Decision, Edit
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
@@ -358,19 +358,6 @@ def test_a_malformed_decision_is_refused(proposal, words):
         admit(logged(decide("accept", "ef")), proposal)
 
 
-def test_an_undo_is_refused_with_the_list_when_later_decisions_build_on_it():
-    log = logged(
-        decide("accept", "ab"),
-        decide("edit", "ab", "bo", name="x"),
-        decide("accept", "bc"),
-        decide("canonical", "abc", canonical="b"),
-    )
-    with pytest.raises(DecisionError, match=r" 2 \(edit .*decision 4") as refusal:
-        admit(log, undo(1))
-    assert "decision 3" not in str(refusal.value)
-    assert admit(log, undo(4)).seq == 5
-
-
 @pytest.mark.case(70)
 def test_a_stale_version_is_refused_with_who_did_what():
     log = logged(decide("accept", "ab"))
@@ -381,16 +368,6 @@ def test_a_stale_version_is_refused_with_who_did_what():
     with pytest.raises(StaleDecisionError, match="differently"):
         admit(log, decide("edit", "ef", name="y"), seen)
     assert admit(log, decide("edit", "ab", name="y"), version_of(fps("ba"), log)).seq == 3
-
-
-def test_the_versions_of_many_are_those_of_each():
-    log = logged(decide("accept", "ab"), decide("accept", "cd"))
-    forms = [fps("ab"), fps("cd"), fps("ef"), fps("bc")]
-    versions = versions_of(forms, log)
-    assert versions == [version_of(form, log) for form in forms] and len(set(versions)) == 4
-    assert versions[2:3] == versions_of(forms[2:3], ()) and versions[3] != version_of(
-        forms[3], log[:1]
-    )
 
 
 def test_a_version_ignores_decisions_on_other_tools_and_notices_an_undo():

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.embedding import candidate_pairs
-from toolscope_core.embedding.candidate_pairs import (
-    cosines,
-    default_threshold,
-    nearest,
-    pairs_above,
-)
+from toolscope_core.embedding.candidate_pairs import cosines, nearest, pairs_above
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import split_name, tool_text
 
@@ -129,9 +124,3 @@ def test_counting_can_be_cancelled():
 
     with pytest.raises(InterruptedError):
         pairs_above(unit(3), np.array([0.5, 1.0]), stop)
-
-
-def test_each_model_has_its_own_threshold():
-    assert default_threshold("all-MiniLM-L6-v2") == 0.6
-    assert default_threshold("thenlper/gte-large") == 0.82
-    assert default_threshold("anything/else") == 0.7

@@ -18,18 +18,6 @@ def tiny_model(tmp_path_factory):
     return save_tiny_bert(tmp_path_factory.mktemp("saved"))
 
 
-def test_the_packaged_model_puts_the_same_job_closer():
-    embedder = SentenceEmbedder("sentence-transformers/all-MiniLM-L6-v2")
-    assert embedder.name == "all-MiniLM-L6-v2"
-    vectors = embedder.encode(["get the weather", "delete a user account", "fetch weather data"])
-    assert vectors.shape == (3, 384)
-    assert vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    assert vectors[0] @ vectors[2] > vectors[0] @ vectors[1] + 0.3
-    tail = ["word " * 400 + "open", "word " * 400 + "close"]
-    assert np.allclose(*embedder.encode(tail), atol=1e-5)
-
-
 def test_another_model_loads_from_its_folder_and_its_files_name_it(tiny_model):
     embedder = SentenceEmbedder(str(tiny_model))
     vectors = embedder.encode(["open the file", "close the door", "open the file"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judging.test_judge import RATE, TOOLS, biased, embed, tool
+from tests.judging.test_judge import RATE, TOOLS, embed, tool
 from tests.merging.strategies import tools as merging_tools
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
@@ -18,7 +18,6 @@ from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
-LANGUAGES = {"type": "string", "enum": ["French", "German"]}
 
 
 def prepared(*tools):
@@ -81,19 +80,6 @@ def test_a_verdict_does_not_depend_on_the_order_of_the_pair_or_of_the_catalog(to
     assert verdicts == judge.verdicts(np.array(back[1:]), np.array(back[:-1]))
 
 
-@given(catalogs())
-def test_at_most_one_probability_decides(tools):
-    judge, weights = prepared(*tools), shipped_weights()
-    left, right = np.triu_indices(len(tools), 1)
-    pair_probabilities = judge.pair_probabilities(left.astype(np.int32), right.astype(np.int32))
-    assert not (
-        (pair_probabilities.same_job >= weights.merge_at)
-        & (pair_probabilities.family >= weights.family_at)
-    ).any()
-    assert ((pair_probabilities.family >= 0) & (pair_probabilities.family <= 1)).all()
-    assert np.array_equal(pair_probabilities.family, pair_probabilities.family.round(6))
-
-
 def test_exact_copies_are_duplicates_that_serve_each_other():
     one = TOOLS[0]
     judgement = verdict(one, replace(one, id="z", server="elsewhere"))
@@ -101,16 +87,6 @@ def test_exact_copies_are_duplicates_that_serve_each_other():
     assert judgement.same_job == 1.0
     assert judgement.differs == ((), ())
     assert judgement.family < shipped_weights().family_at
-
-
-GERMAN = "Holt den Kurs für zwei Währungen von der Bank."
-
-
-@pytest.mark.parametrize("change", [{"schema": None}, {"description": ""}, {"description": GERMAN}])
-def test_an_unclear_tool_is_at_most_unsure(change):
-    judgement = verdict(TOOLS[0], replace(TOOLS[0], id="z", **change))
-    assert judgement.outcome in ("unsure", "keep", "family")
-    assert judgement.same_job < shipped_weights().merge_at
 
 
 def test_two_tools_that_declare_nothing_are_judged_on_words():
@@ -142,32 +118,6 @@ def test_who_serves_whom_is_read_off_the_schemas(serves, case):
     assert (judgement.serves, judgement.relation) == (serves, relation)
     back = verdict(replace(other, id="a"), replace(one, id="z"))
     assert back.serves == {"left": "right", "right": "left"}.get(serves, serves)
-
-
-def test_another_value_of_one_selector_is_a_family_and_says_which():
-    tools = (
-        tool("a", "skyhop_fares", "List the fares of Skyhop.", "day"),
-        tool("b", "blueaero_fares", "List the fares of Blueaero.", "day"),
-    )
-    judgement = OfflineJudge.of(tools, embed(tools), biased(family_beside=16.0)).verdict(0, 1)
-    assert (judgement.relation, judgement.outcome) == ("family", "family")
-    assert judgement.serves == "none"
-    assert judgement.differs == (("skyhop",), ("blueaero",))
-    assert "provider: skyhop / blueaero" in judgement.evidence[0]
-
-
-def test_a_general_tool_that_lists_the_value_subsumes_and_is_no_family():
-    french = takes("translate_to_french", "Translate a text to French.", ["text"], text=TEXT)
-    german = takes("translate_to_german", "Translate a text to German.", ["text"], text=TEXT)
-    arguments = {"text": TEXT, "language": LANGUAGES}
-    general = takes("translate", "Translate a text to a language.", [*arguments], **arguments)
-    judge = prepared(general, french, german)
-    judgement = judge.verdict(0, 1)
-    assert (judgement.relation, judgement.outcome) == ("subsumes", "merge")
-    assert judgement.serves == "left"
-    assert judge.verdict(1, 2).outcome == "merge"
-    assert judge.verdict(1, 2).family < shipped_weights().family_at
-    assert prepared(french, german).verdict(0, 1).outcome != "merge"
 
 
 def test_what_is_neither_is_related_or_different():

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from toolscope_core.judging.signals import SIGNALS, Signals
 from toolscope_core.model.tool import Tool
@@ -181,16 +179,6 @@ def test_closeness_means_the_same_for_every_embedding_model():
     for model, near in (("all-MiniLM-L6-v2", 0.6), ("thenlper/gte-large", 0.82), ("another", 0.7)):
         prepared = Signals.of(TOOLS[:2], rows, model)
         assert prepared.of_pairs(*pair)[0, 0] == pytest.approx((0.9 - near) / (1 - near), abs=1e-5)
-
-
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20))
-def test_signals_are_symmetric_and_independent_of_the_batch(pairs):
-    left, right = np.array(pairs, dtype=np.int32).T
-    prepared = Signals.of(TOOLS, vectors(len(TOOLS)))
-    together = prepared.of_pairs(left, right)
-    assert np.array_equal(together, prepared.of_pairs(right, left), equal_nan=True)
-    alone = [prepared.of_pairs(left[at : at + 1], right[at : at + 1])[0] for at in range(len(left))]
-    assert np.array_equal(together, np.array(alone), equal_nan=True)
 
 
 def test_products_of_two_servers_are_compared():

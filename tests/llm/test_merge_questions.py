@@ -25,7 +25,6 @@ from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import bars_of
-from toolscope_core.merging.model_verdicts import disagreements
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Budget, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints, Decision
@@ -203,21 +202,6 @@ def test_a_relation_is_a_verdict_with_two_probabilities(
         assert verdict.relation == ("different" if relation == "unsure" else relation)
 
 
-def test_who_serves_whom_is_told_by_the_side_of_the_pair(example):
-    """The tool whose name comes first in the alphabet serves the other."""
-
-    def verdict(one, other):
-        return "subsumes", 0.9, int(one["name"] > other["name"])
-
-    model_verdicts = ask_for_verdicts(example, NOBODY, answers(answering(verdict)), PAPER)
-    tools = example.catalog.by_id
-    names = [
-        (tools[p.left].name, tools[p.right].name, v) for p, v in model_verdicts.verdicts.items()
-    ]
-    sides = {v.serves: left < right for left, right, v in names if left != right}
-    assert sides == {"left": True, "right": False}
-
-
 def test_what_may_be_a_family_is_asked_about_however_surely_it_is_no_merge(example):
     def asked_with(family):
         size = len(example.scores)
@@ -325,11 +309,6 @@ def test_people_come_above_the_model(example, verdicts):
     said = Decision("keep_apart", tuple(prints), cluster.members, "ann", seq=1)
     after = plan_merge(replace(example, model_verdicts=verdicts), (said,), PlanConfig())
     assert all(not set(cluster.members) <= set(c.members) for c in after.clusters)
-
-
-def test_disagreements_are_pairs_judged_otherwise(example, verdicts):
-    pairs = disagreements(verdicts, example.offline)
-    assert pairs and all(one.offline.outcome != one.model.outcome for one in pairs)
 
 
 def test_a_catalog_without_candidates_costs_nothing(tmp_path):

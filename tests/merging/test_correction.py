@@ -49,30 +49,6 @@ def tables(draw):
     }
 
 
-@given(tables())
-def test_groups_are_disjoint_and_every_pair_inside_is_a_merge_or_vouched_for(table):
-    parts = groups(table)
-    members = [m for group in parts for m in group.members]
-    assert len(members) == len(set(members))
-    for group in parts:
-        pairs = [Pair(a, b) for a in group.members for b in group.members if a < b]
-        assert all(vouched(table, pair) >= AT - 1e-6 for pair in pairs)
-        weakest = min(table.get(pair, 0.1) for pair in pairs)
-        assert group.weakest_edge == weakest
-        assert group.intransitive == (weakest < AT)
-
-
-def vouched(table, pair):
-    """What is heard of a pair: its own probability, or the mean with its best witness's."""
-    own = table.get(pair, 0.1)
-    through = [
-        min(table.get(Pair.of(pair.left, c), 0.1), table.get(Pair.of(pair.right, c), 0.1))
-        for c in IDS
-        if c not in (pair.left, pair.right)
-    ]
-    return max(own, (own + max(through)) / 2)
-
-
 @pytest.mark.parametrize(
     ("doubtful", "witnesses", "together"),
     [(0.4, (0.9, 0.8), True), (0.4, (0.9, 0.7), False), (0.1, (0.95, 0.95), False)],
@@ -84,22 +60,6 @@ def test_a_doubtful_pair_stands_if_a_third_tool_vouches_for_it(doubtful, witness
     assert (parts[0].members == ("a", "b", "c")) is together
     assert parts[0].intransitive is together
     assert parts[0].weakest_edge == (doubtful if together else left)
-
-
-def test_nobody_vouches_for_what_people_keep_apart():
-    table = {Pair("a", "b"): 0.5, Pair("a", "c"): 0.95, Pair("b", "c"): 0.9}
-    (group,) = groups(table, Constraints(cannot=frozenset({Pair("a", "b")})))
-    assert group.members == ("a", "c")
-
-
-@given(tables(), st.permutations(IDS))
-def test_names_do_not_matter_where_no_tie_is_broken_by_them(table, order):
-    rng = np.random.default_rng(len(table))
-    table = {pair: p + rng.uniform(0, 0.01) for pair, p in table.items()}
-    new = dict(zip(IDS, order, strict=True))
-    renamed = {Pair.of(new[p.left], new[p.right]): value for p, value in table.items()}
-    before = {frozenset(new[m] for m in g.members) for g in groups(table)}
-    assert before == {frozenset(g.members) for g in groups(renamed)}
 
 
 WISHES = st.lists(st.sets(st.sampled_from(IDS), min_size=2, max_size=3), max_size=2)
@@ -138,14 +98,6 @@ def test_switched_off_the_chain_stays_and_is_marked():
     assert not whole.split
 
 
-def test_newcomers_do_not_join_what_people_decided():
-    table = {Pair("a", "b"): 0.9, Pair("a", "c"): 0.9, Pair("b", "c"): 0.9}
-    (decided,) = groups(table, Constraints(must=(frozenset("ab"),)))
-    assert decided.members == ("a", "b")
-    assert decided.decided
-    assert decided.newcomers == ("c",)
-
-
 def test_a_component_of_many_tools_is_divided_like_a_small_one():
     ids = tuple(f"t{i:04}" for i in range(1200))
     rows = np.arange(len(ids), dtype=np.int32)
@@ -168,22 +120,6 @@ def test_copies_stay_together_without_being_judged():
     (group,) = corrected(edges, judge, Constraints(), copies)
     assert group.members == tuple(ids)
     assert judged_pairs == []
-
-
-def test_a_copy_that_a_person_keeps_apart_is_kept_apart():
-    ids = ["a", "b", "c"]
-    edges = {Pair("a", "b"): 1.0, Pair("a", "c"): 1.0}
-    links = Constraints(cannot=frozenset({Pair("a", "b")}))
-    judge = judged({Pair("a", "c"): 1.0, Pair("b", "c"): 1.0})
-    (group,) = corrected(edges, judge, links, dict.fromkeys(ids, "a"))
-    assert group.members == ("a", "c")
-
-
-def test_switched_off_what_people_keep_apart_is_still_apart():
-    table = {Pair("a", "b"): 0.9, Pair("b", "c"): 0.9, Pair("a", "c"): 0.9}
-    apart = Constraints(cannot=frozenset({Pair("a", "b")}))
-    (group,) = groups(table, apart, divide=False)
-    assert group.members in (("a", "c"), ("b", "c"))
 
 
 def test_a_suspended_group_that_nothing_proposes_is_still_shown():

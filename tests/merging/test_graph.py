@@ -24,14 +24,6 @@ def test_components_are_those_of_networkx_in_id_order(edges):
     assert list(merge_graph(edges, NOTHING).components) == expected
 
 
-@given(EDGES, st.floats(0.5, 1.0))
-def test_a_higher_threshold_refines_the_components(edges, threshold):
-    strong = {pair: p for pair, p in edges.items() if p >= threshold}
-    coarse = merge_graph(edges, NOTHING).components
-    for part in merge_graph(strong, NOTHING).components:
-        assert any(set(part) <= set(whole) for whole in coarse)
-
-
 @given(EDGES)
 def test_losing_a_bridge_divides_a_component(edges):
     graph = merge_graph(edges, NOTHING)

@@ -16,7 +16,6 @@ from ui.shared.tools.catalog_tables import ranked_findings
 
 CLEAN, COPY = "post-office/send_letter", "a-mirror/send_letter"
 TEXT = "Send a letter to one address and return the number of the parcel."
-HARMLESS = "Count the stamps in the drawer."
 
 
 def record(description, name="send_letter"):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
-from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -318,39 +317,6 @@ def test_no_policy_drop_ins_a_family(apps, accept, correct):
         if not gateway:
             gone = {row.old_id for row in plan.relabels if row.old_id != row.new_id}
             assert not gone & {member for c in families for member in c.members}
-
-
-def test_a_family_is_accepted_by_a_person_without_a_drop_in(apps):
-    plan = plan_merge(apps, (), PlanConfig(accept="none"))
-    families = [c for c in plan.clusters if c.relation == "family"]
-    tools = apps.catalog.by_id
-    log = [
-        decision_on([tools[member] for member in cluster.members], seq=seq)
-        for seq, cluster in enumerate(families, 1)
-    ]
-    after = plan_merge(apps, log, PlanConfig(accept="none"))
-    accepted = {c.members: shape_of(c) for c in after.clusters if c.state == "accepted"}
-    assert accepted == {c.members: ("accepted", *shape_of(c)[1:]) for c in families}
-    assert not after.applied, "a gateway was not asked for"
-
-
-@examples(15)
-@given(st.randoms(use_true_random=False))
-def test_calls_of_every_member_of_a_family_lead_back_to_it(apps, random):
-    plan = plan_merge(apps, (), PlanConfig(accept="none"))
-    cluster = random.choice([c for c in plan.clusters if c.relation == "family"])
-    tools = [apps.catalog.by_id[member] for member in cluster.members]
-    values = [alpha.constants[cluster.selector] for alpha in cluster.arguments]
-    selector = cluster.document.schema["properties"][cluster.selector]
-    assert sorted(selector["enum"]) == sorted(set(values))
-    assert selector["enum"][0] == values[cluster.members.index(cluster.canonical)]
-    for tool, alpha in zip(tools, cluster.arguments, strict=True):
-        types = {parameter.name: parameter.type for parameter in tool.parameters}
-        call = {name: f"{name}-{random.random()}" for name in types if types[name] == "string"}
-        mapped = map_call(alpha, call)
-        assert not mapped.losses
-        assert mapped.arguments[cluster.selector] == alpha.constants[cluster.selector]
-        assert unmap_call(alpha, mapped.arguments, types).arguments == call
 
 
 def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(tmp_path):

@@ -84,18 +84,6 @@ def test_every_store_stays_reachable_and_only_sums_are_pruned(tmp_path, gateway)
     assert not any(one.safe for one in plan.clusters if one.kind == "gateway")
 
 
-def test_the_selector_is_required_and_has_the_names_of_the_servers(tmp_path):
-    plan = planned(tmp_path, *STORES, accept="all", gateway=True)
-    for cluster in plan.applied:
-        servers = sorted(one.split("/")[0] for one in cluster.members)
-        schema = cluster.document.schema
-        assert cluster.selector == "server"
-        assert "server" in schema["required"]
-        assert sorted(schema["properties"]["server"]["enum"]) == servers
-        assert "default" not in schema["properties"]["server"]
-        assert schema["additionalProperties"] is False
-
-
 def test_calls_through_the_bundle_reach_the_store_that_was_meant(tmp_path):
     analysis = analysed(read(*STORES), tmp_path)
     config = PlanConfig(accept="all", gateway=True)

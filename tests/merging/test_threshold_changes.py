@@ -1,16 +1,9 @@
-import networkx as nx
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.merging.pair_graph import ClusterChanges, GroupChange, cluster_changes
 
 SIZE = 8
-EDGES = st.dictionaries(
-    st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).filter(lambda e: e[0] < e[1]),
-    st.sampled_from([0.0, 0.5, 0.6, 0.75, 1.0, 2.0]),
-    max_size=16,
-)
 PARTITIONS = st.lists(st.integers(0, 3), min_size=SIZE, max_size=SIZE).map(
     lambda places: tuple(
         members
@@ -18,16 +11,6 @@ PARTITIONS = st.lists(st.integers(0, 3), min_size=SIZE, max_size=SIZE).map(
         if len(members := tuple(chr(97 + i) for i, p in enumerate(places) if p == at)) > 1
     )
 )
-
-
-def columns(edges):
-    pairs = np.array(list(edges), dtype=np.int32).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1], np.array(list(edges.values()), dtype=np.float64)
-
-
-def parts(left, right):
-    graph = nx.Graph(zip(left.tolist(), right.tolist(), strict=True))
-    return {frozenset(part) for part in nx.connected_components(graph)}
 
 
 def test_changes_are_named():

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import STEPS, TOKEN_CHUNK, TokenCache, VectorCache, coded
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.search_configuration import RERANKERS as NAMES
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
-from toolscope_core.retrieval.rerankers.reranker_table import RERANKERS, TOOL_SIDE, LateInteraction
+from toolscope_core.retrieval.rerankers.reranker_table import TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 
@@ -203,17 +201,6 @@ def test_an_embedder_without_tokens_is_refused(tmp_path):
         ranked(tmp_path, WordEmbedder(), rerank="late")
 
 
-def test_the_real_model_gives_tokens_of_length_one():
-    model = MiniLmEmbedder()
-    texts = ["mail", "send a mail to all the people of a town"]
-    vectors, (short, long) = model.encode_with_tokens(texts)
-    assert vectors == pytest.approx(model.encode(texts), abs=0)
-    assert short.shape == (3, 384)
-    assert len(long) > len(short)
-    assert np.linalg.norm(long, axis=1) == pytest.approx(np.ones(len(long)), abs=1e-5)
-    assert model.encode_with_tokens([])[1] == []
-
-
 def test_tools_are_reranked_by_default_where_the_embedder_can_and_servers_are_not(
     tmp_path, embedder
 ):
@@ -224,7 +211,3 @@ def test_tools_are_reranked_by_default_where_the_embedder_can_and_servers_are_no
     assert rerank_parts(WordEmbedder()) == [0.0, 0.0, 0.0]
     servers = ServerRetriever(Catalog(TOOLS), embedder, VectorCache(tmp_path))
     assert servers.config.rerank == "none"
-
-
-def test_the_table_has_every_reranker_that_a_configuration_names():
-    assert tuple(RERANKERS) == NAMES

@@ -34,7 +34,6 @@ TOOLS = (
     Tool("rain", "get_weather", "tell the weather of a town"),
     Tool("file", "write_file", "write text to a file"),
 )
-REQUEST = "Look up the weather in Paris and then write it to a file"
 
 
 @pytest.fixture

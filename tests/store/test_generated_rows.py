@@ -12,6 +12,7 @@ from toolscope_core.store.named_rows import (
     decide_generated,
     edit_generated,
     keep_generated,
+    keep_query_file,
     list_generated,
     list_query_files,
 )
@@ -35,8 +36,8 @@ def states(store):
     return [(one.key, one.state) for one in list_generated(store, 1)]
 
 
-def content(store):
-    return [(file.name, file.content) for file in list_query_files(store, 1)]
+def content(store, catalog_id=1):
+    return [(file.name, file.content) for file in list_query_files(store, catalog_id)]
 
 
 def test_a_query_that_is_there_stays_as_it_is(kept):
@@ -75,9 +76,14 @@ def test_an_error_of_the_file_changes_no_state(kept):
 
 
 def test_they_belong_to_the_name_and_all_its_versions(kept, save):
-    assert len(list_generated(kept, save("one", "b"))) == 3
-    rename_catalog(kept, "one", "three")
-    assert len(list_generated(kept, 1)) == 3
+    """Files of queries too."""
+    keep_query_file(kept, 1, "q.jsonl", b"x")
+    for rename in (False, True):
+        if rename:
+            rename_catalog(kept, "one", "three")
+        for version in (1, save("three" if rename else "one", "b")):
+            assert len(list_generated(kept, version)) == 3
+            assert content(kept, version) == [("q.jsonl", b"x")]
 
 
 def test_a_state_that_nobody_knows_is_a_damaged_row(kept):

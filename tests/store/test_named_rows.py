@@ -1,4 +1,3 @@
-from toolscope_core.store.catalog_rows import rename_catalog
 from toolscope_core.store.named_rows import delete_query_file, keep_query_file, list_query_files
 
 
@@ -16,13 +15,3 @@ def test_files_come_back_to_the_byte_and_a_new_one_takes_an_old_ones_place(store
     delete_query_file(store, one, "q.jsonl")
     delete_query_file(store, one, "q.jsonl")
     assert files(store, one) == [("a \ud800.csv", b"")]
-
-
-def test_they_stay_with_the_name_over_versions(store, save):
-    first = save("one", "a")
-    keep_query_file(store, first, "q.jsonl", b"x")
-    second = save("one", "a", "b")
-    assert second != first
-    assert files(store, second) == [("q.jsonl", b"x")]
-    rename_catalog(store, "one", "three")
-    assert files(store, second) == [("q.jsonl", b"x")]

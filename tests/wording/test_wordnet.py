@@ -23,10 +23,6 @@ def test_the_tables_are_whole():
     assert set(all_tables.names) <= set(all_tables.above)
 
 
-def test_the_tables_are_read_once():
-    assert tables() is tables()
-
-
 @pytest.mark.parametrize(("word", "expected"), [("note", True), ("ebay", False), ("", False)])
 def test_words(word, expected):
     assert is_word(word) is expected
@@ -62,13 +58,6 @@ def test_kinds_are_what_lies_above_a_common_sense(word, kind):
 def test_kinds_of_rarer_senses_are_asked_for():
     assert kinds_of("speed", rank=1) < kinds_of("speed", rank=4)
     assert kinds_of("qwxz") == frozenset()
-
-
-def test_the_notices_stand_beside_the_tables():
-    licence = wordnet.TABLES.with_name("LICENSE.md").read_text("utf-8")
-    assert "Creative Commons Attribution 4.0" in licence
-    princeton = wordnet.TABLES.with_name("WNDB_License.txt").read_text("utf-8")
-    assert "Princeton University" in princeton
 
 
 def synset(name, words, *above):

@@ -92,17 +92,6 @@ def test_questions_are_asked_in_the_given_order():
     assert told[0] == [[7, 8], [8, 9], [9, 10]] and told[-1] == [[0, 1]]
 
 
-def test_each_reply_is_committed_before_the_next_call():
-    ledger, seen = MemoryLedger(), []
-
-    def answer(request):
-        seen.append(len(ledger.rows))
-        return add(request)
-
-    ask(ScriptedModel(answer), PAIRS[:4], ledger)
-    assert seen == [0, 1, 2, 3]
-
-
 def test_only_the_failed_items_are_asked_once_more_with_the_reason():
     def answer(request):
         value = add(request)
@@ -115,19 +104,6 @@ def test_only_the_failed_items_are_asked_once_more_with_the_reason():
     assert values(answered) == [7, 3, 5] and len(model.requests) == 2
     assert "x is no number" in model.requests[1].user and len(questions_in(model.requests[1])) == 2
     assert [call.questions for call in ledger.calls] == [3, 2]
-
-
-def test_what_is_wrong_twice_is_unanalysed_and_asked_again_in_the_next_run():
-    def answer(request):
-        return {"sums": {key: "many" for key, (one, _) in questions_in(request).items() if one}}
-
-    model, ledger = ScriptedModel(answer), MemoryLedger()
-    answered = ask(model, PAIRS[:2], ledger, batch=2)
-    reasons = [answered.unanalysed[key] for key in answered.keys]
-    assert "nothing about" in reasons[0] and "many" in reasons[1]
-    assert (answered.state, answered.calls) == ("done", 2)
-    assert not ledger.rows and [call.error for call in ledger.calls][1] == reasons[0]
-    assert values(ask(ScriptedModel(add), PAIRS[:2], ledger)) == SUMS[:2]
 
 
 @pytest.mark.parametrize("reason", ["refused", "no JSON object"])
@@ -204,19 +180,6 @@ def test_more_than_one_unusable_answer_of_twenty_is_too_many(wrong, is_too_many)
     expected = f"{wrong} of 20 answers of fake at 127.0.0.1:1 cannot be used (most often: ? is no"
     assert asker.too_many_unusable.startswith(expected) == is_too_many
     assert bool(asker.too_many_unusable) == is_too_many
-
-
-def test_what_failed_is_no_answer_and_is_asked_again_on_resume():
-    ledger = MemoryLedger()
-
-    def answer(request):
-        down = [0, 1] in questions_in(request).values()
-        return ChatReply(None, reason="gone", final=False) if down else add(request)
-
-    answered = ask(ScriptedModel(answer), PAIRS, ledger)
-    assert (answered.state, len(answered.answers), answered.calls) == ("paused", 9, 10)
-    assert "gone" in answered.message
-    assert values(ask(ScriptedModel(add), PAIRS, ledger)) == SUMS
 
 
 @pytest.mark.parametrize(

@@ -80,16 +80,6 @@ def test_a_tool_without_a_map_takes_what_it_declares(toolset):
     assert (call.arguments, call.losses) == ({"x": 1, "free": 2}, ("deep",))
 
 
-def test_a_drop_in_calls_the_tool_that_stayed_with_its_own_schema(toolset):
-    table = read_served_bundle(toolset).table
-    (original,) = table.routes["get"].originals
-    assert (original.server, original.name) == ("north", "get")
-    assert set(table.old_names) == {"read_file"}
-    assert table.renamed.keys() == {"north/same", "south/same"}
-    for one, other in (("north", "south"), ("south", "north")):
-        assert f"'{one}_same', since {other} " in table.renamed[f"{one}/same"]
-
-
 @pytest.mark.parametrize("file", ["clusters.json", "neutral.json", "manifest.json"])
 @pytest.mark.parametrize("content", ["", '"text"', None])
 def test_a_damaged_bundle_is_refused_in_words(toolset, tmp_path, file, content):
