@@ -1,6 +1,7 @@
 """Servers that are started, listed and ended, whatever they do."""
 
 import asyncio
+import gc
 import json
 import logging
 import re
@@ -121,6 +122,13 @@ def test_a_place_where_nothing_can_be_started(tmp_path, monkeypatch, place, word
     offer = asyncio.run(read_offer(replace(launch("good"), **place), QUICK))
     assert offer.kind == "command"
     assert words in offer.failure
+
+
+@pytest.mark.parametrize("seconds", [0.0005, 0.001, 0.002])
+def test_a_limit_that_passes_while_a_server_starts_leaves_no_pipe_open(recwarn, seconds):
+    assert read("silent", limits=replace(QUICK, start_seconds=seconds)).kind == "silent"
+    gc.collect()
+    assert [one.message for one in recwarn if one.category is ResourceWarning] == []
 
 
 def test_cancelling_ends_the_server():

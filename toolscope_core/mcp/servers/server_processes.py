@@ -145,6 +145,7 @@ async def _started(launch: Launch) -> Process:
             "address of a server that runs",
             "command",
         )
+    command = [launch.command, *launch.args]
     environment = {**get_default_environment(), **launch.variables}
     if launch.cwd and not Path(launch.cwd).is_dir():
         raise ServerConnectionError(
@@ -152,12 +153,14 @@ async def _started(launch: Launch) -> Process:
             "command",
         )
     try:
-        return await anyio.open_process(
-            [launch.command, *launch.args], env=environment, cwd=launch.cwd, start_new_session=True
-        )
+        with anyio.CancelScope(shield=True):  # asyncio leaves pipes open if this is cancelled
+            process = await anyio.open_process(
+                command, env=environment, cwd=launch.cwd, start_new_session=True
+            )
     except (OSError, ValueError) as error:
         number = getattr(error, "errno", None) or 0
         raise _not_started(launch, environment.get("PATH", ""), number) from error
+    return process
 
 
 def _not_started(launch: Launch, path: str, number: int) -> ServerConnectionError:
