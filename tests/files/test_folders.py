@@ -12,8 +12,9 @@ import pytest
 
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.files import folders
-from toolscope_core.files.folders import why_not_ours, write_folder
-from toolscope_core.model.errors import ExportError
+from toolscope_core.files import folders as module
+from toolscope_core.files.folders import app_folder, why_not_ours, write_folder
+from toolscope_core.model.errors import ConfigError, ExportError
 
 
 def bundle(text):
@@ -187,3 +188,18 @@ def test_only_what_a_killed_program_left_is_cleared(tmp_path):
     other.mkdir()
     write_folder(NEW.items(), tmp_path / "out")
     assert mine.exists() and other.exists() and not gone.exists()
+
+
+def test_the_app_is_found_in_a_checkout_where_it_is_installed_and_nowhere(tmp_path, monkeypatch):
+    assert (app_folder() / "app.py").is_file()
+    checkout, installed = tmp_path, tmp_path / "toolscope_app"
+    monkeypatch.setattr(module, "_PLACES", (checkout, installed))
+    with pytest.raises(ConfigError, match="workbench"):
+        app_folder()
+    (installed / "ui").mkdir(parents=True)
+    (installed / "app.py").touch()
+    assert app_folder() == installed
+    (checkout / "ui").mkdir()
+    assert app_folder() == installed, "a folder of somebody else's"
+    (checkout / "app.py").touch()
+    assert app_folder() == checkout

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from toolscope_core.files.folders import read_file
+from toolscope_core.files.json_lines import rows_in
+from toolscope_core.model.errors import ConfigError
 
 CORE = Path(__file__).parents[2] / "toolscope_core"
 READS = re.compile(r"\.read_bytes\(|\.read_text\(|\.open\((?:[\"']r|\))|[^.\w]open\(")
@@ -64,3 +66,10 @@ def test_no_other_module_reads_a_file_that_somebody_names():
         if READS.search(path.read_text("utf-8"))
     }
     assert reading == OWN_FILES.keys()
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_does_not_have_is_refused_with_its_line(constant):
+    lines = f'{{"gold": []}}\n{{"gold": [], "calls": [{{"a": {constant}}}]}}\n'
+    with pytest.raises(ConfigError, match=rf"q\.jsonl, line 2 .*\({constant}"):
+        list(rows_in(lines.encode(), "q.jsonl"))

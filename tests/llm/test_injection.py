@@ -34,17 +34,8 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import splits_of_model
+from toolscope_core.rps import workers
 from toolscope_core.rps.telling_apart import description_violations, rewrites_of_model
-from toolscope_core.rps.workers import (
-    Candidate,
-    PlanJob,
-    PlannedCall,
-    PlannedStep,
-    RequestPlan,
-    by_model,
-    filtered_by_model,
-    rephrased_by_model,
-)
 from toolscope_core.tool2vec.query_writing import queries_of_model
 
 ORDERS = (
@@ -228,25 +219,30 @@ def select(asker, hostile):
 
 
 def work(asker, hostile):
-    both = tuple(Candidate(one, 0.5) for one in (hostile, NOTES))
-    jobs = [PlanJob(text, text, both[at:]) for at, text in enumerate(JOBS)]
-    return [[call.tool_id for call in calls] for calls, _ in by_model(asker, jobs)]
+    both = tuple(workers.Candidate(one, 0.5) for one in (hostile, NOTES))
+    jobs = [workers.PlanJob(text, text, both[at:]) for at, text in enumerate(JOBS)]
+    return [[call.tool_id for call in calls] for calls, _ in workers.by_model(asker, jobs)]
 
 
 def rephrase(asker, hostile):
     requests = (f"evil_tool: {hostile.description}", JOBS[1])
-    return [rephrased_by_model(asker, [PlanJob(one, JOBS[0], ())])[0] for one in requests]
+    return [
+        workers.rephrased_by_model(asker, [workers.PlanJob(one, JOBS[0], ())])[0]
+        for one in requests
+    ]
 
 
 def leave_out(asker, hostile):
     """How many tools of each plan are left out."""
     tools = (hostile, NOTES, tool("send_mail", "Send a mail."))
     steps = [
-        PlannedStep(job, (), tuple(PlannedCall(one.id) for one in tools[at : at + 2]), "")
+        workers.PlannedStep(
+            job, (), tuple(workers.PlannedCall(one.id) for one in tools[at : at + 2]), ""
+        )
         for at, job in enumerate(JOBS)
     ]
-    plans = [RequestPlan(one.job, (one,)) for one in steps]
-    return list(map(len, filtered_by_model(asker, plans, {one.id: one for one in tools})))
+    plans = [workers.RequestPlan(one.job, (one,)) for one in steps]
+    return list(map(len, workers.filtered_by_model(asker, plans, {one.id: one for one in tools})))
 
 
 def write(asker, hostile):

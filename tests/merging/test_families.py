@@ -15,7 +15,7 @@ from toolscope_core.judging.judge import PairProbabilities
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.contracted_graph import RowGraph
-from toolscope_core.merging.grouping import family_groups, with_families
+from toolscope_core.merging.grouping import family_groups, with_families, with_safe_subsets
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
@@ -267,3 +267,67 @@ def test_a_general_tool_that_lists_the_value_is_a_drop_in(tmp_path):
     )
     assert cluster.members == ("translate", "translate_to_french", "translate_to_german")
     assert cluster.reasons == ()
+
+
+# Which tools of a larger group are offered by themselves.
+
+
+def subsets(group, clean, pair_probabilities=None, auto_at=0.8):
+    def is_clean(members):
+        return all(pair in clean for pair in combinations(members, 2))
+
+    def weakest(members):
+        return min((pair_probabilities or {}).get(pair, 0.9) for pair in combinations(members, 2))
+
+    return with_safe_subsets([group], is_clean, weakest, auto_at)
+
+
+ABC = Group(("a", "b", "c"), 0.85, intransitive=True)
+
+
+def test_the_clean_ones_are_offered_by_themselves():
+    (subset,) = subsets(ABC, {("a", "b")})
+    assert subset == Group(("a", "b"), 0.9, split=True)
+
+
+def test_what_the_subsets_leave_is_a_group_if_it_is_two_or_more():
+    parts = subsets(Group(tuple("abcd"), 0.85), {("a", "b")})
+    assert [group.members for group in parts] == [("a", "b"), ("c", "d")]
+    assert all(group.split for group in parts)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        Group(("a", "b", "c"), 0.85, decided=True),
+        Group(("a", "b", "c"), 0.85, put_forward=True),
+        Group(("a", "b"), 0.85),
+        Group(tuple("abcdefghijklm"), 0.85),
+    ],
+    ids=["decided", "asked for", "a pair", "too large"],
+)
+def test_some_groups_stay(group):
+    assert subsets(group, {("a", "b")} if len(group.members) > 2 else set()) == (group,)
+
+
+def test_a_clean_group_and_one_without_a_subset_stay():
+    assert subsets(ABC, set(combinations("abc", 2))) == (ABC,)
+    assert subsets(ABC, set()) == (ABC,)
+
+
+def test_a_subset_needs_pairs_that_may_be_accepted_unseen():
+    assert subsets(ABC, {("a", "b")}, {("a", "b"): 0.79}) == (ABC,)
+    assert subsets(ABC, {("a", "b")}, {("a", "b"): 0.8})[0].weakest_edge == 0.8
+
+
+@given(st.sets(st.sampled_from(list(combinations("abcdef", 2)))))
+def test_subsets_divide_a_group_and_any_two_inside_are_clean(clean):
+    whole = Group(tuple("abcdef"), 0.85)
+    parts = subsets(whole, clean)
+    members = [member for group in parts for member in group.members]
+    assert len(members) == len(set(members))
+    assert set(members) <= set(whole.members)
+    if parts != (whole,):
+        inside = [set(combinations(group.members, 2)) <= clean for group in parts]
+        assert sum(not one for one in inside) <= 1
+        assert any(inside)

@@ -5,14 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import (
-    NORTH,
-    accepted,
-    configuration_of,
-    record,
-    stub_reply,
-    through,
-)
+from tests.mcp.gateway import stub_toolset
 from tests.merging.test_pipeline import analysed
 from tests.support.catalogs import read_json
 from toolscope_core.catalog.calls import map_call
@@ -24,9 +17,12 @@ from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.model.configuration import PlanConfig
 
 TEXT = {"type": "string"}
-GET, READ = NORTH[:2]
+GET, READ = stub_toolset.NORTH[:2]
 ALL = PlanConfig(accept="all")
-NEW = [record("read_file", "Read a book.", book=TEXT), record("get", "Fetch a parcel.", no=TEXT)]
+NEW = [
+    stub_toolset.record("read_file", "Read a book.", book=TEXT),
+    stub_toolset.record("get", "Fetch a parcel.", no=TEXT),
+]
 
 
 def town(**servers):
@@ -35,7 +31,7 @@ def town(**servers):
 
 
 def merged(catalog, *members):
-    clusters = (accepted(catalog, *members),) if members else ()
+    clusters = (stub_toolset.accepted(catalog, *members),) if members else ()
     return replace(apply_clusters(catalog, clusters, gateway=False), clusters=clusters)
 
 
@@ -86,7 +82,7 @@ def test_the_name_of_a_tool_that_is_gone_stays_its_name(tmp_path):
 
 @pytest.mark.case(86)
 def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
-    second = [record("open", "Read a file.", ["pathname"], pathname=TEXT)]
+    second = [stub_toolset.record("open", "Read a file.", ["pathname"], pathname=TEXT)]
     (tmp_path / "more.json").write_text(json.dumps([{"server": "north", "tools": second}]))
     bundle = first(tmp_path)
     for number in (2, 3):
@@ -108,7 +104,7 @@ def test_old_names_of_all_rounds_lead_on_with_their_arguments(tmp_path):
 
 @pytest.mark.case(86)
 def test_a_name_that_two_servers_had_is_nobodys_when_one_is_gone(tmp_path):
-    same = [record("same", "Say it again.", x={"type": "integer"})]
+    same = [stub_toolset.record("same", "Say it again.", x={"type": "integer"})]
     bundle = export(tmp_path / "bundle", town(north=same, south=same))
     assert sorted(routes_of(bundle)[0]) == ["north_same", "south_same"]
     for server in ("south", "north"):
@@ -165,13 +161,13 @@ def test_a_map_that_cannot_be_read_leads_nowhere(tmp_path):
 def test_a_call_by_an_old_name_reaches_the_server_that_it_meant(tmp_path):
     catalog = town(north=[GET, READ], south=NEW)
     bundle = export(first(tmp_path), catalog, "north/get", "north/read_file")
-    servers = configuration_of(tmp_path, {"north": [GET, READ], "south": NEW})
+    servers = stub_toolset.configuration_of(tmp_path, {"north": [GET, READ], "south": NEW})
 
     async def use(client, gateway):
         calls = (("read_file", {"file_path": "a"}), ("south_read_file", {"book": "a"}))
-        return [stub_reply(await client.call_tool(*one)) for one in calls]
+        return [stub_toolset.stub_reply(await client.call_tool(*one)) for one in calls]
 
-    old, new = through(bundle, servers, use, old_names=True)
+    old, new = stub_toolset.through(bundle, servers, use, old_names=True)
     assert old == {"server": "north", "tool": "get", "arguments": {"path": "a"}}
     assert new["server"] == "south"
 

@@ -17,17 +17,9 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
-from toolscope_core.rps.planner import Planner, planned_intents
-from toolscope_core.rps.workers import (
-    Candidate,
-    PlanJob,
-    PlannedCall,
-    PlannedStep,
-    RequestPlan,
-    by_score,
-    filtered_by_request,
-    in_request,
-)
+from toolscope_core.rps import workers
+from toolscope_core.rps.planner import Planner, plan_figures, planned_intents
+from toolscope_core.rps.workers import Candidate, PlannedCall, PlannedStep, RequestPlan
 
 TOOLS = (
     Tool("mail", "send_mail", "send a mail to people"),
@@ -41,7 +33,7 @@ def retriever(tmp_path):
     return Retriever(TOOLS, WordEmbedder(), VectorCache(tmp_path))
 
 
-def plan(retriever, request, worker=by_score, k=2, **options):
+def plan(retriever, request, worker=workers.by_score, k=2, **options):
     by_id = {tool.id: tool for tool in TOOLS}
     (one,) = Planner(by_id, retriever, worker, k, **options).plans([request])
     return one
@@ -69,9 +61,9 @@ def test_a_whole_request_is_one_job_and_one_without_text_finds_nothing(retriever
 def test_what_is_as_good_as_the_best_is_called_too():
     def calls(*scores):
         candidates = tuple(
-            Candidate(tool, score) for tool, score in zip(TOOLS, scores, strict=False)
+            workers.Candidate(tool, score) for tool, score in zip(TOOLS, scores, strict=False)
         )
-        ((chosen, reason),) = by_score([PlanJob("r", "j", candidates)])
+        ((chosen, reason),) = workers.by_score([workers.PlanJob("r", "j", candidates)])
         return [one.tool_id for one in chosen], reason
 
     assert calls(0.9, 0.5, 0.4) == (["mail"], "the best by 0.40")
@@ -87,7 +79,8 @@ def widening(retriever, takes, k=1, widest=3):
     def worker(jobs):
         shown.append([[one.tool.id for one in job.candidates] for job in jobs])
         return [
-            (tuple(PlannedCall(i) for i in ids if i in takes), "as it likes") for ids in shown[-1]
+            (tuple(workers.PlannedCall(i) for i in ids if i in takes), "as it likes")
+            for ids in shown[-1]
         ]
 
     request = ToolRequest("send mail and get weather")
@@ -126,14 +119,14 @@ def test_another_phrasing_finds_what_the_job_does_not(retriever):
 
 
 def test_offline_a_job_is_searched_within_its_request_too():
-    whole, part = PlanJob("r", "r", ()), PlanJob("both of it", "both", ())
-    assert in_request([whole, part]) == [(), ("both both of it",)]
+    whole, part = workers.PlanJob("r", "r", ()), workers.PlanJob("both of it", "both", ())
+    assert workers.in_request([whole, part]) == [(), ("both both of it",)]
 
 
 def test_offline_the_filter_drops_what_the_whole_request_does_not_find(retriever, monkeypatch):
     monkeypatch.setattr("toolscope_core.rps.workers.WITHIN", 1)
     request = ToolRequest("tell the weather of a town", ("weather of a town", "write to a file"))
-    plan_filter = partial(filtered_by_request, retriever)
+    plan_filter = partial(workers.filtered_by_request, retriever)
     loose, tight = (plan(retriever, request, k=1, plan_filter=one) for one in (None, plan_filter))
     assert loose.tool_ids == tight.called_tools == ("rain", "file")
     assert tight.tool_ids == ("rain",) and "whole request" in tight.dropped["file"]
@@ -228,7 +221,43 @@ def test_what_cannot_be_planned_is_said(args, message):
 def test_plans_name_needs_in_the_toolset_of_a_merge():
     plan = plan_of(shelf(), (READ, GET), omitted=(DELETE,))
     kept = plan.phi[READ]
-    calls = (PlannedCall(kept), PlannedCall(MAIL))
-    steps = (PlannedStep("read", (), calls, ""), PlannedStep("dance", (), (), "nothing fits"))
-    (planned,) = planned_intents([RequestPlan("x", steps, {MAIL: "not requests for"})], plan)
+    calls = (workers.PlannedCall(kept), workers.PlannedCall(MAIL))
+    steps = (
+        workers.PlannedStep("read", (), calls, ""),
+        workers.PlannedStep("dance", (), (), "nothing fits"),
+    )
+    (planned,) = planned_intents(
+        [workers.RequestPlan("x", steps, {MAIL: "not requests for"})], plan
+    )
     assert planned.needs == (frozenset({READ, GET} & {kept}), frozenset())
+
+
+# Figures of plans, worked out by hand.
+
+BY_NAME = {name: Tool(name, name, name) for name in "abcd"}
+
+
+def step(shown, called, phrasings=()):
+    candidates = tuple(Candidate(BY_NAME[name], 0.5) for name in shown)
+    return PlannedStep("job", candidates, tuple(map(PlannedCall, called)), "", phrasings)
+
+
+def test_sets_are_averaged_over_queries_and_work_is_counted():
+    """The first plan calls *a* and *b* for *a* and *c*: half of both. The second drops *d*, which
+    nobody needs, and has exactly *b*.
+    """
+    plans = (
+        RequestPlan("r", (step("ab", "a", ("other words",)), step("bcd", "b"))),
+        RequestPlan("s", (step("bd", "bd"),), dropped={"d": "not needed"}),
+    )
+    golds = ((frozenset("a"), frozenset("c")), (frozenset("bd"),))
+    figures = plan_figures(plans, golds, lambda tool: 10)
+    assert figures.queries == 2
+    assert figures.precision.mean == (0.5 + 1) / 2
+    assert figures.recall.mean == (0.5 + 1) / 2
+    assert figures.f1.mean == pytest.approx((0.5 + 1) / 2)
+    assert figures.exact.mean == 0.5
+    assert (figures.jobs, figures.searches) == (1.5, (3 + 1) / 2)
+    assert (figures.tools_called, figures.tools_shown) == (1.5, (5 + 2) / 2)
+    assert figures.tokens_shown == 35.0
+    assert figures.as_json()["recall"]["low"] <= 0.75

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.store.test_ledger import ANSWER, CALL
+from tests.store.test_runs import ANSWER, CALL
 from tests.support.logged_calls import read_calls
 from toolscope_core.llm.endpoints import Endpoints
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
@@ -16,32 +16,11 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.environment import Settings
 from toolscope_core.model.errors import StoreError, ToolScopeError
 from toolscope_core.model.tool import Augmentation, Tool
-from toolscope_core.store.catalog_rows import (
-    delete_catalog,
-    list_catalogs,
-    load_catalog,
-    rename_catalog,
-    save_catalog,
-)
+from toolscope_core.store import catalog_rows, named_rows
 from toolscope_core.store.decision_rows import append_decision, read_log
 from toolscope_core.store.engine import Store, rebuilt
 from toolscope_core.store.experiment_rows import get_experiment, list_experiments, open_experiment
 from toolscope_core.store.jobs import get_job, latest_job, start_job
-from toolscope_core.store.named_rows import (
-    GeneratedQuery,
-    get_selection,
-    keep_generated,
-    keep_query_file,
-    keep_selection,
-    keep_server_source,
-    keep_usage_log,
-    keep_variants,
-    list_generated,
-    list_query_files,
-    list_usage_logs,
-    list_variants,
-    read_server_source,
-)
 from toolscope_core.store.runs import StoredLedger, get_run, list_runs, open_run
 from toolscope_core.store.stored_state import read_state, setting_as, write_setting
 from toolscope_core.store.tables import Json, StoredRow
@@ -108,15 +87,17 @@ def fill(url, folder):
     """Put something into each table; catalog 1 has all of it, catalog 2 a decision."""
     store = Store(url)
     for number, catalog in enumerate((CATALOG, OTHER), 1):
-        record = save_catalog(store, f"catalog {number}", catalog)
+        record = catalog_rows.save_catalog(store, f"catalog {number}", catalog)
         append_decision(store, record.id, lambda log: REJECT)
     start_job(store, "job", 1, "analysis")
-    keep_selection(store, 1, "words", ["a"])
-    keep_query_file(store, 1, "q.jsonl", b"{}")
-    keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
-    keep_generated(store, 1, "m", [GeneratedQuery("k", ("a", "b"), "draft", "words", "why")])
-    keep_server_source(store, "catalog 1", {"servers": []})
-    keep_usage_log(store, 1, "k", "log.jsonl", {"tools": {}})
+    named_rows.keep_selection(store, 1, "words", ["a"])
+    named_rows.keep_query_file(store, 1, "q.jsonl", b"{}")
+    named_rows.keep_variants(store, 1, "v.jsonl", {"f": Augmentation("words", ("question",))})
+    named_rows.keep_generated(
+        store, 1, "m", [named_rows.GeneratedQuery("k", ("a", "b"), "draft", "words", "why")]
+    )
+    named_rows.keep_server_source(store, "catalog 1", {"servers": []})
+    named_rows.keep_usage_log(store, 1, "k", "log.jsonl", {"tools": {}})
     open_experiment(store, 1, "stress", {"n": 1})
     open_run(store, "run", 1, "judge", {"model": "m"})
     StoredLedger(store).commit(CALL, (ANSWER,))
@@ -153,20 +134,20 @@ def write(store, table, column, text):
 def readings(store, folder):
     """Everything that reads the first catalog, or rows of no catalog."""
     desk = Endpoints(Settings("", folder, folder), store)
-    key = keep_selection(store, 2, "words", ["other"]).key
+    key = named_rows.keep_selection(store, 2, "words", ["other"]).key
     with store.read() as session:
         own = session.connection().exec_driver_sql("SELECT key FROM selection WHERE catalog_id = 1")
         own = own.scalar()
-    yield lambda: list_catalogs(store)
-    yield lambda: load_catalog(store, 1)
+    yield lambda: catalog_rows.list_catalogs(store)
+    yield lambda: catalog_rows.load_catalog(store, 1)
     yield lambda: read_log(store, 1)
     yield lambda: (get_job(store, "job"), latest_job(store, 1))
-    yield lambda: (get_selection(store, 1, own), get_selection(store, 2, key))
-    yield lambda: list_query_files(store, 1)
-    yield lambda: list_variants(store, 1)
-    yield lambda: list_generated(store, 1)
-    yield lambda: read_server_source(store, "catalog 1")
-    yield lambda: list_usage_logs(store, 1)
+    yield lambda: (named_rows.get_selection(store, 1, own), named_rows.get_selection(store, 2, key))
+    yield lambda: named_rows.list_query_files(store, 1)
+    yield lambda: named_rows.list_variants(store, 1)
+    yield lambda: named_rows.list_generated(store, 1)
+    yield lambda: named_rows.read_server_source(store, "catalog 1")
+    yield lambda: named_rows.list_usage_logs(store, 1)
     yield lambda: list_experiments(store, 1)
     yield lambda: get_experiment(store, 1)
     yield lambda: (get_run(store, "run"), list_runs(store))
@@ -176,9 +157,9 @@ def readings(store, folder):
     yield lambda: judge_choice(store)
     yield lambda: read_state(store, lambda records: records[0])
     yield lambda: append_decision(store, 1, lambda log: REJECT)
-    yield lambda: save_catalog(store, "catalog 1", CATALOG)
-    yield lambda: rename_catalog(store, "catalog 1", "new")
-    yield lambda: delete_catalog(store, "new")
+    yield lambda: catalog_rows.save_catalog(store, "catalog 1", CATALOG)
+    yield lambda: catalog_rows.rename_catalog(store, "catalog 1", "new")
+    yield lambda: catalog_rows.delete_catalog(store, "new")
 
 
 @pytest.mark.parametrize("place", ["decision SET at", "decision SET detail", "job SET state"])
@@ -196,8 +177,11 @@ def test_a_damaged_cell_is_an_error_in_words_that_names_its_row(
 ):
     write(store, table, column, text)
     if table != "catalog" or column == "body":
-        assert [record.name for record in list_catalogs(store)] == ["catalog 1", "catalog 2"]
-    assert load_catalog(store, 2) == OTHER
+        assert [record.name for record in catalog_rows.list_catalogs(store)] == [
+            "catalog 1",
+            "catalog 2",
+        ]
+    assert catalog_rows.load_catalog(store, 2) == OTHER
     omit = Decision("omit", ("f",), ("other",), "ann", detail={"reason": "old"})
     assert append_decision(store, 2, lambda log: omit).seq == 2, "the other one is reached"
     check_refusals(store, tmp_path, table, column, "put a backup")

@@ -9,12 +9,14 @@ import pytest
 from tests.support.fakes import WordEmbedder
 from tests.tool2vec.lessons import QUERIES, TOOLS
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.tool2vec.learned_model import Blend
+from toolscope_core.tool2vec.linear_head import UsageVectors, normalised
 from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
@@ -230,3 +232,40 @@ def test_a_training_that_was_broken_off_goes_on(tmp_path, tiny_model):
     tuned_classifier(queries, centres, str(tiny_model), tmp_path, seen.append)
     assert done >= 1
     assert seen[0].total == seen[-1].total < 4, "fewer epochs are left"
+
+
+# Tool2Vec by hand: means, and what falls back.
+
+X, Y = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+OWN = np.array([[0.0, -1.0], [0.0, -1.0], [0.6, 0.8]], np.float32)
+
+
+def asked():
+    first = (Query("1", f"q{n}", (frozenset({"a"}),)) for n in range(9))
+    return training_queries((*first, Query("2", "q9", (frozenset({"a", "b"}),))), {}, "abc")
+
+
+def test_a_tool_is_the_mean_of_its_queries_and_one_without_any_its_text():
+    queries = asked()
+    vectors = np.stack([X] * 9 + [Y])
+    usage = UsageVectors.of(queries, vectors)
+    assert queries.counts.tolist() == [10, 1, 0]
+    assert usage.sums.tolist() == [[9, 1], [0, 1], [0, 0]]
+    expected = [[9 / np.sqrt(82), 1 / np.sqrt(82)], [0, 1], [0.6, 0.8]]
+    assert usage.vectors(OWN) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_a_question_that_a_model_wrote_counts_a_third():
+    first = [Query("1", f"q{n}", (frozenset({"a"}),)) for n in range(9)]
+    last = Query("2", "r", (frozenset({"b"}),))
+    variants = {"b": Augmentation("", ("s",))}
+    queries = training_queries((*first, last), variants, "ab")
+    vectors = np.stack([X] * 9 + [X, Y])
+    assert queries.weights == pytest.approx([1] * 10 + [1 / 3])
+    usage = UsageVectors.of(queries, vectors)
+    assert usage.sums == pytest.approx(np.array([[9, 0], [1, 1 / 3]]))
+    assert queries.counts.tolist() == [9, 2] and queries.evidence == pytest.approx([9, 4 / 3])
+
+
+def test_rows_of_length_nothing_stay():
+    assert normalised(np.zeros((1, 2))).tolist() == [[0, 0]]

@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 
 from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
-from toolscope_core.llm.tasks.judge_prompt import (
-    AUDIT_TASK,
-    FAMILY_AUDIT_TASK,
-    JUDGE_TASK,
-    SIBLINGS_TASK,
-    ClusterTools,
-    ToolPair,
-)
+from toolscope_core.llm.tasks import judge_prompt
 from toolscope_core.llm.tasks.quality import QUALITY_TASK
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
@@ -48,8 +41,8 @@ JOBS = (
     SelectionQuestion("Find my notes and mail them.", "Find my notes", (A, B)),
     SelectionQuestion("Read it.", "Read it", (C,)),
 )
-ONE_BY_ONE = ToolPair(A, B), ToolPair(C, A)
-GROUPS = ClusterTools((A, B)), ClusterTools((B, C, A), DESK)
+ONE_BY_ONE = judge_prompt.ToolPair(A, B), judge_prompt.ToolPair(C, A)
+GROUPS = judge_prompt.ClusterTools((A, B)), judge_prompt.ClusterTools((B, C, A), DESK)
 FILTERS = FilterQuestion("Find, read.", (A, C), {A.id: ("Find",)}), FilterQuestion("Mail", (B,))
 SPACES = NamespaceQuestion(DESK[0], (A, B)), NamespaceQuestion(Server("old"), (C,))
 DRAFTS = DraftQuestion((A, B), (ExampleQuery("Warm?", ("met",)),)), DraftQuestion((C, A))
@@ -57,10 +50,14 @@ POLISHES = PolishQuestion("Find 3.", (A,)), PolishQuestion("Read 4.", (C,))
 REQUESTS = SplitQuestion("Find it."), SplitQuestion("Read it.")
 SPLITS = SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))
 PROMPTS = [
-    (AUDIT_TASK, GROUPS, "3 56b174b55e0b"),
-    (FAMILY_AUDIT_TASK, GROUPS, "1 1a58359a5128"),
+    (judge_prompt.AUDIT_TASK, GROUPS, "3 56b174b55e0b"),
+    (judge_prompt.FAMILY_AUDIT_TASK, GROUPS, "1 1a58359a5128"),
     (AUGMENTATION_TASK, (A, B, C), "2 4974514d8023"),
-    (JUDGE_TASK, (ToolPair(A, B, DESK), ToolPair(C, A)), "4 a64512ad0bb4"),
+    (
+        judge_prompt.JUDGE_TASK,
+        (judge_prompt.ToolPair(A, B, DESK), judge_prompt.ToolPair(C, A)),
+        "4 a64512ad0bb4",
+    ),
     (FILTER_TASK, FILTERS, "2 0d8bf68a622b"),
     (NAMESPACE_TASK, SPACES, "1 897471785e3c"),
     (QUALITY_TASK, (A, B, C), "2 8c86624f29c9"),
@@ -68,7 +65,7 @@ PROMPTS = [
     (POLISH_TASK, POLISHES, "1 23a3e433e2cd"),
     (REPHRASING_TASK, JOBS, "1 179096d856ac"),
     (SELECTION_TASK, JOBS, "2 31b3c3c76016"),
-    (SIBLINGS_TASK, ONE_BY_ONE, "3 22c68b89acbe"),
+    (judge_prompt.SIBLINGS_TASK, ONE_BY_ONE, "3 22c68b89acbe"),
     (SPLIT_TASKS["dummy"], REQUESTS, "1 806db33e0642"),
     (SPLIT_TASKS["context"], SPLITS, "2 a34d3c210c9e"),
     (SYNTHESIS_TASK, (MergeDraft((A, B), GATEWAY_TOOL),), "2 b61ef856c102"),
@@ -97,7 +94,7 @@ def test_no_text_of_a_stranger_leaves_its_fence(text, job, one):
         (SPLIT_TASKS["context"], SplitQuestion(text, (one,)), 2),
         (DRAFT_TASK, DraftQuestion((one, B), (ExampleQuery(text, (job,)),)), 3),
         (POLISH_TASK, PolishQuestion(text, (one,)), 1),
-        (SIBLINGS_TASK, ToolPair(one, B), 2),
+        (judge_prompt.SIBLINGS_TASK, judge_prompt.ToolPair(one, B), 2),
         (AUGMENTATION_TASK, one, 1),
         (QUALITY_TASK, one, 1),
         (NAMESPACE_TASK, NamespaceQuestion(Server(job, text), (one,)), 1),

@@ -1,4 +1,4 @@
-"""The prompt that asks for a request of some tools, and what is read of its replies."""
+"""The prompts that ask for a request of some tools, and what is read of their replies."""
 
 from dataclasses import replace
 
@@ -8,8 +8,10 @@ from tests.llm.tasks.strategies import keyed, reader, tool
 from toolscope_core.llm.tasks.prompt_task import question_id
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
+    POLISH_TASK,
     DraftQuestion,
     ExampleQuery,
+    PolishQuestion,
     chosen_tools,
 )
 
@@ -83,3 +85,30 @@ def test_the_tool_that_is_due_is_marked_by_its_number():
     due = QUESTION.in_order.index(SHOWN[0]) + 1
     assert f"{question_id(KEY)}: tools 1.1 on, due is 1.{due}" in TASK.request(ITEMS).user
     assert f"{EXAMPLE.text} (served by {EXAMPLE.tools[0]})" in TASK.request(ITEMS).user
+
+
+# The prompt that has a request said as a person would, and what is read of its replies.
+
+DRAFT = "Find the 3 notes on the fence and then mail them to Ann by 17:30."
+TOOLS = (tool("find_notes"), tool("send_mail"))
+POLISH = PolishQuestion(DRAFT, TOOLS)
+read_polish = reader(POLISH_TASK, POLISH)
+
+
+def test_a_better_wording_is_read_and_the_same_one_too():
+    better = "Could Ann have my 3 notes on the fence by 17:30?"
+    assert read_polish(request=f" {better}\n") == {"request": better}
+    assert read_polish(request=DRAFT) == {"request": DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("request_text", "reason"),
+    [
+        ("Could Ann have my notes on the fence by 17:30?", "the number 3 is gone"),
+        ("Send mail to Ann: my 3 notes on the fence, by 17:30.", "the name of a tool"),
+        ("3, 17, 30", "write at least 12"),
+        ("3 17 30 " + "x" * 600, "at most 600 characters"),
+    ],
+)
+def test_any_other_wording_is_a_reason(request_text, reason):
+    assert reason in read_polish(request=request_text)

@@ -1,3 +1,6 @@
+"""The prompts that ask for words: of merged tools, variants, and namespaces."""
+
+import json
 from dataclasses import replace
 
 import pytest
@@ -5,8 +8,18 @@ import pytest
 from tests.llm.tasks.strategies import keyed, reader, tool
 from tests.support.catalogs import accepting
 from tests.support.replies import asked
-from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written_document
+from toolscope_core.llm.tasks.synthesis_prompt import (
+    AUGMENTATION_TASK,
+    NAMESPACE_TASK,
+    SYNTHESIS_TASK,
+    MergeDraft,
+    NamespaceQuestion,
+    augmentation_of,
+    written_document,
+)
 from toolscope_core.merging.synthesis import synthesise
+from toolscope_core.model.catalog import Server
+from toolscope_core.model.tool import Augmentation
 
 
 def takes(*names):
@@ -114,3 +127,59 @@ def test_the_order_of_the_members_is_not_in_the_question():
     (key,) = keyed(SYNTHESIS_TASK, GATEWAY_TOOL)
     turned = drafted(*GATEWAY_TOOL.members[::-1])
     assert SYNTHESIS_TASK.request({key: GATEWAY_TOOL}) == SYNTHESIS_TASK.request({key: turned})
+
+
+# The prompt that asks for document variants, and what is read of its replies.
+
+QUESTIONS = ["Do it", "Do it now", "Could you do it?"]
+read_variant = reader(AUGMENTATION_TASK, tool(), expanded=" Does it. ", questions=QUESTIONS)
+
+
+def test_a_good_answer_is_read():
+    assert read_variant() == {"expanded": "Does it.", "questions": QUESTIONS}
+    assert augmentation_of(read_variant()) == Augmentation("Does it.", tuple(QUESTIONS))
+    assert read_variant(questions=[*QUESTIONS, "", " Do it "])["questions"] == QUESTIONS, (
+        "each once"
+    )
+    hidden = read_variant(expanded="Does\u200b it.")
+    assert hidden["expanded"] == "Does it."
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"expanded": " "},
+        {"expanded": "x" * 1_201},
+        {"questions": QUESTIONS[:2]},
+        {"questions": [str(n) for n in range(9)]},
+        {"questions": [*QUESTIONS, "x" * 301]},
+    ],
+)
+def test_any_other_variant_is_a_reason(bad):
+    assert isinstance(read_variant(**bad), str)
+
+
+# Descriptions of namespaces: what is shown of one, and which answers count.
+
+
+def shown_namespace(*tools):
+    question = NamespaceQuestion(Server("desk", "Notes\nof people."), tools)
+    text = NAMESPACE_TASK.request(keyed(NAMESPACE_TASK, question)).user.split("\n")[1]
+    return json.loads(text), NAMESPACE_TASK.subjects(question)
+
+
+def test_the_first_sentence_of_a_hundred_tools_is_shown_and_what_is_not_asks_nothing_new():
+    one, other = tool("b", "Find one. By name."), tool("a", "Send " + "it " * 200)
+    fields, subjects = shown_namespace(one, other)
+    assert fields["says"] == "Notes of people." and "further tools" not in fields
+    assert fields["tools"][1] == ["b", "Find one."] and len(fields["tools"][0][1]) <= 200
+    assert shown_namespace(other, tool("b", "Find one. By date.")) == (fields, subjects)
+    assert shown_namespace(other, tool("b", "Find all."))[1] != subjects
+    many, _ = shown_namespace(*(tool(f"t{number:03}") for number in range(103)))
+    assert len(many["tools"]) == 100 and many["further tools"] == 3
+
+
+def test_an_answer_is_one_line_of_400_characters_at_most():
+    read = reader(NAMESPACE_TASK, NamespaceQuestion(Server("desk"), (tool(),)))
+    assert read(description=" Notes,\nto find. ") == {"description": "Notes, to find."}
+    assert "400" in read(description="x" * 401) and isinstance(read(description=" "), str)

@@ -8,33 +8,24 @@ import anyio
 import pytest
 from mcp import MCPError
 
-from tests.mcp.gateway.stub_toolset import (
-    act_of,
-    configuration,
-    error_text,
-    stub_reply,
-    texts_of,
-    through,
-    work,
-    work_reply,
-)
+from tests.mcp.gateway import stub_toolset
 from tests.mcp.gateway.test_callers import SAMPLING
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 
 HELD = "'get' of north is not what it was"
-GET, CHANGE = ("get", {"path": "secret"}), act_of("change")
+GET, CHANGE = ("get", {"path": "secret"}), stub_toolset.act_of("change")
 
 
 @pytest.fixture
 def listing(tmp_path):
     """The configuration of servers that list their tools in a way of their own."""
-    return lambda how: configuration(tmp_path, LISTS=how)
+    return lambda how: stub_toolset.configuration(tmp_path, LISTS=how)
 
 
 @pytest.mark.parametrize(("how", "first"), [("turning", ()), ("slow", (CHANGE,))])
 def test_no_call_passes_between_the_announcement_and_the_new_listing(toolset, listing, how, first):
     """The tools change while they are listed for the first time, or while they are listed again."""
-    texts = texts_of(toolset, listing(how), *first, GET, GET, GET)
+    texts = stub_toolset.texts_of(toolset, listing(how), *first, GET, GET, GET)
     assert all(text.startswith(HELD) for text in texts[len(first) :])
 
 
@@ -50,12 +41,12 @@ def test_a_server_that_announces_and_is_silent_is_opened_again_and_the_others_go
         await client.call_tool("get", {"path": "a"})
         first = gateway.calls.servers.open_now["north"]
         waits.append(0.1)
-        await work(client, "announce")
-        other = stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
-        again = stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
+        await stub_toolset.work(client, "announce")
+        other = stub_toolset.stub_reply(await client.call_tool("south_same", {"x": 1}))["server"]
+        again = stub_toolset.stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
         return other, again, gateway.calls.servers.open_now["north"] is first
 
-    assert through(toolset, listing("silent"), use) == ("south", "north", False)
+    assert stub_toolset.through(toolset, listing("silent"), use) == ("south", "north", False)
 
 
 def test_an_error_of_the_original_or_an_unreadable_result_passes_and_ends_nothing(toolset, servers):
@@ -64,16 +55,19 @@ def test_an_error_of_the_original_or_an_unreadable_result_passes_and_ends_nothin
         before, errors = gateway.calls.servers.open_now["north"], []
         for code in (-32000, -32001, -32050):
             with pytest.raises(MCPError) as raised:
-                await work(client, "rpc-error", size=code)
+                await stub_toolset.work(client, "rpc-error", size=code)
             errors.append(raised.value.error)
-        text, whole = await error_text(work(client, "strange")), await work(client, "null-meta")
+        text, whole = (
+            await stub_toolset.error_text(stub_toolset.work(client, "strange")),
+            await stub_toolset.work(client, "null-meta"),
+        )
         return errors, text, whole, before is gateway.calls.servers.open_now["north"]
 
-    errors, text, whole, stays = through(toolset, servers, use)
+    errors, text, whole, stays = stub_toolset.through(toolset, servers, use)
     assert [one.code for one in errors] == [-32000, -32001, -32050]
     assert {(one.message, str(one.data)) for one in errors} == {("no such row", "{'row': 7}")}
     assert text.startswith("north ") and "an error while" in text
-    assert (stub_reply(whole)["tool"], stays) == ("work", True)
+    assert (stub_toolset.stub_reply(whole)["tool"], stays) == ("work", True)
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
@@ -84,7 +78,7 @@ def test_a_subscription_that_is_refused_leaves_nothing(toolset, servers):
                 await client.subscribe_resource("north+file:///refused")
         return gateway.content.announcements.followed("north")
 
-    assert through(toolset, servers, use) == ()
+    assert stub_toolset.through(toolset, servers, use) == ()
 
 
 @pytest.mark.filterwarnings("ignore:The logging capability:mcp.MCPDeprecationWarning")
@@ -93,9 +87,9 @@ def test_the_level_of_logs_reaches_servers_that_open_later(toolset, servers):
         await client.set_logging_level("debug")
         await client.call_tool("get", {"path": "a"})
         gateway.calls.servers.note_loss("north", gateway.calls.servers.open_now["north"])
-        return (await work_reply(client, "announce", size=0))["levels"]
+        return (await stub_toolset.work_reply(client, "announce", size=0))["levels"]
 
-    assert through(toolset, servers, use) == ["debug"]
+    assert stub_toolset.through(toolset, servers, use) == ["debug"]
 
 
 def test_a_full_disk_and_a_notice_that_nobody_reads_end_nothing(toolset, servers):
@@ -104,7 +98,7 @@ def test_a_full_disk_and_a_notice_that_nobody_reads_end_nothing(toolset, servers
 
     log = CallLog(Path("/dev/full"))
     calls = (CHANGE, GET, ("north_same", {"x": 1}))
-    _, held, other = texts_of(toolset, servers, *calls, log=log, notice=closed)
+    _, held, other = stub_toolset.texts_of(toolset, servers, *calls, log=log, notice=closed)
     assert held.startswith(HELD) and json.loads(other)["server"] == "north"
     assert log.unwritten == 3
     log.close()
@@ -126,10 +120,10 @@ def test_what_is_asked_in_a_call_ends_with_it(toolset, servers):
         for _ in range(4):
             with anyio.CancelScope() as scope:
                 asking.append(scope)
-                await work(client, "ask:sampling/createMessage", params=SAMPLING)
+                await stub_toolset.work(client, "ask:sampling/createMessage", params=SAMPLING)
             with anyio.fail_after(60):
                 while len(asyncio.all_tasks()) > before + 1:
                     await anyio.sleep(0.01)
 
-    through(toolset, servers, use, callbacks={"sampling_callback": never})
+    stub_toolset.through(toolset, servers, use, callbacks={"sampling_callback": never})
     assert not asking and len(ended) == 4

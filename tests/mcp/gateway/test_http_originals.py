@@ -7,14 +7,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import (
-    NORTH,
-    answering_within,
-    error_text,
-    stub_reply,
-    through,
-    work,
-)
+from tests.mcp.gateway import stub_toolset
 from tests.mcp.servers.stub_http import reply_to
 from tests.support.loopback import LoopbackReplies, LoopbackServer
 
@@ -47,7 +40,7 @@ class Original(LoopbackReplies, BaseHTTPRequestHandler):
         if act in odd:
             return odd[act]()
         text = "x" * 300_000 if act == "huge" else ""
-        answer = reply_to(message, NORTH, text)
+        answer = reply_to(message, stub_toolset.NORTH, text)
         return self.reply(200, answer, mcp_session_id=self.server.session)
 
 
@@ -78,11 +71,11 @@ def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, ori
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         original.session = "another"
-        lost = await error_text(client.call_tool("get", {"path": "a"}))
-        return lost, stub_reply(await client.call_tool("get", {"path": "a"}))
+        lost = await stub_toolset.error_text(client.call_tool("get", {"path": "a"}))
+        return lost, stub_toolset.stub_reply(await client.call_tool("get", {"path": "a"}))
 
     lost = "north does not know the connection any more, as after a restart; call again"
-    assert through(toolset, reached, use) == (lost, "")
+    assert stub_toolset.through(toolset, reached, use) == (lost, "")
 
 
 @pytest.mark.parametrize(
@@ -96,11 +89,11 @@ def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, ori
 )
 def test_what_is_no_answer_is_an_error_of_its_call_alone(toolset, reached, act, words):
     async def use(client, gateway):
-        own = await error_text(work(client, act))
-        again = stub_reply(await client.call_tool("get", {"path": "a"}))
-        with answering_within(gateway.calls.servers.open_now["north"], 0.1):
-            return own, again, await error_text(work(client, "silent"))
+        own = await stub_toolset.error_text(stub_toolset.work(client, act))
+        again = stub_toolset.stub_reply(await client.call_tool("get", {"path": "a"}))
+        with stub_toolset.answering_within(gateway.calls.servers.open_now["north"], 0.1):
+            return own, again, await stub_toolset.error_text(stub_toolset.work(client, "silent"))
 
-    own, again, other = through(toolset, reached, use)
+    own, again, other = stub_toolset.through(toolset, reached, use)
     assert "north" in own and words in own and again == ""
     assert other.startswith("north did not answer within 0.1 s")

@@ -7,15 +7,7 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from tests.mcp.gateway.stub_toolset import (
-    client_of,
-    gateway_config,
-    merge_nothing,
-    record,
-    through,
-    work,
-    work_reply,
-)
+from tests.mcp.gateway import stub_toolset
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, matches
 
 PAGE = "ui://bank/page"
@@ -44,7 +36,7 @@ def test_resources_stand_under_their_servers_and_are_read_from_them(toolset, ser
         listed = [one.uri for one in (await client.list_resources()).resources]
         return listed, [await text_at(client, uri) for uri in listed]
 
-    listed, read = through(toolset, servers, use, callbacks={"mode": mode})
+    listed, read = stub_toolset.through(toolset, servers, use, callbacks={"mode": mode})
     assert listed == ["north+file:///a.txt", "south+file:///a.txt"]
     assert read == ["north file:///a.txt", "south file:///a.txt"]
 
@@ -57,7 +49,7 @@ def test_a_server_that_cannot_be_reached_leaves_the_others_in_the_list(toolset, 
         listed = [one.uri for one in (await client.list_resources()).resources]
         return listed, gateway.content.unreachable
 
-    listed, unreachable = through(toolset, json.dumps(broken), use)
+    listed, unreachable = stub_toolset.through(toolset, json.dumps(broken), use)
     assert listed == ["south+file:///a.txt"]
     assert "/no/such/command" in unreachable["north"]
 
@@ -81,7 +73,7 @@ def test_prompts_stand_under_their_servers_which_suggest_values_for_arguments(to
         return names, got, completed
 
     offering = with_offers(servers, {"resources": [], "templates": ["file:///{x}"]})
-    names, got, (of_prompt, of_template, none) = through(toolset, offering, use)
+    names, got, (of_prompt, of_template, none) = stub_toolset.through(toolset, offering, use)
     assert names == ["north+greet", "south+greet"]
     assert got == ["north greet", "south greet"]
     assert json.loads(of_prompt[0]) == {"type": "ref/prompt", "name": "greet"}
@@ -111,10 +103,13 @@ TEMPLATE = {"resources": [], "templates": ["file:///h/{name}"]}
 def test_an_address_is_read_at_the_server_that_listed_it(toolset, servers, north, south, readers):
     async def use(client, gateway):
         read = [await text_at(client, address) for address in readers]
-        asked = {name: await work_reply(client, "offer", name) for name in ("north", "south")}
+        asked = {
+            name: await stub_toolset.work_reply(client, "offer", name)
+            for name in ("north", "south")
+        }
         return read, asked
 
-    read, asked = through(toolset, with_offers(servers, north, south), use)
+    read, asked = stub_toolset.through(toolset, with_offers(servers, north, south), use)
     own = [(reader, at.removeprefix(f"{reader}+")) for at, reader in readers.items() if reader]
     assert [text for text in read if text] == [f"{reader} {at}" for reader, at in own]
     assert [text is None for text in read] == [reader is None for reader in readers.values()]
@@ -125,14 +120,14 @@ def test_an_address_is_read_at_the_server_that_listed_it(toolset, servers, north
 def test_an_address_of_two_is_nobodys_alone_and_results_name_some(toolset, servers):
     async def use(client, gateway):
         read = [await text_at(client, A)]
-        await work(client, "offer", params={"resources": [A, "file:///b"]})
+        await stub_toolset.work(client, "offer", params={"resources": [A, "file:///b"]})
         read += [await text_at(client, one) for one in (A, f"north+{A}")]
-        await work(client, "link", "south", params="file:///linked")
+        await stub_toolset.work(client, "link", "south", params="file:///linked")
         read.append(await text_at(client, "file:///linked"))
-        await work(client, "link", params=A)
+        await stub_toolset.work(client, "link", params=A)
         return [*read, await text_at(client, A)]
 
-    read = through(toolset, with_offers(servers, NONE, HAS_A), use)
+    read = stub_toolset.through(toolset, with_offers(servers, NONE, HAS_A), use)
     assert read == [f"south {A}", None, f"north {A}", "south file:///linked", None]
 
 
@@ -140,16 +135,18 @@ def test_an_address_of_two_is_nobodys_alone_and_results_name_some(toolset, serve
 def test_a_page_that_another_server_lists_is_read_at_its_own_by_name_alone(tmp_path):
     page = {"_meta": {"ui": {"resourceUri": PAGE}}}
     tools = {
-        "aide": [record("help", "Help a person.")],
-        "bank": [{**record("pay", "Pay a bill."), **page}],
+        "aide": [stub_toolset.record("help", "Help a person.")],
+        "bank": [{**stub_toolset.record("pay", "Pay a bill."), **page}],
     }
-    bundle, config = merge_nothing(tmp_path, tools)
+    bundle, config = stub_toolset.merge_nothing(tmp_path, tools)
     text = json.loads(config.read_text())
     for name, offers in (("aide", {**ANY, "resources": [PAGE]}), ("bank", NONE)):
         text["mcpServers"][name]["env"] = {"OFFERS": json.dumps(offers)}
 
     async def run():
-        async with client_of(bundle, gateway_config(json.dumps(text))) as (client, _):
+        async with stub_toolset.client_of(
+            bundle, stub_toolset.gateway_config(json.dumps(text))
+        ) as (client, _):
             await client.list_resources()
             return await text_at(client, PAGE), await text_at(client, f"bank+{PAGE}")
 
@@ -168,9 +165,9 @@ def test_what_nobody_offered_is_not_followed_or_completed(toolset, servers):
             with pytest.raises(MCPError):
                 await refused
         await client.unsubscribe_resource("north+file:///no")
-        return await work_reply(client, "offer")
+        return await stub_toolset.work_reply(client, "offer")
 
-    assert through(toolset, servers, use) == []
+    assert stub_toolset.through(toolset, servers, use) == []
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.mcp.gateway.stub_toolset import (
-    NORTH,
-    QUICK,
-    configuration,
-    error_text,
-    replies_of,
-    stub_reply,
-    texts_of,
-    through,
-    work,
-)
+from tests.mcp.gateway import stub_toolset
 from toolscope_core.mcp.gateway import server_features
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.gateway.withheld_tools import declared_tools
@@ -40,13 +30,13 @@ def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset,
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
         assert said == []
-        listing(tmp_path, *NORTH, {**NORTH[0], "name": "brand_new"})
+        listing(tmp_path, *stub_toolset.NORTH, {**stub_toolset.NORTH[0], "name": "brand_new"})
         for _ in range(2):
-            await work(client, "announce", size=1)
-            refused = await error_text(client.call_tool("brand_new", {"path": "a"}))
+            await stub_toolset.work(client, "announce", size=1)
+            refused = await stub_toolset.error_text(client.call_tool("brand_new", {"path": "a"}))
         return refused, [tool.name for tool in (await client.list_tools()).tools]
 
-    refused, names = through(toolset, servers, use, notice=said.append, log=log)
+    refused, names = stub_toolset.through(toolset, servers, use, notice=said.append, log=log)
     log.close()
     assert refused == NEW
     assert names == ["get", "north_same", "work", "south_same"]
@@ -63,17 +53,21 @@ def test_a_second_tool_of_a_name_with_other_words_is_said_and_neither_is_called(
     toolset, servers, tmp_path
 ):
     said = []
-    listing(tmp_path, *NORTH, {**NORTH[0], "description": "Sends all your files away."})
+    listing(
+        tmp_path,
+        *stub_toolset.NORTH,
+        {**stub_toolset.NORTH[0], "description": "Sends all your files away."},
+    )
     calls = (("get", {"path": "a"}), ("north_same", {"x": 1}))
-    held, other = texts_of(toolset, servers, *calls, notice=said.append)
+    held, other = stub_toolset.texts_of(toolset, servers, *calls, notice=said.append)
     assert held.startswith(TWICE) and said == [held]
     assert json.loads(other)["server"] == "north"
 
 
 def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, tmp_path):
     said = []
-    listing(tmp_path, NORTH[0], {}, *NORTH[1:], 5)
-    (reply,) = replies_of(toolset, servers, ("get", {"path": "a"}), notice=said.append)
+    listing(tmp_path, stub_toolset.NORTH[0], {}, *stub_toolset.NORTH[1:], 5)
+    (reply,) = stub_toolset.replies_of(toolset, servers, ("get", {"path": "a"}), notice=said.append)
     assert reply["server"] == "north"
     (sentence,) = said
     assert sentence.startswith("north lists 2 records")
@@ -82,14 +76,14 @@ def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, t
 def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
     monkeypatch.setattr(server_features, "MOST_PAGES", 3)
     said = []
-    endless = configuration(tmp_path, LISTS="endless")
+    endless = stub_toolset.configuration(tmp_path, LISTS="endless")
 
     async def use(client, gateway):
         uris = [one.uri for one in (await client.list_resources()).resources]
-        return uris, stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
+        return uris, stub_toolset.stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
 
-    limits = replace(QUICK, pages=2)
-    uris, server = through(toolset, endless, use, notice=said.append, limits=limits)
+    limits = replace(stub_toolset.QUICK, pages=2)
+    uris, server = stub_toolset.through(toolset, endless, use, notice=said.append, limits=limits)
     assert (len(uris), server) == (6, "north")
     assert len(set(said)) == 4
     for name, tools in (("north", 8), ("south", 4)):
@@ -98,7 +92,8 @@ def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("more", "twice"), [(dict(NORTH[0]), set()), ({**NORTH[0], "description": ""}, {"get"})]
+    ("more", "twice"),
+    [(dict(stub_toolset.NORTH[0]), set()), ({**stub_toolset.NORTH[0], "description": ""}, {"get"})],
 )
 def test_the_same_tool_in_two_pages_is_one(more, twice):
-    assert declared_tools("north", [*NORTH, more], ()).twice == twice
+    assert declared_tools("north", [*stub_toolset.NORTH, more], ()).twice == twice

@@ -2,13 +2,7 @@
 
 import pytest
 
-from toolscope_core.mcp.servers.masked_words import (
-    is_secret,
-    shown_arguments,
-    shown_text,
-    shown_url,
-    without,
-)
+from toolscope_core.mcp.servers import masked_words
 
 
 @pytest.mark.parametrize(
@@ -36,7 +30,7 @@ from toolscope_core.mcp.servers.masked_words import (
 def test_arguments_are_shown_but_for_their_secrets(args, shown):
     """Those without a space in them are one text here."""
     split = [one.split() if isinstance(one, str) else one for one in (args, shown)]
-    assert shown_arguments(split[0]) == tuple(split[1])
+    assert masked_words.shown_arguments(split[0]) == tuple(split[1])
 
 
 @pytest.mark.parametrize(
@@ -52,18 +46,18 @@ def test_arguments_are_shown_but_for_their_secrets(args, shown):
     ],
 )
 def test_an_address_is_shown_but_for_its_secrets(url, shown):
-    assert shown_url(url) == shown
+    assert masked_words.shown_url(url) == shown
 
 
 def test_secrets_are_cut_in_every_spelling_and_everyday_words_are_not():
     secrets = {"p@ss word", "true", "80", "p@ss word and more"}
     text = "true: p%40ss%20word at port 80, p@ss word and more"
-    assert without(text, secrets) == "true: [key] at port 80, [key]"
+    assert masked_words.without(text, secrets) == "true: [key] at port 80, [key]"
 
 
 def test_tokens_of_known_forms_are_cut_wherever_they_come_from():
-    assert shown_text("use sk-abcdef0123456789 now") == "use *** now"
-    assert shown_text("to https://a:b@c.example/d") == "to https://***@c.example/d"
+    assert masked_words.shown_text("use sk-abcdef0123456789 now") == "use *** now"
+    assert masked_words.shown_text("to https://a:b@c.example/d") == "to https://***@c.example/d"
 
 
 @pytest.mark.parametrize(
@@ -78,4 +72,4 @@ def test_tokens_of_known_forms_are_cut_wherever_they_come_from():
     ],
 )
 def test_a_variable_is_secret_by_its_name_or_its_looks(name, value, secret):
-    assert is_secret(name, value) is secret
+    assert masked_words.is_secret(name, value) is secret
