@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import DATA, read_json
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source

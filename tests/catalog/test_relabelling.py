@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
+from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
 from toolscope_core.catalog.calls import relabel_query
 from toolscope_core.catalog.gone_names import gone_forms, left_names
-from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.relabelling import read_relabelling
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.evaluation.query_sets import example_path
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
@@ -30,7 +28,7 @@ STRANGE = [None, True, 7, 1e400, "", "x", "/", "//", [], [1], [[1]], {}, {"a": 1
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
     place = tmp_path_factory.mktemp("bundle")
-    analysis = analysed(read_catalog(load_paths([example_path()])), place, threshold=0.4)
+    analysis = analysed(example_catalog(), place, threshold=0.4)
     write_folder(bundle_of(analysis, plan_merge(analysis, (), ALL), (), ALL).files(), place / "b")
     arguments = place / "b" / "arguments.json"
     maps = json.loads(arguments.read_text("utf-8"))

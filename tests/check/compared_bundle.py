@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, catalog, on
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of

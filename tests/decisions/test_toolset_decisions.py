@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
 from toolscope_core.catalog.calls import relabel_query

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.bundle_names import FILES
 from tests.support.catalogs import accepting, example_catalog, read_json
 from tests.support.decisions import decision_on, logged

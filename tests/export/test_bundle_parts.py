@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import example_catalog
 from toolscope_core.catalog import sources
 from toolscope_core.catalog.shards import read_shards

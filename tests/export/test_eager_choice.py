@@ -7,7 +7,7 @@ import pytest
 from openai.types import responses
 from pydantic import TypeAdapter
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import accepting, read_text, unmerged
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, catalog, on
 from toolscope_core.catalog.clients.client_table import CLIENTS

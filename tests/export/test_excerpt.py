@@ -5,7 +5,7 @@ from shutil import copytree
 
 import pytest
 
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import example_catalog
 from tests.support.decisions import decision_on, logged
 from toolscope_core.catalog.readers import read_catalog

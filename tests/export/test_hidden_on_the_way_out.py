@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cli.test_cli import run
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import accepting, read_text
 from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import count_hidden

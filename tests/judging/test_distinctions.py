@@ -16,7 +16,6 @@ from toolscope_core.judging.distinctions import (
 )
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
-from toolscope_core.wording.words import is_plural
 
 
 def spoken(name, description, server=""):
@@ -102,14 +101,6 @@ def test_alternatives_that_one_description_names():
     )
     apart = "The members of a group within a project."
     assert alternatives(words("group_members", apart), words("project_members", apart)) is None
-
-
-@pytest.mark.parametrize(
-    ("word", "several"),
-    [("notes", True), ("news", False), ("status", False), ("class", False), ("gas", False)],
-)
-def test_plurals(word, several):
-    assert is_plural(word) is several
 
 
 def test_what_two_names_work_on():

@@ -149,13 +149,10 @@ CASES = {
 
 
 @pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
-def test_what_differs_is_a_sentence_in_either_order(one, other, sentences):
+def test_what_differs_is_a_sentence_in_either_order_and_stops_auto_accept(one, other, sentences):
     assert list(guards([one, other], "a", "drop_in", ALONE)) == sentences
     assert list(guards([other, one], "a", "drop_in", ALONE)) == sentences
 
-
-@pytest.mark.parametrize(("one", "other", "sentences"), CASES.values(), ids=CASES)
-def test_every_sentence_stops_auto_accept_and_none_lets_it_pass(one, other, sentences):
     catalog = Catalog((one, other))
     built = build_clusters(catalog, [Group(("a", "b"), 0.99)], Constraints(), AS_PRUNE, 0.9)
     (cluster,) = accept(built, PlanConfig(accept="auto"), frozenset())
@@ -319,34 +316,25 @@ def test_notes_of_parameters_count():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "found"),
     [
-        "Deletes a note. This cannot be undone.",
-        "Requires approval.",
-        "Needs admin permissions.",
-        "You must not use it twice.",
-        "Do not use it twice.",
-        "Reads: don't share it.",
-        "Reads it, and do NOT write.",
-        "Irreversible!",
+        ("Deletes a note. This cannot be undone.", True),
+        ("Requires approval.", True),
+        ("Needs admin permissions.", True),
+        ("You must not use it twice.", True),
+        ("Do not use it twice.", True),
+        ("Reads: don't share it.", True),
+        ("Reads it, and do NOT write.", True),
+        ("Irreversible!", True),
+        ("Finds notes.", False),
+        ("It does not support dates.", False),
+        ("Returns warnless text.", False),
+        ("Great when you don't know where it is.", False),
+        ("Returns size, owner and permissions.", False),
     ],
 )
-def test_safety_notes_are_found(text):
-    assert safety_notes(Tool("t", "t", text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Finds notes.",
-        "It does not support dates.",
-        "Returns warnless text.",
-        "Great when you don't know where it is.",
-        "Returns size, owner and permissions.",
-    ],
-)
-def test_other_sentences_are_no_safety_notes(text):
-    assert not safety_notes(Tool("t", "t", text))
+def test_safety_notes_are_found(text, found):
+    assert bool(safety_notes(Tool("t", "t", text))) is found
 
 
 @pytest.mark.parametrize(

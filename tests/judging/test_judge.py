@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.merging.strategies import tools as merging_tools
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import load_paths
-from toolscope_core.evaluation.query_sets import example_path
+from tests.support.catalogs import example_catalog
 from toolscope_core.judging import judge as judge_module
 from toolscope_core.judging import weights as weights_module
 from toolscope_core.judging.arguments.matching import match_parameters
@@ -125,7 +123,7 @@ def test_tools_of_one_server_need_more_to_be_merged():
 @pytest.mark.case(77)
 def test_a_pair_is_the_same_whatever_else_the_catalog_holds():
     """Alone and among other servers: every number and sentence."""
-    catalog = read_catalog(load_paths([example_path()]))
+    catalog = example_catalog()
     rng, servers = np.random.default_rng(7), sorted({tool.server for tool in catalog.tools})
     rows = rng.normal(size=(len(catalog.tools), 8)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

@@ -10,7 +10,7 @@ from toolscope_core.judging.signals import SIGNALS, Signals
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import action_classes, is_plain_verb, opposites, word_weight
-from toolscope_core.wording.words import singular, stem
+from toolscope_core.wording.words import is_plural, singular, stem
 
 
 def tool(name, description="", *parameters, declared=True):
@@ -105,6 +105,7 @@ def test_a_tool_without_words_can_be_read():
 )
 def test_plurals_are_cut(word, one):
     assert singular(word) == one
+    assert is_plural(word) is (word != one)
     assert stem(word) == stem(one)
 
 

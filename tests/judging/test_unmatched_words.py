@@ -6,17 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
+from tests.support.analyses import analysed
 from toolscope_core.judging.arguments.alignment import argument_map
 from toolscope_core.judging.relation_words import unmatched_reasons
-from toolscope_core.merging.analysing import analyse, plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, Group
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
@@ -156,26 +155,20 @@ MATCHED = {
 
 
 @pytest.mark.parametrize(("one", "other", "fragment"), TRAPS.values(), ids=TRAPS)
-def test_what_is_read_apart_is_a_reason_whichever_is_kept(one, other, fragment):
+def test_what_is_read_apart_is_a_reason_that_no_probability_passes_by(one, other, fragment):
     assert any(fragment in reason for reason in reasons(one, other))
     assert reasons(other, one)
 
-
-@pytest.mark.parametrize(("one", "other", "fragment"), TRAPS.values(), ids=TRAPS)
-def test_no_probability_lets_auto_accept_pass_by_a_reason(one, other, fragment):
     cluster = accepted_by_auto(one, other)
     assert not cluster.safe
     assert cluster.state == "proposed"
 
 
 @pytest.mark.parametrize(("one", "other"), MATCHED.values(), ids=MATCHED)
-def test_the_same_in_other_words_is_matched_whichever_is_kept(one, other):
+def test_the_same_in_other_words_is_matched_and_accepted_by_auto(one, other):
     assert reasons(one, other) == []
     assert reasons(other, one) == []
 
-
-@pytest.mark.parametrize(("one", "other"), MATCHED.values(), ids=MATCHED)
-def test_a_matched_drop_in_is_accepted_by_auto(one, other):
     cluster = accepted_by_auto(one, other)
     assert (cluster.kind, cluster.reasons, cluster.state) == ("drop_in", (), "accepted")
 
@@ -258,8 +251,7 @@ def test_tools_of_one_name_are_told_apart_by_their_ids():
 def test_a_model_that_merges_everything_gets_nothing_accepted_unseen(tmp_path):
     tools = [one for pair in list(TRAPS.values())[:8] for one in pair[:2]]
     catalog = Catalog(tuple(sorted(tools, key=lambda tool: tool.id)))
-    config = AnalysisConfig(threshold=0.01)
-    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
+    analysis = analysed(catalog, tmp_path, threshold=0.01)
     pairs = [Pair.of(one.id, other.id) for one, other, _ in list(TRAPS.values())[:8]]
     verdicts = {
         pair: Verdict(pair, 0.9, 0.99, "merge", judge="yes", relation="duplicate") for pair in pairs

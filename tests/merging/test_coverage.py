@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.fakes import WordEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.analysing import analyse
+from tests.support.analyses import analysed
 from toolscope_core.merging.coverage import (
     UNSURE,
     CoverageLink,
@@ -18,7 +16,6 @@ from toolscope_core.merging.coverage import (
 from toolscope_core.merging.server_choice import advise, merges_of, without_loss
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster, Document
-from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.tool import Tool
 
 
@@ -214,7 +211,7 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
         tool("b", "burn_books", "query", description="Burn all books at once."),
     )
     catalog = Catalog(tools, (Server("a"), Server("b")), "mcp")
-    analysis = analyse(catalog, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
+    analysis = analysed(catalog, tmp_path)
     servers = server_coverage(analysis, ())
     assert not servers.links["a/search_books"]["b/search_books"].alike
     assert "b/burn_books" not in servers.links

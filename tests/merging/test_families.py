@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.fakes import WordEmbedder
+from tests.support.analyses import analysed
 from tests.support.properties import examples
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.judging.judge import PairProbabilities
 from toolscope_core.judging.weights import shipped_weights
-from toolscope_core.merging.analysing import analyse, plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.grouping import family_groups, with_families, with_safe_subsets
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
@@ -149,10 +148,9 @@ def test_families_have_no_tool_in_common_and_their_edges_hold(catalog_and_table)
         assert not group.intransitive
 
 
-def analysed(catalog, family, same_job, tmp_path):
+def judged(catalog, family, same_job, tmp_path):
     """The analysis of a catalog by a judge that says the same of every pair of ``family``."""
-    config = AnalysisConfig(threshold=0.01)
-    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path)).without_cache()
+    analysis = analysed(catalog, tmp_path, threshold=0.01).without_cache()
     left, right = np.triu_indices(len(catalog.tools), 1)
     left, right = left.astype(np.int32), right.astype(np.int32)
     ids = [one.id for one in catalog.tools]
@@ -175,7 +173,7 @@ def catalog_of(*tools, **more):
 
 def families(catalog, tmp_path, groups=(), constraints=None, family=None, same_job=()):
     family = every(catalog.tools) if family is None else family
-    analysis = analysed(catalog, family, same_job, tmp_path)
+    analysis = judged(catalog, family, same_job, tmp_path)
     made = with_families(analysis, constraints or Constraints(), groups)
     return [group.members for group in made if group.family]
 
@@ -229,7 +227,7 @@ SAME = {Pair("fetch_amazon_price", "get_amazon_price")}
 @given(st.permutations(ALL))
 def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order):
     catalog = catalog_of(*order)
-    analysis = analysed(catalog, FAMILY, SAME, tmp_path_factory.mktemp("cache"))
+    analysis = judged(catalog, FAMILY, SAME, tmp_path_factory.mktemp("cache"))
     plan = plan_merge(analysis, [], PlanConfig(accept="auto"))
     by_members = {cluster.members: cluster for cluster in plan.clusters}
     assert list(by_members) == [
@@ -257,8 +255,7 @@ def test_a_general_tool_that_lists_the_value_is_a_drop_in(tmp_path):
     general = requiring_all("translate", "a language", language=languages)
     french = requiring_all("translate_to_french", "French")
     catalog = catalog_of(general, french, requiring_all("translate_to_german", "German"))
-    config = AnalysisConfig(threshold=0.01)
-    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path))
+    analysis = analysed(catalog, tmp_path, threshold=0.01)
     (cluster,) = plan_merge(analysis, [], PlanConfig(accept="auto")).clusters
     assert (cluster.kind, cluster.relation, cluster.canonical) == (
         "drop_in",

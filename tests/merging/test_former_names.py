@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.mcp.gateway import stub_toolset
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import read_json
 from toolscope_core.catalog.calls import map_call
 from toolscope_core.catalog.readers import read_catalog

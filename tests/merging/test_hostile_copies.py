@@ -1,16 +1,12 @@
 """Poisoned copies, from the file to the plan: found, never canonical, never merged by a machine."""
 
-import json
-
 import pytest
 
 from tests.catalog.planted import HIDDEN
-from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import Source
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.analysing import analyse, plan_merge
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from tests.support.analyses import analysed
+from tests.support.catalogs import read_json
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from ui.shared.tools.catalog_tables import ranked_findings
 
@@ -25,8 +21,7 @@ def record(description, name="send_letter"):
 
 def read(*servers):
     """A catalog of servers, given as (name, records)."""
-    listed = [{"server": name, "tools": records} for name, records in servers]
-    return read_catalog([Source("hostile.json", json.dumps(listed).encode())])
+    return read_json([{"server": name, "tools": records} for name, records in servers])
 
 
 def poisoned(hidden):
@@ -38,8 +33,7 @@ def beside_the_clean_one(copy):
 
 
 def planned(catalog, tmp_path, accept, log=()):
-    config = AnalysisConfig(threshold=0.3)
-    analysis = analyse(catalog, config, WordEmbedder(), VectorCache(tmp_path / "cache"))
+    analysis = analysed(catalog, tmp_path, threshold=0.3)
     return plan_merge(analysis, log, PlanConfig(accept=accept, gateway=True))
 
 

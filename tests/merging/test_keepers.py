@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from tests.support.fakes import WordEmbedder
+from tests.support.analyses import analysed
 from tests.support.scripted import judge_says
-from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.merging.analysing import analyse, plan_merge, replaceable_shares
+from toolscope_core.merging.analysing import plan_merge, replaceable_shares
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.tool import Tool
 
 JOBS = ("convert_units", "add_numbers", "round_number", "sort_numbers")
@@ -37,6 +36,5 @@ def test_the_server_with_more_stays_in_every_merge(tmp_path, monkeypatch):
     tools = tuple(sorted(tools, key=lambda one: one.id))
     judge_says(monkeypatch, {(f"alpha/{name}", f"zeta/{name}"): 0.9 for name in JOBS[:3]})
     catalog = Catalog(tools, (Server("alpha"), Server("zeta")), "mcp")
-    analysis = analyse(catalog, AnalysisConfig(), WordEmbedder(), VectorCache(tmp_path))
-    plan = plan_merge(analysis, (), PlanConfig())
+    plan = plan_merge(analysed(catalog, tmp_path), (), PlanConfig())
     assert [one.canonical for one in plan.clusters] == [f"zeta/{name}" for name in sorted(JOBS[:3])]

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.analyses import analysed
+from tests.support.catalogs import example_catalog
 from tests.support.fakes import WordEmbedder
 from tests.support.properties import examples
 from toolscope_core.catalog.readers import read_catalog
@@ -34,15 +36,9 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
 
-def analysed(catalog, tmp_path, **config):
-    cache = VectorCache(tmp_path / "cache")
-    return analyse(catalog, AnalysisConfig(**config), WordEmbedder(), cache)
-
-
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    catalog = read_catalog(load_paths([example_path()]))
-    return analysed(catalog, tmp_path_factory.mktemp("example"), threshold=0.4)
+    return analysed(example_catalog(), tmp_path_factory.mktemp("example"), threshold=0.4)
 
 
 MERGE_ALL = PlanConfig(accept="all", gateway=True)
@@ -93,9 +89,8 @@ def test_what_was_foreseen_is_asked_of_no_judge(example, monkeypatch):
 
 def test_every_stage_reports_its_end(tmp_path):
     steps = []
-    catalog = read_catalog(load_paths([example_path()]))
-    cache = VectorCache(tmp_path / "cache")
-    analyse(catalog, AnalysisConfig(threshold=0.4), WordEmbedder(), cache, steps.append)
+    cache = VectorCache(tmp_path)
+    analyse(example_catalog(), AnalysisConfig(), WordEmbedder(), cache, steps.append)
     ends = {step.stage: (step.done, step.total) for step in steps}
     assert list(ends) == ["embed", "compare", "judge", "merge"]
     assert all(ends[stage][0] == ends[stage][1] > 0 for stage in ("embed", "judge", "merge"))

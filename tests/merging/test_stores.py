@@ -5,18 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.fakes import WordEmbedder
+from tests.support.analyses import analysed
+from tests.support.catalogs import read_json
 from toolscope_core.catalog.calls import map_call
-from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.sources import Source
-from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
-from toolscope_core.merging.analysing import analyse, plan_merge
+from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.group_syntheses import Stores
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import Tool
 
@@ -55,18 +53,11 @@ CALCULATORS = (("sums-1", SUMS), ("sums-2", SUMS))
 
 
 def read(*servers):
-    listed = [{"server": name, "tools": records} for name, records in servers]
-    return read_catalog([Source("two.json", json.dumps(listed).encode())])
-
-
-def analysed(catalog, tmp_path):
-    return analyse(
-        catalog, AnalysisConfig(threshold=0.3), WordEmbedder(), VectorCache(tmp_path / "cache")
-    )
+    return read_json([{"server": name, "tools": records} for name, records in servers])
 
 
 def planned(tmp_path, *servers, log=(), **config):
-    return plan_merge(analysed(read(*servers), tmp_path), log, PlanConfig(**config))
+    return plan_merge(analysed(read(*servers), tmp_path, threshold=0.3), log, PlanConfig(**config))
 
 
 @pytest.mark.case(76)
@@ -85,7 +76,7 @@ def test_every_store_stays_reachable_and_only_sums_are_pruned(tmp_path, gateway)
 
 
 def test_calls_through_the_bundle_reach_the_store_that_was_meant(tmp_path):
-    analysis = analysed(read(*STORES), tmp_path)
+    analysis = analysed(read(*STORES), tmp_path, threshold=0.3)
     config = PlanConfig(accept="all", gateway=True)
     plan = plan_merge(analysis, (), config)
     write_folder(bundle_of(analysis, plan, (), config).files(), tmp_path / "bundle")
@@ -130,7 +121,7 @@ def test_a_person_may_say_that_sums_stay_apart(tmp_path):
 
 def test_several_tools_of_one_store_are_told_apart_by_server_and_name(tmp_path):
     more = [*FILES, record("read_text_file", "Read the whole text of a file.", path=TEXT)]
-    analysis = analysed(read(("work", more), ("home", more)), tmp_path)
+    analysis = analysed(read(("work", more), ("home", more)), tmp_path, threshold=0.3)
     members = tuple(
         f"{one}/{name}" for one in ("home", "work") for name in ("read_file", "read_text_file")
     )

@@ -208,19 +208,9 @@ def test_tools_that_share_a_word_are_ranked_and_no_others():
 CHINESE = {
     "query_info": "查询文件的元数据，例如标题、创建者和修改时间",
     "create_mind": "用 Markdown 生成思维导图",
-    "insert_dimension": "在表格中插入行或列",
-    "slide_append": "在幻灯片末尾追加文字",
-    "canvas_read": "读取智能文档的内容",
     "translate": "把文字翻译成另一种语言",
 }
-ASKED = {
-    "文件元数据": "query_info",
-    "思维导图": "create_mind",
-    "插入一行": "insert_dimension",
-    "幻灯片": "slide_append",
-    "读取文档": "canvas_read",
-    "把这段话翻译成英文": "translate",
-}
+ASKED = {"文件元数据": "query_info", "思维导图": "create_mind", "把这段话翻译成英文": "translate"}
 
 
 def test_where_the_encoder_cannot_read_a_request_its_words_rank(vector_cache):

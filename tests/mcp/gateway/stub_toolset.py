@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import run
-from tests.merging.test_pipeline import analysed
+from tests.support.analyses import analysed
 from tests.support.catalogs import accepting, read_json
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
