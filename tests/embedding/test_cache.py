@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.embedding import vector_cache
-from toolscope_core.embedding import vector_cache as cache_module
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Step
@@ -68,7 +67,7 @@ def test_a_file_of_another_layout_is_left_alone(tmp_path):
     cache.write(MODEL, vectors_of(["bad"]))
     (file,) = files(tmp_path)
     body = b"TSVEC999" + file.read_bytes()[8:]
-    newer = file.with_name(f"{cache_module.hashlib.sha256(body).hexdigest()}.vec")
+    newer = file.with_name(f"{vector_cache.hashlib.sha256(body).hexdigest()}.vec")
     newer.write_bytes(body)
     file.unlink()
     assert cache.read(MODEL, ["bad"]) == {}

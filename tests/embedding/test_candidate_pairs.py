@@ -116,11 +116,3 @@ def test_pairs_at_a_threshold_count_and_copies_are_at_one():
     assert {at: int(counts[at - 50]) for at in (50, 60, 61, 80, 81, 96, 97, 100)} == {
         50: 6, 60: 6, 61: 4, 80: 4, 81: 2, 96: 2, 97: 1, 100: 1,
     }  # fmt: skip
-
-
-def test_counting_can_be_cancelled():
-    def stop(step):
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        pairs_above(unit(3), np.array([0.5, 1.0]), stop)

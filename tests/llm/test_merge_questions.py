@@ -22,7 +22,6 @@ from toolscope_core.llm.merge_questions import (
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.requests.request_workers import RunBudget
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK
-from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import bars_of
 from toolscope_core.model.catalog import Catalog
@@ -269,13 +268,6 @@ def test_what_was_left_out_of_the_name_of_a_server_is_told(tmp_path):
     analysis = analysed(Catalog(tools), tmp_path, threshold=0.1)
     model_verdicts = ask_for_verdicts(analysis, NOBODY, answers(always("keep")), PAPER)
     assert model_verdicts.notes.keys() == {"sh\u200belf"}
-
-
-def test_grades_are_by_tool(example):
-    grades = grade_tools(example.catalog, answers(answering(score=4)))
-    assert {key: grade.band for key, grade in grades.items()} == dict.fromkeys(
-        example.catalog.by_id, "High"
-    )
 
 
 def test_verdicts_name_who_said_them(example, verdicts):

@@ -59,14 +59,7 @@ PRICED = (AMAZON.id, EBAY.id)
 NEVER = Constraints(cannot=frozenset({Pair(*PRICED)}))
 
 
-def test_only_one_selector_varies():
-    (group,) = groups(PRICES, every(PRICES))
-    assert group.members == PRICED
-    assert group.family
-    assert group.weakest_edge == 0.9
-
-
-def test_the_weakest_pair_is_one_of_the_family():
+def test_only_one_selector_varies_and_the_weakest_pair_is_one_of_the_family():
     weak = {pair: AT for pair in every(PRICES) if STOCK.id in (pair.left, pair.right)}
     (group,) = groups(PRICES, {**every(PRICES), **weak})
     assert (group.members, group.weakest_edge) == (PRICED, 0.9)
@@ -118,11 +111,6 @@ def test_a_family_for_whose_every_pair_a_model_stands_is_whole_whatever_it_is_ca
     missing = Pair.of(EBAY.id, STOCK.id)
     (group,) = groups(PRICES, every(PRICES), stands=lambda pair: pair != missing)
     assert group.members == PRICED
-
-
-def test_what_people_keep_apart_is_no_family():
-    assert groups(PRICES[:2], every(PRICES[:2])) != ()
-    assert groups(PRICES[:2], every(PRICES[:2]), NEVER) == ()
 
 
 @st.composite

@@ -66,22 +66,6 @@ def test_a_hesitant_family_is_an_edge_at_the_bar_and_none_below_theta():
     assert verdicts_from(fixed()).families({}, BARS, least=0.9) == {}
 
 
-@pytest.mark.parametrize(
-    ("verdict", "offline", "heard"),
-    [
-        (fixed(0.95), 0.1, 0.95),
-        (fixed(0.51), 0.99, 0.6),
-        (verdict_of("merge", 0.95), 0.99, 0.0),
-        (verdict_of("keep", 0.02, family=0.02), 0.99, 0.02),
-        (verdict_of("unanalysed", 0.5), 0.99, 0.599),
-        (verdict_of("unanalysed", 0.5), 0.3, 0.3),
-    ],
-)
-def test_what_is_heard_of_a_family(verdict, offline, heard):
-    pair_probabilities = verdicts_from(verdict).family_probabilities([AB, AC], at(offline), BARS)
-    assert pair_probabilities.tolist() == pytest.approx([heard, offline])
-
-
 def test_what_an_audit_puts_together_is_no_family_and_what_it_tells_apart_may_be():
     model_verdicts = verdicts_from(
         fixed(0.9, AB), fixed(0.9, BC), audits=(Audit(tuple("abc"), (("a",), ("b", "c"))),)
@@ -156,21 +140,30 @@ def test_a_hesitant_merge_serves_nobody():
     assert hesitant.unfit("ab", {}, 0.69) == frozenset()
 
 
+JOB, FAMILY = ModelVerdicts.probabilities, ModelVerdicts.family_probabilities
+
+
 @pytest.mark.parametrize(
-    ("verdict", "offline", "heard"),
+    ("kind", "verdict", "offline", "heard"),
     [
-        (verdict_of("merge", 0.95), 0.1, 0.95),
-        (fixed(0.9), 0.99, 0.1),
-        (fixed(0.5), 0.99, 0.5),
-        (verdict_of("merge", 0.6), 0.99, 0.85),
-        (verdict_of("keep", 0.0), 0.99, 0.0),
-        (verdict_of("unsure", 0.5), 0.99, 0.5),
-        (verdict_of("unanalysed", 0.5), 0.99, 0.849),
-        (verdict_of("unanalysed", 0.5), 0.3, 0.3),
+        (JOB, verdict_of("merge", 0.95), 0.1, 0.95),
+        (JOB, fixed(0.9), 0.99, 0.1),
+        (JOB, fixed(0.5), 0.99, 0.5),
+        (JOB, verdict_of("merge", 0.6), 0.99, 0.85),
+        (JOB, verdict_of("keep", 0.0), 0.99, 0.0),
+        (JOB, verdict_of("unsure", 0.5), 0.99, 0.5),
+        (JOB, verdict_of("unanalysed", 0.5), 0.99, 0.849),
+        (JOB, verdict_of("unanalysed", 0.5), 0.3, 0.3),
+        (FAMILY, fixed(0.95), 0.1, 0.95),
+        (FAMILY, fixed(0.51), 0.99, 0.6),
+        (FAMILY, verdict_of("merge", 0.95), 0.99, 0.0),
+        (FAMILY, verdict_of("keep", 0.02, family=0.02), 0.99, 0.02),
+        (FAMILY, verdict_of("unanalysed", 0.5), 0.99, 0.599),
+        (FAMILY, verdict_of("unanalysed", 0.5), 0.3, 0.3),
     ],
 )
-def test_what_correction_hears_of_a_pair(verdict, offline, heard):
-    pair_probabilities = verdicts_from(verdict).probabilities([AB, AC], at(offline), BARS)
+def test_what_correction_hears_of_a_pair(kind, verdict, offline, heard):
+    pair_probabilities = kind(verdicts_from(verdict), [AB, AC], at(offline), BARS)
     assert pair_probabilities.tolist() == pytest.approx([heard, offline])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.analyses import asking
 from tests.support.fakes import MemoryLedger, ScriptedModel
-from tests.support.sums import Sums, add, questions_in
+from tests.support.sums import Sums, add, questions_in, values
 from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.estimates import estimate
 from toolscope_core.llm.requests.model_requests import ask_all
@@ -30,14 +30,6 @@ def ask(model, items, ledger=None, batch=1, progress=lambda step: None, **terms)
     terms = {"concurrency": 1, "patience": QUICK, **terms}
     ledger = MemoryLedger() if ledger is None else ledger
     return ask_all(Sums(batch), items, model, ledger, Terms("run", **terms), progress)
-
-
-def values(answered):
-    return [
-        answered.answers[key].value and answered.answers[key].value["sum"]
-        for key in answered.keys
-        if key in answered.answers
-    ]
 
 
 PAIRS = [(number, number + 1) for number in range(10)]

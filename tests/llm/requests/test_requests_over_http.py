@@ -51,22 +51,16 @@ def ask(server, store, items=ITEMS, model=None, batch=1, **terms):
     return ask_all(sums.Sums(batch), items, model, StoredLedger(store), Terms("run", **terms))
 
 
-def values(answered):
-    return [
-        answered.answers[key].value and answered.answers[key].value["sum"] for key in answered.keys
-    ]
-
-
 def test_a_run_is_answered_kept_and_summed_up(server, store):
     save_catalog(store, "one", Catalog(()))
     open_run(store, "run", 1, "merge", asdict(Endpoint(server.url, "m")))
     answered = ask(server, store, batch=5, budget=RunBudget(prices=Prices(1.0, 2.0)))
-    assert values(answered) == SUMS and answered.calls == 3
+    assert sums.values(answered) == SUMS and answered.calls == 3
     run = get_run(store, "run")
     assert (run.calls, run.questions, run.tokens_in, run.tokens_out) == (3, 12, 150, 21)
     assert run.cost == pytest.approx(answered.cost) == pytest.approx((150 + 42) / 1e6)
     again = ask(server, store)
-    assert again.calls == 0 and values(again) == SUMS
+    assert again.calls == 0 and sums.values(again) == SUMS
 
 
 @pytest.mark.case(15)
@@ -96,19 +90,19 @@ def test_a_broken_reply_leaves_its_item_unanalysed_and_the_run_goes_on(server, s
     server.answer = answer
     answered = ask(server, store)
     assert answered.state == "done" and list(answered.unanalysed) == [answered.keys[3]]
-    assert values(answered) == [None if found == 7 else found for found in SUMS]
+    assert sums.values(answered) == [None if found == 7 else found for found in SUMS]
     asked_of_it = [got.user for got in server.received if answered.keys[3] in got.user]
     assert len(asked_of_it) == 2 and "could not be used" in asked_of_it[1]
     server.answer = sums.answer
     again = ask(server, store)
-    assert again.calls == 1 and values(again) == SUMS
+    assert again.calls == 1 and sums.values(again) == SUMS
 
 
 @pytest.mark.case(20)
 def test_a_flaky_server_is_waited_for_as_told(server, store):
     server.mode = "flaky"
     answered = ask(server, store, concurrency=1)
-    assert answered.state == "done" and values(answered) == SUMS and answered.calls == 24
+    assert answered.state == "done" and sums.values(answered) == SUMS and answered.calls == 24
     times = [got.at for got in server.received]
     assert all(times[at + 1] - times[at] >= 0.02 for at in range(0, 24, 2))
     assert Counter(bool(call.error) for call in read_calls(store, "run")) == {True: 12, False: 12}
@@ -125,7 +119,7 @@ def test_what_stops_a_run_is_mended_and_the_run_goes_on(server, store, mode):
     assert stopped.message in {call.error for call in read_calls(store, "run")}
     server.mode = "ok"
     done = ask(server, store)
-    assert done.state == "done" and done.calls == 7 and values(done) == SUMS
+    assert done.state == "done" and done.calls == 7 and sums.values(done) == SUMS
 
 
 def cells(store):
