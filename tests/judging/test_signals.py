@@ -203,12 +203,14 @@ def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():
         tool("place_release", "Releases the place."),
         tool("get_place", "Get a place."),
         tool("fetch_place", "Fetch a place."),
+        tool("??", "Place."),
     )
     prepared = Signals.of(tools, vectors(len(tools)))
     assert prepared.is_no_family(0, 1)
     assert prepared.is_no_family(1, 0)
     assert not prepared.is_no_family(1, 2)
     assert not prepared.is_no_family(3, 4)
+    assert prepared.is_no_family(5, 3)
     things = (
         Tool("a", "gitlab_create_release_stage", "Create a stage.", "gitlab"),
         Tool("b", "linear_create_schedule", "Create a schedule.", "linear"),
