@@ -101,6 +101,7 @@ def test_a_tool_without_words_can_be_read():
         ("address", "address"),
         ("news", "news"),
         ("branches", "branch"),
+        ("analysis", "analysis"),
     ],
 )
 def test_plurals_are_cut(word, one):

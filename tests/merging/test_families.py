@@ -113,6 +113,11 @@ def test_a_family_for_whose_every_pair_a_model_stands_is_whole_whatever_it_is_ca
     assert group.members == PRICED
 
 
+def test_what_people_keep_apart_is_no_family():
+    assert groups(PRICES[:2], every(PRICES[:2])) != ()
+    assert groups(PRICES[:2], every(PRICES[:2]), NEVER) == ()
+
+
 @st.composite
 def tables(draw):
     values = ("amazon", "ebay", "zorblax", "french")
