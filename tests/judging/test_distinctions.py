@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given
 
+from tests.support.catalogs import accepting
 from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.distinctions import (
     alternatives,
+    facts_apart,
     named_apart,
     number_apart,
     object_apart,
@@ -79,6 +81,17 @@ def test_one_or_several():
     one, several = words("get_note", "Get a note."), words("list_note", "List notes.")
     assert not number_apart(one, several)
     assert number_apart(one, several, described=True)
+    assert not number_apart(words("get_file_by_ids"), words("get_file_by_id")), "of the object"
+    assert not number_apart(words("get_metrics"), words("get_metric")), "counts nothing"
+
+
+def test_keys_of_a_thing_or_its_id_are_of_that_thing():
+    def asking(key):
+        schema = {**accepting(**{key: {}}), "required": [key]}
+        return read_tool(Tool(key, "get", "Get it.", schema=schema))
+
+    assert not any(facts_apart(asking("issueIdOrKey"), asking("issue_key")))
+    assert "issue / board" in next(facts_apart(asking("issueIdOrKey"), asking("board_id")))
 
 
 def test_who_acts_on_whom():

@@ -24,6 +24,11 @@ from toolscope_core.wording.words import is_filler, keys_of, stem, words_of
 _WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
 """Of what follows, they say how it comes."""
+_UNCOUNTED = frozenset(
+    """analytics contents details insights logs metadata metrics news results settings statistics
+    stats status weather""".split()
+)
+"""Nouns that say nothing of one or several."""
 
 
 def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> tuple[str, ...]:
@@ -44,23 +49,24 @@ def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> t
 
 
 def number_apart(one: ToolReading, other: ToolReading, described: bool = False) -> bool:
-    """Whether a noun of both names stands for one thing here and for several there (*member*,
-    *members*), and the descriptions are not the same; ``described``: or one of the descriptions.
+    """Whether what both names are about is one thing here and several there (*member*,
+    *members*), and the descriptions are not the same; ``described``: or what these are about.
     """
-    verbs = {stem(side.text[0]) for side in (one, other) if side.text}
     same = one.text and _stems(one.text) == _stems(other.text)
-    return (not same and _numbers_apart(one.name_words, other.name_words, verbs)) or (
-        described and _numbers_apart(one.text_words, other.text_words, verbs)
+    return (not same and _numbers_apart(*_objects(one, other))) or (
+        described and _numbers_apart(_head(one.text[1:]), _head(other.text[1:]))
     )
 
 
-def _numbers_apart(ours: Sequence[str], theirs: Sequence[str], verbs: set[str]) -> bool:
-    numbers: list[dict[str, set[bool]]] = [{}, {}]
-    for words, number in zip((ours, theirs), numbers, strict=True):
-        for word in words:
-            number.setdefault(stem(word), set()).add(english.is_plural(word))
-    common = numbers[0].keys() & numbers[1].keys() - verbs
-    return any(numbers[0][root].isdisjoint(numbers[1][root]) for root in common)
+def _objects(one: ToolReading, other: ToolReading) -> tuple[str, str]:
+    """What each tool works on, by its name."""
+    return _head(_without_verb(one.name)), _head(_without_verb(other.name))
+
+
+def _numbers_apart(thing: str, counterpart: str) -> bool:
+    if _UNCOUNTED & {thing, counterpart} or stem(thing) != stem(counterpart):
+        return False
+    return english.is_plural(thing) != english.is_plural(counterpart)
 
 
 def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
@@ -109,7 +115,7 @@ def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
     """What the two work on by their names, where neither the names nor the descriptions agree on
     it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
     """
-    heads = _head(_without_verb(one.name)), _head(_without_verb(other.name))
+    heads = _objects(one, other)
     if not all(heads) or english.are_one(*heads):
         return None
     described = _head(one.text[1:]), _head(other.text[1:])
@@ -280,7 +286,9 @@ def one_and_several(one: ToolReading, other: ToolReading) -> bool:
         "list" in side.name or side.text[:1] in (("list",), ("lists",)) for side in (one, other)
     ]
     one_lists = lists[0] != lists[1]
-    plurals = [{english.is_plural(word) for word in side.name_words[-1:]} for side in (one, other)]
+    plurals = [
+        thing not in _UNCOUNTED and english.is_plural(thing) for thing in _objects(one, other)
+    ]
     keyed = [any(p.required and is_key(p) for p in side.tool.parameters) for side in (one, other)]
     if keyed[0] != keyed[1] and (one_lists or plurals[0] != plurals[1]):
         return True
@@ -304,11 +312,14 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 
 
 def _things(tool: Tool, always: bool) -> Iterator[str]:
-    """What the keys that a tool takes are of: *project* of ``project_id``."""
+    """What the keys that a tool takes are of: *project* of ``project_id``, *issue* of
+    ``issueIdOrKey``.
+    """
     for parameter in tool.parameters:
-        words = english.plain_words(parameter.name)[:-1]
-        if words and is_key(parameter) and (parameter.required or not always):
-            yield words[-1]
+        words = english.plain_words(parameter.name)
+        nouns = [word for word in words if word not in _KEYS and word not in ("or", "and")]
+        if nouns and is_key(parameter) and (parameter.required or not always):
+            yield nouns[-1]
 
 
 @dataclass(frozen=True, slots=True)
