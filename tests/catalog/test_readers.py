@@ -62,7 +62,8 @@ def test_mcp_parts():
     kinds = {"type": "array", "items": {"type": "string"}, "description": "Kinds."}
     pick = farm.by_id["orchard/pick"].schema
     assert pick == {**accepting(tree=tree, kinds=kinds), "required": ["tree"]}
-    assert farm.by_id["orchard/rest"].schema is farm.by_id["barn/pick"].schema is None
+    assert farm.by_id["orchard/rest"].schema is None
+    assert farm.by_id["barn/pick"].schema == {"type": "object", "properties": {}}
     assert farm.by_id["orchard/wait"].schema == accepting()
 
 

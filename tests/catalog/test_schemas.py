@@ -6,7 +6,12 @@ from tests.catalog.test_parameter_names import CALLS
 from tests.support.catalogs import accepting
 from tests.support.properties import examples
 from toolscope_core.catalog.formats.foreign_formats import BFCL, flat_parameters
-from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, read_returns
+from toolscope_core.catalog.schema.declarations import (
+    UNDECLARED,
+    RecordError,
+    read_parameters,
+    read_returns,
+)
 from toolscope_core.model.tool import canonical_json
 
 EMPTY = accepting()
@@ -17,9 +22,17 @@ def properties(value):
 
 
 def test_nothing_said_is_another_thing_than_no_parameters():
-    for nothing in (None, {"type": "object"}, {"type": "dict"}):
+    for nothing in (None, UNDECLARED, {**UNDECLARED, "type": "dict"}):
         assert read_parameters(nothing) is None
-    for none in ({}, [], EMPTY, {**EMPTY, "properties": []}, {**EMPTY, "properties": None}):
+    for none in (
+        {},
+        [],
+        EMPTY,
+        {"type": "object"},
+        {"type": "dict"},
+        {**EMPTY, "properties": []},
+        {**EMPTY, "properties": None},
+    ):
         assert read_parameters(none) == EMPTY
 
 

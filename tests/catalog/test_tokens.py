@@ -36,7 +36,7 @@ def test_the_rule_by_hand():
 
 def test_each_format_costs_its_own_record():
     tool = Tool("x", "ring", "Ring it.", returns={"type": "boolean"})
-    anthropic = '{"name":"ring","description":"Ring it.","input_schema":{"type":"object"}}'
+    anthropic = '{"name":"ring","description":"Ring it.","input_schema":{"type":"object","additionalProperties":true}}'
     assert tool_tokens(tool, "anthropic") == estimate_tokens(anthropic)
     assert tool_tokens(tool, "mcp") > tool_tokens(tool, "anthropic")
     costs = Costs()

@@ -11,6 +11,7 @@ from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.format_table import INPUTS, OFFERED, OUTPUTS, RECORD_FORMATS
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.schema.declarations import UNDECLARED
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
@@ -140,7 +141,7 @@ def test_parts_that_go():
     gate = load("mcp_list.json").by_id["gate_state"]
     without = written(replace(gate, schema=None, returns=None), "mcp")
     labels = {"name": "gate_state", "description": gate.description}
-    assert without == {**labels, "inputSchema": {"type": "object"}}
+    assert without == {**labels, "inputSchema": UNDECLARED}
     bell = load("openai_chat.json").by_id["ring_bell"]
     assert "parameters" not in written(replace(bell, schema=None), "openai-chat")["function"]
 
@@ -243,7 +244,7 @@ def test_a_format_that_is_asked_for_gets_parameters_that_its_api_takes(format, r
     sent = write_toolset(kept(tools), (), format, sendable=True)
     row = (sent.get("tools") or sent["functionDeclarations"] if isinstance(sent, dict) else sent)[0]
     told = tools[0].schema
-    assert row.get(place) == (told or (None if "openai" in format else {"type": "object"}))
+    assert row.get(place) == (told or (None if "openai" in format else UNDECLARED))
     assert row.keys() & {"arguments", "parameters"} <= {place}
     assert [tool.content_hash for tool in again(sent).tools] == [tools[0].content_hash]
 

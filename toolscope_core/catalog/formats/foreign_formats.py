@@ -7,7 +7,12 @@ from typing import Any, ClassVar
 
 from toolscope_core.catalog.formats import record_format
 from toolscope_core.catalog.formats.record_format import RecordFormat, Rules
-from toolscope_core.catalog.schema.declarations import RecordError, read_parameters, rename_types
+from toolscope_core.catalog.schema.declarations import (
+    UNDECLARED,
+    RecordError,
+    read_parameters,
+    rename_types,
+)
 from toolscope_core.catalog.schema.walking import every_schema
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, canonical_json
@@ -100,7 +105,7 @@ ANTHROPIC = RecordFormat(
     advised=True,
     tool_search=TOOL_SEARCH,
     marks=lambda record: "input_schema" in record and "name" in record,
-    template={"name": "", "description": "", "input_schema": {"type": "object"}},
+    template={"name": "", "description": "", "input_schema": UNDECLARED},
     places=record_format.places(name="name", description="description", schema="input_schema"),
 )
 
@@ -162,7 +167,7 @@ GEMINI = _Gemini(
     in_prompts=True,
     advised=True,
     marks=lambda record: "name" in record and record.get("type") is None and "id" not in record,
-    template={"name": "", "description": "", "parametersJsonSchema": {"type": "object"}},
+    template={"name": "", "description": "", "parametersJsonSchema": UNDECLARED},
     list_key=DECLARATIONS[0],
     places=record_format.places(
         name="name",
@@ -218,7 +223,7 @@ SEAL_TOOLS = _SealTools(
     name="seal-tools",
     title="seal-tools",
     marks=lambda record: "api_name" in record,
-    template={"api_name": "", "api_description": "", "parameters": {"type": "object"}},
+    template={"api_name": "", "api_description": "", "parameters": UNDECLARED},
     places=record_format.places(
         name="api_name", description="api_description", schema="parameters", returns="responses"
     ),
@@ -238,7 +243,7 @@ BFCL = _Bfcl(
     title="BFCL",
     rules=record_format.ANY_NAMES,
     marks=lambda record: record_format.value_at(record, ("parameters", "type")) == "dict",
-    template={"id": "", "name": "", "description": "", "parameters": {"type": "dict"}},
+    template={"id": "", "name": "", "description": "", "parameters": UNDECLARED | {"type": "dict"}},
     places=record_format.places(
         id="id", name="name", description="description", schema="parameters", returns="response"
     ),
@@ -249,7 +254,7 @@ ULTRATOOL = RecordFormat(
     name="ultratool",
     title="ultratool",
     marks=lambda record: isinstance(record.get("arguments"), dict) and "results" in record,
-    template={"name": "", "description": "", "arguments": {"type": "object"}, "results": {}},
+    template={"name": "", "description": "", "arguments": UNDECLARED, "results": {}},
     places=record_format.places(
         name="name", description="description", schema="arguments", returns="results"
     ),

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolscope_core.catalog.formats.record_format import DOTTED, HINTS, RecordFormat, Rules, places
 from toolscope_core.catalog.schema import walking
-from toolscope_core.catalog.schema.declarations import RecordError, read_returns
+from toolscope_core.catalog.schema.declarations import UNDECLARED, RecordError, read_returns
 from toolscope_core.catalog.schema.keywords import INVALID, set_aside, split_invalid
 from toolscope_core.catalog.schema.references import drop_narrowed, settle_references
 from toolscope_core.model.catalog import Server
@@ -309,7 +309,7 @@ MCP = _Mcp(
     marks=lambda record: (
         "name" in record and isinstance(record.get("arguments"), (list, type(None)))
     ),
-    template={"name": "", "description": "", "inputSchema": {"type": "object"}},
+    template={"name": "", "description": "", "inputSchema": UNDECLARED},
     list_key="tools",
     places=places(
         server="server server_name",

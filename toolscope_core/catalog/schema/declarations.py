@@ -49,14 +49,19 @@ class RecordError(ValueError):
     """A record cannot be read; the text says what of it, the value and the remedy."""
 
 
+UNDECLARED: JsonObject = {"type": "object", "additionalProperties": True}
+"""What is written for a tool that does not say what it takes, where a format wants a schema."""
+
+
 def read_parameters(
     value: object, required: object = None, budget: ExpansionBudget | None = None
 ) -> JsonObject | None:
     """JSON Schema (an object) of the parameters that a record declares in any form.
 
     ``required`` is a list of names that stands beside a flat form; ``budget`` is the document's.
-    ``None``: nothing is declared, no value or a schema of only ``{"type": "object"}``; an
-    empty list or object says that there are no parameters. Raises ``RecordError``.
+    ``None``: nothing is declared, no value or ``UNDECLARED``. An empty list or object says that
+    there are no parameters, and so does ``{"type": "object"}``, as MCP has it. Raises
+    ``RecordError``.
     """
     if value is None:
         return None
@@ -66,7 +71,10 @@ def read_parameters(
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
         raise RecordError(f"has parameters of type {_shown(kind)}; a tool takes an object")
-    return {**schema, "type": "object"} if schema.keys() - {"type"} else None
+    schema = {**schema, "type": "object"}
+    if schema == UNDECLARED:
+        return None
+    return schema if schema.keys() - {"type"} else {**schema, "properties": {}}
 
 
 def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
