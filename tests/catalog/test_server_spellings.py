@@ -12,7 +12,8 @@ from toolscope_core.catalog.clients.configurations import (
 )
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source, load_paths
-from toolscope_core.mcp.servers.server_definitions import NamedValue, read_configuration
+from toolscope_core.mcp.servers.configured_servers import read_configuration
+from toolscope_core.mcp.servers.server_definitions import NamedValue
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import CatalogError, ConfigError
 
@@ -116,7 +117,7 @@ def test_a_bundle_for_desktops_names_its_server_beside_its_tools():
     server = {"type": "node", "mcp_config": NEAR}
     manifest = {"manifest_version": "0.3", "name": "barn", "server": server}
     assert configured_servers(manifest) == ("barn",)
-    assert server_entries(manifest)["barn"]["args"] == NEAR["args"]
+    assert server_entries(manifest)[""].entries["barn"]["args"] == NEAR["args"]
 
 
 @pytest.mark.parametrize(

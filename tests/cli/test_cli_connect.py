@@ -38,7 +38,7 @@ def place(tmp_path):
 @pytest.fixture
 def on_terminal(monkeypatch):
     """Answers come from somebody who sees the questions."""
-    monkeypatch.setattr(connect_command, "_is_terminal", lambda: True)
+    monkeypatch.setattr(connect_command, "is_terminal", lambda: True)
 
 
 @pytest.fixture

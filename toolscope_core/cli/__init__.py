@@ -19,7 +19,9 @@ from toolscope_core import __version__
 from toolscope_core.cli.terminal import errors_as_sentences, say_error
 from toolscope_core.model.environment import unused_variables
 
+OVERVIEW = "overview"
 COMMANDS = {
+    OVERVIEW: "machine_command.overview",
     "agent-run": "agent_command.agent_run",
     "prepare": "app_commands.prepare",
     "app": "app_commands.open_app",
@@ -87,13 +89,20 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         self.commands = {name: UnloadedCommand(name, place) for name, place in COMMANDS.items()}
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Without a command it is the overview, with the options that follow."""
+        own = {name for one in self.get_params(ctx) for name in one.opts}
+        if not args or (args[0].startswith("-") and args[0] not in own):
+            args = [OVERVIEW, *args]
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The name of the command that is meant, the command, and what follows it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, UnloadedCommand) else None, rest
 
 
-app = typer.Typer(name="toolscope", cls=LazyGroup, no_args_is_help=True, **FORM)
+app = typer.Typer(name="toolscope", cls=LazyGroup, **FORM)
 
 
 def _version(show: bool) -> None:
@@ -108,6 +117,6 @@ def toolscope(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Audit and curate the toolsets of LLM agents."""
+    """Audit and curate the toolsets of LLM agents. Without a command: overview."""
     for unused in unused_variables(os.environ):
         say_error(unused)

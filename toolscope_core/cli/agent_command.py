@@ -31,8 +31,8 @@ from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
 from toolscope_core.llm.run_configuration import prompts
 from toolscope_core.llm.tool_calling import ToolCallingModel
+from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import keys_given
-from toolscope_core.mcp.servers.server_definitions import read_configurations
 from toolscope_core.model.configuration import AgentConfig, ConnectionLimits
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError, ModelStopError, PausedError

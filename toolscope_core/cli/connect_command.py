@@ -12,14 +12,11 @@ import typer
 
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import Source
-from toolscope_core.cli.terminal import command, fail_for, more, progress, say, say_json
+from toolscope_core.cli.terminal import command, fail_for, more, progress, say, say_error, say_json
 from toolscope_core.files.json_lines import write_whole
+from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.offers import ServerOffer, catalog_document, read_offers
-from toolscope_core.mcp.servers.server_definitions import (
-    ClientConfiguration,
-    ServerDefinition,
-    read_configurations,
-)
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import ConnectionLimits, ready_within
 from toolscope_core.model.errors import CatalogError, ConfigError
@@ -74,10 +71,12 @@ def connect(
 
 def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
     """The servers to which somebody says yes, each shown before."""
-    on_terminal = _is_terminal()
+    on_terminal = is_terminal()
     names = []
+    for name, why in configuration.odd.items():
+        say_error(f"the server {name!r} {why}")
     for server in configuration.servers:
-        for line in _launch_lines(server):
+        for line in launch_lines(server):
             say(line)
         act = "Start it" if server.command else "Connect to it"
         if asks and on_terminal and (yes or typer.confirm(f"  {act}?", default=False)):
@@ -127,11 +126,11 @@ def _servers(configuration: ClientConfiguration, names: Sequence[str]) -> list[S
     return [by_name[name] for name in dict.fromkeys(names)]
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _launch_lines(server: ServerDefinition) -> list[str]:
+def launch_lines(server: ServerDefinition) -> list[str]:
     """How a server is started or reached, in lines; *** stands for secrets."""
     lines = [f"{server.name}{' (disabled in its configuration)' if server.disabled else ''}"]
     if server.command:

@@ -1,8 +1,7 @@
 """The commands that show what a catalog holds, and what changed in it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,23 +12,16 @@ from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
 from toolscope_core.check.version_changes import CatalogDiff, change_counts, table
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli import findability_options
-from toolscope_core.cli.options import HERE, CatalogPaths, EngineChoice
-from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
-from toolscope_core.embedding.minilm import MiniLmEmbedder
-from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
+from toolscope_core.cli.machine_command import ASKED, MachineOptions, show_machine
+from toolscope_core.cli.options import HERE, EngineChoice
+from toolscope_core.cli.terminal import command, fail_for, progress, say, say_json
 from toolscope_core.judging.implied_servers import implied_servers
-from toolscope_core.merging.analysing import analyse, plan_merge
-from toolscope_core.merging.coverage import server_coverage
-from toolscope_core.merging.server_choice import Advice, advise
+from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.catalog import Catalog, Finding, Severity
-from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
-from toolscope_core.model.environment import read_environment
-from toolscope_core.model.errors import ConfigError, ModelError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.protocols import Engine
 from toolscope_core.model.tool import JsonObject
 
-_MOST_ADVICE = 8
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 PARTS_SHOWN = ("server", "severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
@@ -38,7 +30,13 @@ FailOn = Literal["block", "warn"]
 
 @command
 def inspect(
-    catalogs: CatalogPaths,
+    catalogs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Catalog files or folders; several make one catalog. Without any: the clients of "
+            "this machine, as overview shows them."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
     fail_on: Annotated[
         FailOn | None,
@@ -53,18 +51,22 @@ def inspect(
     ] = False,
     queries: findability_options.OwnQueries = None,
     on: EngineChoice = HERE,
+    machine: MachineOptions = ASKED,
 ) -> None:
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
+    if not catalogs:
+        show_machine(machine, as_json)
+        return
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())
-        advice = _advice(catalog, engine)
+        advice = advice_on(catalog, engine)
     by_search = (
         findability_options.findability_by_search(catalog, None, queries)
         if with_findability
         else {}
     )
     if as_json:
-        parts = {**_inspection(catalog), **({"advice": _as_json(advice)} if advice else {})}
+        parts = {**_inspection(catalog), **({"advice": advice_json(advice)} if advice else {})}
         say_json(
             {
                 **parts,
@@ -120,12 +122,6 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
     return f"found {totals}; the first: {worst.subject}, {worst.field}: {worst.message}"
 
 
-def some(names: Collection[str]) -> str:
-    """The first five names in order, and how many more there are."""
-    first = ", ".join(sorted(names)[:5])
-    return f"{first} and {len(names) - 5:,} more" if len(names) > 5 else first
-
-
 def tell_files(catalog: Catalog) -> None:
     """Which files count as servers, since they name none."""
     if made_up := [file for file in catalog.files if file.server]:
@@ -168,56 +164,6 @@ def _inspection(catalog: Catalog) -> JsonObject:
     }
 
 
-def _advice(catalog: Catalog, engine: Engine) -> Advice | None:
-    """What the servers can do without each other, by the local encoder; ``None`` where there are
-    not two of them, or they cannot be compared, which is said.
-    """
-    if len({tool.server for tool in catalog.tools} - {""}) < 2:
-        return None
-
-    settings = read_environment()
-    try:
-        encoder, cache = MiniLmEmbedder(), VectorCache(settings.cache_dir)
-        analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress(), engine)
-    except (ConfigError, ModelError) as error:
-        say_error(f"servers are not compared: {error}")
-        return None
-    clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
-    return advise(server_coverage(analysis, clusters))
-
-
-def _as_json(advice: Advice) -> JsonObject:
-    return {
-        "switch_off": [
-            {
-                "server": one.server,
-                "others": list(one.others),
-                "tools": one.tools,
-                "served": [asdict(served) for served in one.served],
-                "lost_tools": list(one.lost_tools),
-                "tokens": one.tokens,
-                "keeps": list(one.keeps),
-            }
-            for one in advice.switch_off
-        ],
-        "needless": [one.server for one in advice.needless],
-        "copies": [list(group) for group in advice.copies],
-    }
-
-
-def _tell_advice(advice: Advice) -> None:
-    for server in advice.switch_off[:_MOST_ADVICE]:
-        say(server.in_words)
-        for sentence in server.keeps:
-            say(f"    {sentence}")
-    if (more := len(advice.switch_off) - _MOST_ADVICE) > 0:
-        say(f"{quantity(more, 'server')} more can be switched off: --json lists them")
-    if advice.needless_in_words:
-        say(advice.needless_in_words)
-    for group in advice.copies[:_MOST_ADVICE]:
-        say(f"{len(group):,} copies of one server: {some(group)}")
-
-
 def _tell(catalog: Catalog, advice: Advice | None) -> None:
     say(
         f"format {' and '.join(catalog.read_from)}: {quantity(len(catalog.tools), 'tool')} on "
@@ -225,7 +171,7 @@ def _tell(catalog: Catalog, advice: Advice | None) -> None:
         f"about {sum(map(tool_tokens, catalog.tools)):,} tokens ({tokenizer().label})"
     )
     if advice:
-        _tell_advice(advice)
+        tell_advice(advice)
     if implied := [one.name for one in implied_servers(catalog.tools)]:
         say(f"names imply {quantity(len(implied), 'server')}: {some(implied)}")
     tell_files(catalog)

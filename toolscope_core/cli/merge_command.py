@@ -14,7 +14,8 @@ from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.cli import findability_options, options, terminal
-from toolscope_core.cli.inspect_commands import FailOn, some, tell_files, tell_findings, why_failing
+from toolscope_core.cli.advising import some
+from toolscope_core.cli.inspect_commands import FailOn, tell_files, tell_findings, why_failing
 from toolscope_core.decisions.constraints import owners, profiles
 from toolscope_core.export.bundle import Bundle, bundle_of
 from toolscope_core.export.checked_plan import held_back

@@ -31,8 +31,8 @@ from toolscope_core.mcp.gateway.http_transport import (
 from toolscope_core.mcp.gateway.routing import Search
 from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import keys_given, launches_of
-from toolscope_core.mcp.servers.server_definitions import read_configurations
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.errors import ConfigError

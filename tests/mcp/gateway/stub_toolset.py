@@ -22,8 +22,8 @@ from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.gateway_server import own_client
 from toolscope_core.mcp.gateway.running import GatewayConfig, open_gateway
 from toolscope_core.mcp.gateway.tool_calls import CallLog
+from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import read_launch
-from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.cluster import Cluster

@@ -19,8 +19,8 @@ from tests.mcp.gateway.stub_toolset import (
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import launches_of
-from toolscope_core.mcp.servers.server_definitions import read_configuration
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, servers):

@@ -7,8 +7,9 @@ import time
 import uuid
 from pathlib import Path
 
+from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import Launch, read_launch
-from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, read_configuration
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import ConnectionLimits
 
 STUB = str(Path(__file__).with_name("stub_server.py"))

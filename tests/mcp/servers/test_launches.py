@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import read_launch
-from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.model.errors import ConfigError
 
 ENVIRON = {"HOME": "/srv/me", "TOK": "tok-secret-1", "EMPTY": ""}

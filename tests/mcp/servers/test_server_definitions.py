@@ -5,11 +5,12 @@ import shlex
 
 import pytest
 
+from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.server_definitions import (
+    LARGEST,
     NamedValue,
     ServerDefinition,
     configuration_of_url,
-    read_configuration,
 )
 from toolscope_core.model.errors import ConfigError
 
@@ -102,7 +103,7 @@ def test_claude_code_keeps_servers_below_projects():
         "projects": {"/p": {"mcpServers": {"a": {"command": "y"}, "b": {"command": "z"}}}, "/q": 5},
     }
     servers = [(server.name, server.disabled) for server in read(value).servers]
-    assert servers == [("a", True), ("a (/p)", False), ("b", False)]
+    assert servers == [("a", True), ("a (p)", False), ("b", False)]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_claude_code_keeps_servers_below_projects():
         (b"{", "mcp.json is not JSON: .*, column 2"),
         (b"\xff\xfe\xff", "UTF-8"),
         (b'{"mcpServers": {"a": {"url": "ftp://x"}}}', "the address of server 'a', 'ftp://x'"),
-        (b" " * 5_000_001, "has 5,000,001 bytes"),
+        (b" " * (LARGEST + 1), "has 20,000,001 bytes"),
         (b"[" * 100_000, "cannot be read as JSON"),
     ],
 )

@@ -15,9 +15,9 @@ from mcp import MCPError
 from tests.mcp.gateway import conformance_stub
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, QUICK, launch, living, new_mark
+from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
-from toolscope_core.mcp.servers.server_definitions import read_configuration
 from toolscope_core.mcp.servers.server_processes import ProcessRecord
 from toolscope_core.mcp.servers.sessions import connected, load_sdk
 

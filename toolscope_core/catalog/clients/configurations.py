@@ -5,6 +5,7 @@ Nothing of them is started, and nothing but the names is kept: commands and head
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolscope_core.catalog.flaws import writable
@@ -12,9 +13,17 @@ from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.model.tool import JsonObject
 
 USUAL = "mcpServers"
-_OTHER_MAPS = ("mcp_servers", "context_servers", "amp.mcpServers", "mcp", "extensions")
+_DECISIVE_MAPS = ("mcp_servers", "context_servers", "amp.mcpServers")
+_OTHER_MAPS = (*_DECISIVE_MAPS, "mcp", "extensions")
+_VARIABLE_NAMES = ("env_vars", "env_keys")
+"""Variables that Codex passes on, and those that Goose keeps in a keyring: names without values."""
 _SPELLINGS = ("cmd", "uri", "envs", "environment", "http_headers", "env_http_headers")
-_OTHERS = frozenset((*_SPELLINGS, "bearer_token_env_var", "requestOptions"))
+_TOKENS = ("bearer_token_env_var", "authorization_token")
+_OTHERS = frozenset((*_SPELLINGS, *_VARIABLE_NAMES, *_TOKENS, "requestOptions"))
+_SOCKET = re.compile("wss?://", re.IGNORECASE)
+_SOCKETS = frozenset({"ws", "wss", "websocket"})
+_BUILT_IN = frozenset({"builtin", "platform", "frontend", "inline_python"})
+"""What Goose calls extensions that are no servers of their own."""
 _OF_OPENCODE = re.compile(r"(?<!\$)\{env:(\w+)\}")
 _BARE = re.compile(r"((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)")
 """A variable as the Gemini CLI writes it: the whole value, since others may hold a ``$``."""
@@ -49,7 +58,9 @@ def usual_entry(entry: JsonObject) -> dict[str, Any]:
         args, env = command.get("args", args), command.get("env", env)
         command = command.get("path")
     if isinstance(command, list) and command:
-        command, args = command[0], [*command[1:], *(args or [])]
+        command, args = command[0], [*command[1:], *(args if isinstance(args, list) else [])]
+    if passed := {name: f"${{{name}}}" for name in _passed_variables(entry)}:
+        env = {**passed, **(env if isinstance(env, dict) else {})}
     parts = {
         "command": command,
         "args": [_own_words(arg) for arg in args] if isinstance(args, list) else args,
@@ -83,6 +94,14 @@ def _named(listing: Any) -> Iterator[tuple[str, Any]]:
             yield entry["name"], entry
 
 
+def _passed_variables(entry: JsonObject) -> Iterator[str]:
+    for key in _VARIABLE_NAMES:
+        for one in entry[key] if isinstance(entry.get(key), list) else ():
+            name = one.get("name") if isinstance(one, dict) else one
+            if isinstance(name, str) and name.isidentifier():
+                yield name
+
+
 def _headers(entry: JsonObject) -> Iterator[tuple[str, Any]]:
     for keys in (("headers",), ("http_headers",), ("requestOptions", "headers")):
         yield from object_at(entry, *keys).items()
@@ -91,6 +110,9 @@ def _headers(entry: JsonObject) -> Iterator[tuple[str, Any]]:
     token = entry.get("bearer_token_env_var")
     if isinstance(token, str):
         yield "Authorization", f"Bearer ${{{token}}}"
+    token = entry.get("authorization_token")
+    if isinstance(token, str):
+        yield "Authorization", f"Bearer {token}"
 
 
 def _filled(values: Any) -> Any:
@@ -128,22 +150,88 @@ def configured_servers(value: Any) -> tuple[str, ...]:
     return tuple(writable(name) for name in _servers_in(as_usual(value)))
 
 
-def server_entries(value: Any) -> dict[str, dict[str, Any]]:
-    """The entries of a client's configuration by server, in its order, with all that they hold.
+@dataclass(frozen=True, slots=True)
+class ServerEntries:
+    """The servers of a configuration by name: the entries of those that can be started or reached,
+    and why the others cannot.
+    """
 
-    Claude Code also keeps servers below ``projects``, by folder; one whose name was taken gets
-    its folder's name behind it.
+    entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False)
+    odd: Mapping[str, str] = field(default_factory=dict)
+
+
+def server_entries(value: Any) -> dict[str, ServerEntries]:
+    """The servers of a client's configuration in its order, by the folder that they are for: that
+    of a project of Claude Code, else empty. One odd entry hides no other.
     """
     if not isinstance(value, dict):
-        return {}
-    servers = _servers_in(as_usual(value))
-    entries = {writable(name): usual_entry(entry) for name, entry in servers.items()}
-    for folder, project in object_at(value, "projects").items():
-        for name, entry in _servers_in(object_at(project)).items():
-            is_taken = writable(name) in entries
-            own_name = writable(f"{name} ({folder})" if is_taken else name)
-            entries[own_name] = usual_entry(entry)
-    return entries
+        return {"": ServerEntries()}
+    projects = object_at(value, "projects")
+    return {
+        "": _sorted_out(_listing(value)),
+        **{
+            writable(folder): _sorted_out(_listing(project)) for folder, project in projects.items()
+        },
+    }
+
+
+def _listing(value: Any) -> dict[str, Any]:
+    """The servers in a configuration by name, as they stand there; flat maps by name too."""
+    value = object_at(value)
+    for key in (USUAL, *_DECISIVE_MAPS):
+        if rows := _by_name(value.get(key)):
+            return rows
+    nested, server = object_at(value, "mcp"), object_at(value, "server")
+    of_desktop = {str(value.get("name")): server.get("mcp_config")}
+    flat = {name: entry for name, entry in value.items() if name != "$schema"}
+    is_flat = all(isinstance(entry, dict) for entry in flat.values())
+    places: tuple[Mapping[str, Any], ...] = (
+        *(_by_name(holder.get(key)) for key in SERVER_MAPS for holder in (value, nested)),
+        nested,
+        _by_name(value.get("extensions")),
+        of_desktop,
+        flat if is_flat else {},
+    )
+    return dict(next((rows for rows in places if any(map(_starts, rows.values()))), {}))
+
+
+def _by_name(listing: Any) -> dict[str, Any]:
+    return dict(listing.items() if isinstance(listing, dict) else _named(listing))
+
+
+def _sorted_out(listing: Mapping[str, Any]) -> ServerEntries:
+    reasons = {name: _oddity(entry) for name, entry in listing.items()}
+    return ServerEntries(
+        {writable(name): usual_entry(listing[name]) for name, why in reasons.items() if not why},
+        {writable(name): why for name, why in reasons.items() if why},
+    )
+
+
+def _starts(entry: Any) -> bool:
+    return isinstance(entry, dict) and starts_server(usual_entry(entry))
+
+
+def _oddity(entry: Any) -> str:
+    """Why no server can be started or reached by an entry; empty where one can."""
+    if not isinstance(entry, dict):
+        return "is no object"
+    usual = usual_entry(entry)
+    kind = str(entry.get("type") or entry.get("transport") or "").lower()
+    addresses = (usual.get(key) for key in STARTS[1:])
+    is_socket = any(isinstance(one, str) and _SOCKET.match(one) for one in addresses)
+    is_off = entry.get("disabled") is True or entry.get("enabled") is False
+    reasons = {
+        "is reached over WebSocket, which ToolScope does not speak": is_socket or kind in _SOCKETS,
+        "has args that are no list": not isinstance(usual.get("args", []), list),
+        "": starts_server(usual),
+        "is started by an extension of the client, which has its command": (
+            entry.get("source") == "extension" or "settings" in entry
+        ),
+        "is built into the client": kind in _BUILT_IN,
+        "is switched off and has neither a command nor an address": is_off,
+        "has neither a command nor an address": True,
+    }
+    return next(reason for reason, holds in reasons.items() if holds)
 
 
 def _servers_in(value: JsonObject) -> dict[str, dict[str, Any]]:

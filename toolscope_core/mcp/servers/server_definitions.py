@@ -9,18 +9,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from toolscope_core.catalog.clients.configurations import server_entries
 from toolscope_core.catalog.flaws import Flaw, find_flaw
 from toolscope_core.catalog.values import read_toml, read_yaml
-from toolscope_core.files.folders import read_file
 from toolscope_core.mcp.servers.masked_words import shown_arguments, shown_text, shown_url
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
@@ -34,7 +30,8 @@ VS Code do."""
 _PLAIN_REFERENCE = re.compile(rf"(?:(?:Bearer|Basic|Token|token) )?(?:{VARIABLE.pattern})")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
-_LONGEST = 5_000_000
+LARGEST = 20_000_000
+"""The most bytes of a configuration; Claude Code keeps more than servers in its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +110,59 @@ class ServerDefinition:
 @dataclass(frozen=True, slots=True)
 class ClientConfiguration:
     """The servers of one configuration. ``entries`` are its own entries by server, with their
-    values: kept in memory while servers are started, never shown or stored.
+    values: kept in memory while servers are started, never shown or stored. ``odd`` says of its
+    other entries, by name, why they cannot be started or reached.
     """
 
     label: str
     servers: tuple[ServerDefinition, ...]
     entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False, compare=False)
+    odd: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_entries(self) -> bool:
+        return bool(self.servers or self.odd)
 
     def entry(self, name: str) -> JsonObject | None:
         return self.entries.get(name)
 
 
-def read_configuration(label: str, data: bytes) -> ClientConfiguration:
-    """The servers that the configuration of a client defines, in its order.
-
-    ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and Windsurf,
-    ``servers`` of VS Code, and other clients' spellings of them; comments and trailing commas are
-    allowed, as VS Code does, and files in YAML and TOML. Raises ``ConfigError`` where it defines
-    none. Nothing is started or opened.
+def parsed_configuration(label: str, data: bytes) -> Any:
+    """The value of a client's configuration: JSON with the comments and last commas that VS Code
+    allows, or TOML or YAML by the end of its name. Raises ``ConfigError``.
     """
-    entries = server_entries(_parsed(label, data))
-    if not entries:
+    if len(data) > LARGEST:
         raise ConfigError(
-            f"{label} names no MCP server; give a client's configuration, with `mcpServers` "
-            "(Claude, Cursor), `servers` (VS Code) or what Codex, Zed, opencode and Goose write"
+            f"{label} has {len(data):,} bytes; a configuration has at most {LARGEST:,}"
         )
-    servers = tuple(_definition(name, entry) for name, entry in entries.items())
-    return ClientConfiguration(label, servers, entries)
+    if label.endswith(".xml"):
+        raise ConfigError(
+            f"{label} is XML, as JetBrains keeps servers for itself; copy them as JSON from "
+            "Settings, Tools, AI Assistant, Model Context Protocol, and give that"
+        )
+    try:
+        text = data.decode(json.detect_encoding(data))
+        if label.endswith((".toml", ".yaml", ".yml")):
+            return _of_other_syntax(label, text)
+        with suppress(json.JSONDecodeError):
+            return json.loads(text)
+        for pattern in (_COMMENT, _LAST_COMMA):  # as VS Code reads it
+            text = pattern.sub(lambda match: match.group(1) or "", text)
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ConfigError(f"{label} is not JSON: {error.msg} at {where}; correct it") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{label} cannot be read as JSON; save it as UTF-8 text") from error
+
+
+def _of_other_syntax(label: str, text: str) -> Any:
+    value = read_toml(text) if label.endswith(".toml") else read_yaml(text)
+    value = value[0] if isinstance(value, tuple) and value else value
+    flaw = value.reason if isinstance(value, Flaw) else find_flaw(value)
+    if flaw:
+        raise ConfigError(f"{label} {flaw}")
+    return value
 
 
 def configuration_of_url(url: str) -> ClientConfiguration:
@@ -147,7 +170,7 @@ def configuration_of_url(url: str) -> ClientConfiguration:
     entry, name = {"url": url.strip()}, ""
     with suppress(ValueError):  # what cannot be read is refused below
         name = urlsplit(url.strip()).hostname or ""
-    return ClientConfiguration("address", (_definition(name, entry),), {name: entry})
+    return ClientConfiguration("address", (definition_of(name, entry),), {name: entry})
 
 
 def url_of(entry: JsonObject) -> str:
@@ -167,7 +190,10 @@ def items_of(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
-def _definition(name: str, entry: JsonObject) -> ServerDefinition:
+def definition_of(name: str, entry: JsonObject) -> ServerDefinition:
+    """The server of an entry as most clients write it. Raises ``ConfigError`` for an address that
+    cannot be used.
+    """
     url = url_of(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
     disabled = entry.get("disabled") is True or entry.get("enabled") is False
@@ -227,65 +253,3 @@ def _template(value: Any) -> str:
     """The value where it is only a reference, without any default; else empty."""
     match = _PLAIN_REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return value if match and ":-" not in value else ""
-
-
-def _parsed(label: str, data: bytes) -> Any:
-    if len(data) > _LONGEST:
-        raise ConfigError(
-            f"{label} has {len(data):,} bytes; a configuration has at most {_LONGEST:,}"
-        )
-    try:
-        text = data.decode(json.detect_encoding(data))
-        if label.endswith((".toml", ".yaml", ".yml")):
-            return _of_other_syntax(label, text)
-        with suppress(json.JSONDecodeError):
-            return json.loads(text)
-        for pattern in (_COMMENT, _LAST_COMMA):  # as VS Code reads it
-            text = pattern.sub(lambda match: match.group(1) or "", text)
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise ConfigError(f"{label} is not JSON: {error.msg} at {where}; correct it") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{label} cannot be read as JSON; save it as UTF-8 text") from error
-
-
-def _of_other_syntax(label: str, text: str) -> Any:
-    value = read_toml(text) if label.endswith(".toml") else read_yaml(text)
-    value = value[0] if isinstance(value, tuple) and value else value
-    flaw = value.reason if isinstance(value, Flaw) else find_flaw(value)
-    if flaw:
-        raise ConfigError(f"{label} {flaw}")
-    return value
-
-
-def read_configurations(places: Sequence[str]) -> ClientConfiguration:
-    """The servers of configuration files and addresses, in their order; nothing is started.
-
-    A name that two of them use gets the file's name behind it. Raises ``ConfigError``.
-    """
-    configurations = [_configuration(place) for place in places]
-    uses = Counter(server.name for source in configurations for server in source.servers)
-    servers: list[ServerDefinition] = []
-    entries: dict[str, JsonObject] = {}
-    for source in configurations:
-        for server in source.servers:
-            name = f"{server.name} ({source.label})" if uses[server.name] > 1 else server.name
-            if name in entries:
-                raise ConfigError(f"two servers are called {name!r}; rename one of them")
-            servers.append(replace(server, name=name))
-            entries[name] = source.entries[server.name]
-    return ClientConfiguration(", ".join(places), tuple(servers), entries)
-
-
-def _configuration(place: str) -> ClientConfiguration:
-    if place.startswith(("http://", "https://")):
-        return configuration_of_url(place)
-    try:
-        data = read_file(Path(place), _LONGEST)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"{place} cannot be read: {why}; give a client's configuration, or an address"
-        ) from error
-    return read_configuration(Path(place).name, data)

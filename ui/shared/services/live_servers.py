@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.sources import Source
-from toolscope_core.mcp.servers import server_definitions
+from toolscope_core.mcp.servers import configured_servers, server_definitions
 from toolscope_core.mcp.servers.offers import ServerOffer, catalog_document, read_offers, records_of
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings
@@ -81,7 +81,7 @@ def configuration(label: str, data: bytes) -> server_definitions.ClientConfigura
     """
     if data.startswith((b"http://", b"https://")):
         return server_definitions.configuration_of_url(data.decode("utf-8", "replace").strip())
-    return server_definitions.read_configuration(label, data)
+    return configured_servers.read_configuration(label, data)
 
 
 def start(

@@ -1,0 +1,291 @@
+"""``toolscope`` alone, and ``inspect`` without files: the clients of this machine, their servers,
+and what those cost once somebody lets them be started.
+"""
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolscope_core.catalog.schema.walking import object_at
+from toolscope_core.cli.connect_command import is_terminal
+from toolscope_core.cli.terminal import command, progress, say, say_error, say_json
+from toolscope_core.mcp.servers.client_places import CLIENT_PATHS, Machine
+from toolscope_core.mcp.servers.configured_servers import ConfiguredServer
+from toolscope_core.mcp.servers.machine_servers import (
+    CATALOG,
+    MachineServers,
+    keep_records,
+    kept_records,
+    machine_servers,
+)
+from toolscope_core.mcp.servers.server_definitions import ServerDefinition
+from toolscope_core.model.catalog import Severity
+from toolscope_core.model.configuration import ready_within
+from toolscope_core.model.environment import user_cache
+from toolscope_core.model.numbers import enumerated, quantity
+from toolscope_core.model.protocols import LOCAL
+from toolscope_core.model.tool import JsonObject
+
+if TYPE_CHECKING:  # what the first call prints needs none of it
+    from toolscope_core.mcp.servers.machine_report import MachineReport
+
+_MOST = 5
+"""The most findings shown."""
+_SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class MachineOptions:
+    """What is asked and shown of this machine, each field as an option."""
+
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Start the servers without asking; without a terminal only those that your own "
+            "files configure, not those of a project.",
+        ),
+    ] = False
+    no_start: Annotated[
+        bool, typer.Option("--no-start", help="Start no server and ask nothing.")
+    ] = False
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="List the tools again of servers that were listed.")
+    ] = False
+
+
+ASKED = MachineOptions()
+"""A person is asked what may be started."""
+
+
+@command
+def overview(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything, as JSON; asks nothing.")
+    ] = False,
+    options: MachineOptions = ASKED,
+) -> None:
+    """Show the MCP clients of this machine, their servers, and what those cost."""
+    show_machine(options, as_json)
+
+
+def show_machine(options: MachineOptions, as_json: bool) -> None:
+    """Show the clients and servers; ask once, then list the tools of those that may be started."""
+    setup, cache = machine_servers(Machine()), user_cache()
+    records = kept_records(cache, setup.servers)
+    unread = [
+        server
+        for server in setup.servers
+        if not server.definition.disabled and (options.fresh or server.name not in records)
+    ]
+    if not as_json:
+        _tell_setup(setup, unread)
+    failures: tuple[str, ...] = ()
+    if chosen := _chosen(unread, options, asks=not as_json):
+        new_records, failures = _listed(setup, chosen)
+        records |= new_records
+    report = _report(setup, records, cache) if records else None
+    if as_json:
+        say_json(_as_json(setup, records, failures, report))
+        return
+    _tell_list("Not listed:", failures)
+    if report:
+        _tell_report(report, records, cache / CATALOG)
+    elif not setup.servers:
+        say("Give a file: toolscope inspect tools.json. Other commands: toolscope --help")
+    elif not chosen and not is_terminal():
+        say("Nothing was started. On a terminal you are asked; --yes starts them.")
+
+
+def _tell_setup(setup: MachineServers, unread: Sequence[ConfiguredServer]) -> None:
+    say(setup.headline)
+    if not setup.clients:
+        say(f"Looked for {', '.join(one.client for one in CLIENT_PATHS)}.")
+    nothing = "no server that can be started"
+    clients = {client: ", ".join(_names_in(setup, client)) or nothing for client in setup.clients}
+    clients |= dict.fromkeys(setup.clients_without, "no server")
+    _tell_table("", clients)
+    shared = {server.name: _places(server) for server in setup.shared}
+    _tell_table("In several places, and one server:", shared)
+    _tell_list("Alike, and not one server:", [alike.in_words for alike in setup.alike])
+    _tell_list("Not usable:", setup.problems)
+    launches = {server.name: _launch(server.definition) for server in unread}
+    _tell_table("Not listed yet, and how each would be started or reached:", launches)
+
+
+def _tell_list(heading: str, lines: Sequence[str]) -> None:
+    if lines:
+        say("")
+        if heading:
+            say(heading)
+    for line in lines:
+        say(f"  {line}")
+
+
+def _tell_table(heading: str, rows: Mapping[str, str]) -> None:
+    width = max(map(len, rows), default=0)
+    _tell_list(heading, [f"{name:{width}}  {text}" for name, text in rows.items()])
+
+
+def _names_in(setup: MachineServers, client: str) -> Iterator[str]:
+    """The servers of a client, those of a project, plugin or profile with its name."""
+    for server in setup.servers:
+        uses = [use for use in server.uses if use.origin.client == client]
+        if uses:
+            parts = [use.origin.part for use in uses if use.origin.part]
+            about = [*dict.fromkeys(parts), *["off"] * all(use.disabled for use in uses)]
+            yield f"{server.name}{f' [{enumerated(about)}]' if about else ''}"
+
+
+def _places(server: ConfiguredServer) -> str:
+    return ", ".join(
+        " ".join(
+            filter(
+                None,
+                (
+                    use.origin.client,
+                    use.origin.part and f"[{use.origin.part}]",
+                    f"as {use.name}" if use.name != server.uses[0].name else "",
+                ),
+            )
+        )
+        for use in server.uses
+    )
+
+
+def _launch(server: ServerDefinition) -> str:
+    """How a server is started or reached, in one line; *** stands for secrets."""
+    about = [f"in {server.cwd}"] if server.cwd else []
+    about += [f"variables of the file {server.env_file}"] if server.env_file else []
+    about += [f"{one.name} from {one.source}" for one in (*server.variables, *server.headers)]
+    start = server.command_line or server.url
+    return f"{start}  ({'; '.join(about)})" if about else start
+
+
+def _chosen(
+    unread: Sequence[ConfiguredServer], options: MachineOptions, asks: bool
+) -> Sequence[ConfiguredServer]:
+    """The servers that somebody lets be started; asks once, on a terminal only."""
+    if options.no_start or not unread:
+        return ()
+    if options.yes:
+        own = [one for one in unread if is_terminal() or not one.of_project_only]
+        if others := [one.name for one in unread if one not in own]:
+            say_error(
+                f"not started without a terminal, as a project brings them: {', '.join(others)}"
+            )
+        return own
+    if not asks or not is_terminal():
+        return ()
+    them = f"these {len(unread)}" if len(unread) > 1 else "it"
+    question = (
+        f"Start {them} to list {'their' if len(unread) > 1 else 'its'} tools? [y / N / choose]"
+    )
+    answer = typer.prompt(question, default="N", show_default=False).strip().lower()
+    if answer not in ("c", "choose"):
+        return unread if answer in ("y", "yes") else ()
+    return [one for one in unread if typer.confirm(f"  {one.name}?", default=False)]
+
+
+def _listed(
+    setup: MachineServers, chosen: Sequence[ConfiguredServer]
+) -> tuple[dict[str, JsonObject], tuple[str, ...]]:
+    """The records of the servers that could be read, by name, and why the others could not."""
+    from toolscope_core.mcp.servers.offers import catalog_document, read_offers
+
+    definitions = [server.definition for server in chosen]
+    limits = ready_within(60.0)
+    offers = read_offers(definitions, setup.configuration, os.environ, limits, progress())
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    document = catalog_document(offers, {one.name: one for one in definitions}, at)
+    records = {record["name"]: record for record in document["servers"]}
+    return records, tuple(offer.failure for offer in offers if offer.failure)
+
+
+def _report(
+    setup: MachineServers, records: Mapping[str, JsonObject], cache: Path
+) -> "MachineReport":
+    """The report on the records, which are kept as the catalog of this machine."""
+    from toolscope_core.catalog.isolation import read_files
+    from toolscope_core.cli.advising import advice_on
+    from toolscope_core.mcp.servers.machine_report import machine_report
+
+    catalog = read_files([keep_records(cache, setup.servers, records)])
+    return machine_report(setup.servers, catalog, advice_on(catalog, LOCAL))
+
+
+def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], catalog: Path) -> None:
+    for heading, tools, tokens in (
+        ("server", report.tools_by_server, report.tokens_by_server),
+        ("client", report.tools_by_client, report.tokens_by_client),
+    ):
+        rows = {
+            name: f"{own:7,} tokens  {quantity(tools[name], 'tool')}"
+            for name, own in tokens.items()
+        }
+        _tell_table(f"By {heading}, in every prompt ({report.counted}):", rows)
+    say(f"Tools as they were listed {_age(records)}.")
+    counts = Counter(one.severity for one in report.findings)
+    findings = sorted(report.findings, key=lambda one: _SEVERITIES.index(one.severity))
+    _tell_list(
+        f"Findings: {', '.join(f'{counts[one]} {one}' for one in _SEVERITIES)}",
+        [
+            f"{one.severity:5}  {one.subject}, {one.field}: {one.message}"
+            for one in findings[:_MOST]
+        ],
+    )
+    _tell_list("Advice:", report.sentences)
+    _tell_list("Next:", [f"toolscope merge {shlex.quote(str(catalog))} --out merged"])
+
+
+def _age(records: Mapping[str, JsonObject]) -> str:
+    """How long ago the oldest of the lists was made, in words."""
+    times = (str(object_at(record, "source").get("at", "")) for record in records.values())
+    seconds = (datetime.now(UTC) - min(map(datetime.fromisoformat, times))).total_seconds()
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            return f"{quantity(int(seconds // size), unit)} ago (--fresh lists them again)"
+    return "now"
+
+
+def _as_json(
+    setup: MachineServers,
+    records: Mapping[str, JsonObject],
+    failures: Sequence[str],
+    report: "MachineReport | None",
+) -> JsonObject:
+    return {
+        "clients": [
+            {
+                "client": client,
+                "files": [
+                    {"path": part.origin.path, "part": part.origin.part, "problem": part.problem}
+                    for part in setup.parts
+                    if part.origin.client == client
+                ],
+            }
+            for client in dict.fromkeys(part.origin.client for part in setup.parts)
+        ],
+        "servers": [
+            {
+                **server.definition.as_json(),
+                "in": [
+                    {**asdict(use.origin), "name": use.name, "disabled": use.disabled}
+                    for use in server.uses
+                ],
+                "listed": object_at(records.get(server.name), "source").get("at"),
+            }
+            for server in setup.servers
+        ],
+        "alike": [asdict(one) for one in setup.alike],
+        "problems": list(setup.problems),
+        "failures": list(failures),
+        "report": asdict(report) if report else None,
+    }

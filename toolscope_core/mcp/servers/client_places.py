@@ -1,0 +1,256 @@
+"""Where MCP clients keep their servers, as they document it: the files that there are on a machine.
+
+Only these files are opened, and the two in which Claude Code lists its plugins and projects.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import Any
+
+from toolscope_core.catalog.schema.walking import object_at
+from toolscope_core.files.folders import read_file
+from toolscope_core.mcp.servers.server_definitions import LARGEST, parsed_configuration
+from toolscope_core.model.errors import ConfigError
+
+CLAUDE_CODE = "Claude Code"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where servers are configured.
+
+    ``part`` is what of the client they are for: the folder of a project, ``plugin NAME``, empty for
+    all of it. ``root`` is the folder in which they are started, where the client says so.
+    ``with_project``: the file is one of the project, which others may have written. ``disabled``:
+    the plugin is switched off.
+    """
+
+    path: str
+    client: str
+    part: str = ""
+    root: str = ""
+    with_project: bool = False
+    disabled: bool = False
+
+    @property
+    def short_part(self) -> str:
+        """The part, of a folder its own name."""
+        return PurePath(self.part.replace("\\", "/")).name if self.part else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPaths:
+    """The files of a client: ``user`` from the folders of ``Machine.folders``, ``project`` from the
+    folder of a project; ``*`` stands for any name.
+    """
+
+    client: str
+    user: tuple[str, ...]
+    project: tuple[str, ...] = ()
+
+
+def _vscode(client: str, folder: str, *others: str) -> ClientPaths:
+    own = f"{{apps}}/{folder}/User"
+    files = (f"{own}/mcp.json", f"{own}/settings.json", f"{own}/profiles/*/mcp.json")
+    return ClientPaths(client, (*files, *others), (".vscode/mcp.json",))
+
+
+CLIENT_PATHS = (
+    ClientPaths(CLAUDE_CODE, ("{claude}/.claude.json",), (".mcp.json",)),
+    ClientPaths(
+        "Claude Desktop",
+        (
+            "{apps}/Claude/claude_desktop_config.json",
+            "{local}/Packages/Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json",
+        ),
+    ),
+    ClientPaths("Cursor", ("{home}/.cursor/mcp.json",), (".cursor/mcp.json",)),
+    _vscode("VS Code", "Code", "{home}/.vscode-server/data/User/mcp.json"),
+    _vscode("VS Code Insiders", "Code - Insiders"),
+    ClientPaths("Windsurf", ("{home}/.codeium/windsurf/mcp_config.json",)),
+    ClientPaths("Codex", ("{codex}/config.toml",), (".codex/config.toml",)),
+    ClientPaths(
+        "Gemini CLI",
+        ("{home}/.gemini/settings.json", "{home}/.gemini/extensions/*/gemini-extension.json"),
+        (".gemini/settings.json",),
+    ),
+    ClientPaths(
+        "Zed",
+        ("{config}/zed/settings.json", "{roaming}/Zed/settings.json"),
+        (".zed/settings.json",),
+    ),
+    ClientPaths(
+        "opencode",
+        ("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"),
+        ("opencode.json", "opencode.jsonc"),
+    ),
+    ClientPaths(
+        "Goose", ("{config}/goose/config.yaml", "{roaming}/Block/goose/config/config.yaml")
+    ),
+    ClientPaths("Copilot CLI", ("{copilot}/mcp-config.json",), (".github/mcp.json",)),
+    ClientPaths(
+        "Continue",
+        (
+            "{home}/.continue/config.yaml",
+            "{home}/.continue/config.json",
+            "{home}/.continue/mcpServers/*.yaml",
+            "{home}/.continue/mcpServers/*.json",
+        ),
+        (".continue/mcpServers/*.yaml", ".continue/mcpServers/*.json"),
+    ),
+    ClientPaths("Kiro", ("{home}/.kiro/settings/mcp.json",), (".kiro/settings/mcp.json",)),
+    ClientPaths(
+        "Amp",
+        ("{config}/amp/settings.json", "{config}/amp/settings.jsonc"),
+        (".amp/settings.json", ".amp/settings.jsonc"),
+    ),
+    ClientPaths("JetBrains Junie", ("{home}/.junie/mcp/mcp.json",), (".junie/mcp/mcp.json",)),
+    ClientPaths(
+        "Copilot in JetBrains",
+        ("{config}/github-copilot/intellij/mcp.json", "{local}/github-copilot/intellij/mcp.json"),
+    ),
+)
+"""The documented files, as of 2026-11."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Whose files are read: the home, the environment, the platform as ``sys.platform`` has it, and
+    the folder in which somebody works.
+    """
+
+    home: Path = field(default_factory=Path.home)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    platform: str = sys.platform
+    folder: Path = field(default_factory=Path.cwd)
+
+    @cached_property
+    def folders(self) -> dict[str, Path]:
+        """The folders that ``ClientPaths.user`` begin with; there is no *local* or *roaming* where
+        it is not Windows.
+        """
+        env, home = self.environ, self.home
+        config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+        folders = {
+            "home": home,
+            "config": config,
+            "apps": config,
+            "claude": Path(env.get("CLAUDE_CONFIG_DIR") or home),
+            "claude_home": Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
+            "codex": Path(env.get("CODEX_HOME") or home / ".codex"),
+            "copilot": Path(env.get("COPILOT_HOME") or home / ".copilot"),
+        }
+        if self.platform == "darwin":
+            folders["apps"] = home / "Library" / "Application Support"
+        elif self.platform.startswith("win"):
+            roaming = Path(env.get("APPDATA") or home / "AppData" / "Roaming")
+            local = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
+            folders |= {"apps": roaming, "roaming": roaming, "local": local}
+        return folders
+
+    @cached_property
+    def projects(self) -> tuple[Path, ...]:
+        """The folder somebody works in and those around it, up to that of its repository."""
+        around = (self.folder, *self.folder.parents)
+        root = next((one for one in around if (one / ".git").exists()), self.folder)
+        return around[: around.index(root) + 1]
+
+    def shown(self, path: Path | str) -> str:
+        """A path with ``~`` for the home."""
+        with suppress(ValueError):
+            return str(Path("~") / Path(path).relative_to(self.home))
+        return str(path)
+
+
+def client_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
+    """The files of clients that there are, with what each is for; the user's own before those of
+    the projects that somebody works in.
+    """
+    for client in CLIENT_PATHS:
+        for template in client.user:
+            for path in _existing(machine, template):
+                yield path, _user_origin(machine, client.client, path)
+        if client.client == CLAUDE_CODE:
+            yield from _plugin_files(machine)
+        for folder in machine.projects:
+            yield from project_files(machine, client, folder)
+
+
+def project_files(
+    machine: Machine, client: ClientPaths, folder: Path
+) -> Iterator[tuple[Path, Origin]]:
+    """The files of a client that a project's folder has."""
+    for pattern in client.project:
+        for path in sorted(folder.glob(pattern)):
+            origin = Origin(machine.shown(path), client.client, machine.shown(folder), str(folder))
+            yield path, replace(origin, with_project=True)
+
+
+def origin_of(path: Path, home: Path | None = None) -> Origin:
+    """What a file that somebody names is for, as its place tells; for a place that is no client's
+    its own name stands for the client.
+    """
+    path = path.absolute()
+    for client in CLIENT_PATHS:
+        for pattern in client.project:
+            root = path.parents[min(len(PurePath(pattern).parts), len(path.parents)) - 1]
+            if path.match(pattern) and root != (home or Path.home()):
+                return Origin(str(path), client.client, str(root), str(root), with_project=True)
+        tails = (template.partition("/")[2] for template in (*client.user, *client.project))
+        if any("/" in tail and path.match(tail) for tail in tails):
+            return Origin(str(path), client.client)
+    return Origin(str(path), path.name, str(path.parent))
+
+
+def _existing(machine: Machine, template: str) -> Iterator[Path]:
+    root, _, pattern = template.partition("/")
+    folder = machine.folders.get(root.strip("{}"))
+    if folder is not None:
+        with suppress(OSError, ValueError):  # a folder that nobody may list has no file to read
+            yield from sorted(folder.glob(pattern))
+
+
+def _user_origin(machine: Machine, client: str, path: Path) -> Origin:
+    """Of a profile and an extension the origin says which; an extension knows its own folder."""
+    kind = {"profiles": "profile", "extensions": "extension"}.get(path.parent.parent.name, "")
+    root = str(path.parent) if kind == "extension" else ""
+    part = f"{kind} {path.parent.name}" if kind else ""
+    return Origin(machine.shown(path), client, part, root)
+
+
+def _plugin_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
+    """The files with servers of each plugin of Claude Code that is installed: those that its list
+    names, or where there is no list, those below its folder that are no offer of a marketplace.
+    """
+    home = machine.folders["claude_home"]
+    plugins = home / "plugins"
+    enabled = object_at(_value(home / "settings.json"), "enabledPlugins")
+    listed = object_at(_value(plugins / "installed_plugins.json"), "plugins")
+    installs = [
+        (name, Path(path))
+        for name, entry in listed.items()
+        for one in (entry if isinstance(entry, list) else [entry])
+        if isinstance(path := object_at(one).get("installPath"), str)
+    ]
+    if not installs:
+        places = (one for depth in range(1, 5) for one in plugins.glob(f"{'*/' * depth}.mcp.json"))
+        folders = (one.parent for one in places if "marketplaces" not in one.parts)
+        installs = [(folder.name, folder) for folder in folders]
+    for name, folder in sorted(installs):
+        part = f"plugin {name.partition('@')[0]}"
+        for path in (folder / ".mcp.json", folder / ".claude-plugin" / "plugin.json"):
+            if path.is_file():
+                origin = Origin(machine.shown(path), CLAUDE_CODE, part, str(folder))
+                yield path, replace(origin, disabled=enabled.get(name) is False)
+
+
+def _value(path: Path) -> Any:
+    """The value of a file of Claude Code; nothing where it cannot be read."""
+    with suppress(OSError, ConfigError):
+        return parsed_configuration(path.name, read_file(path, LARGEST))
+    return None

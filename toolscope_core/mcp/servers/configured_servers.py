@@ -1,0 +1,261 @@
+"""The servers of configuration files, each once: who configures it, and under which names.
+
+Nothing is started or opened but the files.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+from toolscope_core.catalog.clients.configurations import server_entries
+from toolscope_core.files.folders import read_file
+from toolscope_core.mcp.servers.client_places import Origin, origin_of
+from toolscope_core.mcp.servers.same_servers import Identity, differences, identity
+from toolscope_core.mcp.servers.server_definitions import (
+    LARGEST,
+    ClientConfiguration,
+    ServerDefinition,
+    configuration_of_url,
+    definition_of,
+    parsed_configuration,
+    url_of,
+)
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import enumerated
+from toolscope_core.model.tool import JsonObject, with_texts
+
+_ROOT = re.compile(r"\$\{(?:workspaceFolder|CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|extensionPath)\}")
+"""What clients write for the folder of a project, a plugin or an extension."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredPart:
+    """The servers that one file configures for one origin; ``problem`` says why it cannot be read,
+    and is empty where it can.
+    """
+
+    origin: Origin
+    configuration: ClientConfiguration
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUse:
+    """Where a server is configured, under which name, and whether it is switched off there."""
+
+    origin: Origin
+    name: str
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredServer:
+    """One server, however often it is configured, with a name that no other one has."""
+
+    definition: ServerDefinition
+    uses: tuple[ServerUse, ...]
+    entry: JsonObject = field(repr=False, compare=False)
+    identity: Identity = field(repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The clients that configure it, each once, in their order."""
+        return tuple(dict.fromkeys(use.origin.client for use in self.uses))
+
+    @property
+    def of_project_only(self) -> bool:
+        """Whether it comes with the files of a project, which others may have written."""
+        return all(use.origin.with_project for use in self.uses)
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeServers:
+    """Several servers that are one program or have one name, and what differs between them: names
+    of variables, headers and arguments, no values.
+    """
+
+    servers: tuple[str, ...]
+    differences: tuple[str, ...]
+
+    @property
+    def in_words(self) -> str:
+        """``a and b: variable TOKEN differs``."""
+        names = enumerated(self.servers)
+        if not self.differences:
+            return f"{names}: nothing differs but the name"
+        verb = "differs" if len(self.differences) == 1 else "differ"
+        return f"{names}: {enumerated(self.differences)} {verb}"
+
+
+def configured_servers_of(parts: Sequence[ConfiguredPart]) -> tuple[ConfiguredServer, ...]:
+    """The servers of all parts, each once, in the order in which they first stand there. What one
+    part has under two names are two: somebody wanted both.
+
+    Two that have one name get client and folder behind it.
+    """
+    uses: defaultdict[tuple[Identity, int], list[ServerUse]] = defaultdict(list)
+    first: dict[tuple[Identity, int], tuple[ServerDefinition, JsonObject]] = {}
+    for part in parts:
+        repeats = Counter[Identity]()
+        for definition in part.configuration.servers:
+            entry = part.configuration.entries[definition.name]
+            own = identity(entry, part.origin.root)
+            key = own, repeats[own]
+            repeats[own] += 1
+            first.setdefault(key, (definition, entry))
+            uses[key].append(ServerUse(part.origin, definition.name, definition.disabled))
+    names = _own_names([uses[key][0] for key in first])
+    return tuple(
+        ConfiguredServer(
+            replace(definition, name=name, disabled=all(use.disabled for use in uses[key])),
+            tuple(uses[key]),
+            entry,
+            key[0],
+        )
+        for (key, (definition, entry)), name in zip(first.items(), names, strict=True)
+    )
+
+
+def alike_servers(servers: Sequence[ConfiguredServer]) -> tuple[AlikeServers, ...]:
+    """Servers that a person may take for one: one program with other values, or one name."""
+    by_program: defaultdict[object, list[ConfiguredServer]] = defaultdict(list)
+    by_name: defaultdict[object, list[ConfiguredServer]] = defaultdict(list)
+    for server in servers:
+        by_program[server.identity.program].append(server)
+        for name in dict.fromkeys(use.name for use in server.uses):
+            by_name[name].append(server)
+    groups = {
+        tuple(one.name for one in group): tuple(one.identity for one in group)
+        for group in (*by_program.values(), *by_name.values())
+        if len(group) > 1
+    }
+    return tuple(AlikeServers(names, differences(group)) for names, group in groups.items())
+
+
+def joined_configuration(
+    label: str, servers: Sequence[ConfiguredServer], odd: Mapping[str, str] | None = None
+) -> ClientConfiguration:
+    """The servers as those of one configuration, from which they can be started."""
+    definitions = tuple(server.definition for server in servers)
+    entries = {server.name: server.entry for server in servers}
+    return ClientConfiguration(label, definitions, entries, odd or {})
+
+
+def read_configuration(label: str, data: bytes) -> ClientConfiguration:
+    """The servers that the configuration of a client defines, in its order, each once.
+
+    ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and Windsurf,
+    ``servers`` of VS Code, other clients' spellings of them, and flat maps by name; comments and
+    trailing commas are allowed, as VS Code does, and files in YAML and TOML. Raises
+    ``ConfigError`` where it defines none. Nothing is started or opened.
+    """
+    return _joined(label, list(read_parts(label, data, Origin(label, label))))
+
+
+def read_configurations(places: Sequence[str]) -> ClientConfiguration:
+    """The servers of configuration files and addresses, in their order; nothing is started.
+
+    One that several files configure is there once. Raises ``ConfigError``.
+    """
+    return _joined(", ".join(places), [part for place in places for part in _parts_at(place)])
+
+
+def read_parts(
+    label: str, data: bytes, origin: Origin, shown: Callable[[str], str] = str
+) -> Iterator[ConfiguredPart]:
+    """The parts of a configuration: its own servers, and those of each project of Claude Code.
+    ``shown`` makes of a folder what a person reads. Raises ``ConfigError`` where it cannot be read.
+    """
+    for folder, listing in server_entries(parsed_configuration(label, data)).items():
+        own = replace(origin, part=shown(folder), root=folder) if folder else origin
+        servers, entries, odd = [], {}, dict(listing.odd)
+        for name, raw_entry in listing.entries.items():
+            entry = _placed(raw_entry, own.root)
+            try:
+                definition = definition_of(name, entry)
+            except ConfigError as error:
+                odd[name] = f"is left out: {error}"
+                continue
+            servers.append(replace(definition, disabled=definition.disabled or own.disabled))
+            entries[name] = entry
+        yield ConfiguredPart(own, ClientConfiguration(label, tuple(servers), entries, odd))
+
+
+def _joined(label: str, parts: Sequence[ConfiguredPart]) -> ClientConfiguration:
+    odd = {name: why for part in parts for name, why in part.configuration.odd.items()}
+    servers = configured_servers_of(parts)
+    if not servers:
+        reasons = "".join(f"\n  {name} {why}" for name, why in odd.items())
+        raise ConfigError(
+            f"{label} names no MCP server that can be started; give a client's configuration, with "
+            "`mcpServers` (Claude, Cursor), `servers` (VS Code) or what Codex, Zed, opencode and "
+            f"Goose write{reasons}"
+        )
+    return joined_configuration(label, servers, odd)
+
+
+def _parts_at(place: str) -> Iterator[ConfiguredPart]:
+    if place.startswith(("http://", "https://")):
+        configuration = configuration_of_url(place)
+        yield ConfiguredPart(Origin(place, configuration.servers[0].host), configuration)
+        return
+    path = Path(place)
+    try:
+        data = read_file(path, LARGEST)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{place} cannot be read: {why}; give a client's configuration, or an address"
+        ) from error
+    yield from read_parts(path.name, data, origin_of(path))
+
+
+def _placed(entry: JsonObject, root: str) -> JsonObject:
+    """The entry with the folder of its project or plugin where it stands for that, and as the
+    folder to start in where it has no other.
+    """
+    if not root:
+        return entry
+    filled: JsonObject = with_texts(entry, lambda text: _ROOT.sub(lambda _: root, text))
+    return filled if url_of(filled) or filled.get("cwd") else {**filled, "cwd": root}
+
+
+def _own_names(uses: Sequence[ServerUse]) -> list[str]:
+    """A name for each that no other has. Where several are called so they get client and part
+    behind it, but for the only one that is not of a part.
+    """
+    groups: defaultdict[str, list[ServerUse]] = defaultdict(list)
+    for use in uses:
+        groups[use.name].append(use)
+    plain = {
+        name: group[0] if len(group) == 1 else whole[0]
+        for name, group in groups.items()
+        for whole in [[use for use in group if not use.origin.part]]
+        if len(group) == 1 or len(whole) == 1
+    }
+    taken, names = set(plain), []
+    for use in uses:
+        spellings = [_with_label(use, groups[use.name], is_short) for is_short in (True, False)]
+        spellings += [f"{spellings[-1]} {number}" for number in range(2, len(uses) + 2)]
+        is_plain = plain.get(use.name) is use
+        own = use.name if is_plain else next(one for one in spellings if one not in taken)
+        taken.add(own)
+        names.append(own)
+    return names
+
+
+def _with_label(use: ServerUse, group: Sequence[ServerUse], is_short: bool) -> str:
+    """The name with client and part behind it. A file that is no client's own is told by its name,
+    where another file has that server's name too.
+    """
+    origin = use.origin
+    several = len({one.origin.client for one in group}) > 1
+    client = origin.client if several or origin.client != PurePath(origin.path).name else ""
+    label = ", ".join(filter(None, (client, origin.short_part if is_short else origin.part)))
+    return f"{use.name} ({label})" if label else use.name

@@ -1,0 +1,174 @@
+"""The servers of all clients of a machine, and their tools as they were last listed.
+
+``machine_servers`` opens the files that clients document and nothing else. The lists are a catalog
+in the user's cache, which any command reads.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.catalog.schema.walking import list_at, object_at
+from toolscope_core.files.folders import put, read_file
+from toolscope_core.mcp.servers.client_places import (
+    CLAUDE_CODE,
+    CLIENT_PATHS,
+    Machine,
+    Origin,
+    client_files,
+    project_files,
+)
+from toolscope_core.mcp.servers.configured_servers import (
+    AlikeServers,
+    ConfiguredPart,
+    ConfiguredServer,
+    alike_servers,
+    configured_servers_of,
+    joined_configuration,
+    read_parts,
+)
+from toolscope_core.mcp.servers.server_definitions import (
+    LARGEST,
+    ClientConfiguration,
+    ServerDefinition,
+)
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import JsonObject, digest
+
+CATALOG = "this-machine.json"
+
+
+@dataclass(frozen=True)
+class MachineServers:
+    """What the clients of a machine configure."""
+
+    parts: tuple[ConfiguredPart, ...]
+
+    @cached_property
+    def servers(self) -> tuple[ConfiguredServer, ...]:
+        return configured_servers_of(self.parts)
+
+    @cached_property
+    def alike(self) -> tuple[AlikeServers, ...]:
+        return alike_servers(self.servers)
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The clients that configure something, be it broken, in the order of their table."""
+        parts = (one for one in self.parts if one.problem or one.configuration.has_entries)
+        return tuple(dict.fromkeys(one.origin.client for one in parts))
+
+    @property
+    def clients_without(self) -> tuple[str, ...]:
+        """The clients whose files name no server."""
+        clients = dict.fromkeys(one.origin.client for one in self.parts)
+        return tuple(client for client in clients if client not in self.clients)
+
+    @property
+    def shared(self) -> tuple[ConfiguredServer, ...]:
+        """The servers that several clients, or several parts of one, configure."""
+        return tuple(server for server in self.servers if len(server.uses) > 1)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is broken, a sentence each: a file, or an entry of one."""
+        return tuple(
+            sentence
+            for part in self.parts
+            for sentence in (
+                *([part.problem] if part.problem else []),
+                *(
+                    f"{part.origin.path}: {name} {why}"
+                    for name, why in part.configuration.odd.items()
+                ),
+            )
+        )
+
+    @property
+    def configuration(self) -> ClientConfiguration:
+        """All servers as those of one configuration, from which they can be started."""
+        return joined_configuration("this machine", self.servers)
+
+    @property
+    def headline(self) -> str:
+        """``On this machine: 3 clients, 14 servers``."""
+        clients, servers = len(self.clients), len(self.servers)
+        return f"On this machine: {quantity(clients, 'client')}, {quantity(servers, 'server')}"
+
+
+def machine_servers(machine: Machine) -> MachineServers:
+    """The servers in the files of clients; a file that cannot be read is a part with a problem."""
+    paths = set[Path]()
+    parts = list[ConfiguredPart]()
+    for path, origin in client_files(machine):
+        parts += _parts(machine, path, origin, paths)
+        if origin.client == CLAUDE_CODE and path.name == ".claude.json":
+            folders = [Path(one.origin.root) for one in parts if one.origin.root]
+            for folder in folders:
+                for file, own in project_files(machine, CLIENT_PATHS[0], folder):
+                    parts += _parts(machine, file, own, paths)
+    return MachineServers(tuple(parts))
+
+
+def _parts(
+    machine: Machine, path: Path, origin: Origin, paths: set[Path]
+) -> Iterator[ConfiguredPart]:
+    if path in paths:
+        return
+    paths.add(path)
+    nothing = ClientConfiguration(origin.path, ())
+    try:
+        yield from read_parts(origin.path, read_file(path, LARGEST), origin, machine.shown)
+    except OSError as error:
+        why = error.strerror or error
+        yield ConfiguredPart(origin, nothing, f"{origin.path} cannot be read: {why}")
+    except ConfigError as error:
+        yield ConfiguredPart(origin, nothing, str(error))
+
+
+def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, JsonObject]:
+    """The records of servers as ``catalog_document`` makes them, by name, that were kept of these
+    very servers; those of others, and a file that cannot be read, are none.
+    """
+    document: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        document = json.loads(read_file(cache / CATALOG))
+    wanted = {server.name: _mark(server.definition) for server in servers}
+    return {
+        name: record
+        for record in map(object_at, list_at(document, "servers"))
+        for name in [str(record.get("name"))]
+        if wanted.get(name) == object_at(record, "source").get("configured")
+    }
+
+
+def keep_records(
+    cache: Path, servers: Sequence[ConfiguredServer], records: Mapping[str, JsonObject]
+) -> Path:
+    """Keep the records, by the name of their server; returns the catalog's file. Raises
+    ``ConfigError`` where it cannot be written.
+    """
+    marks = {server.name: _mark(server.definition) for server in servers}
+    rows = [
+        {**record, "source": {**object_at(record, "source"), "configured": marks[name]}}
+        for name, record in records.items()
+    ]
+    text = json.dumps({"servers": rows}, ensure_ascii=False) + "\n"
+    path = cache / CATALOG
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        put(path, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}; set XDG_CACHE_HOME to a folder that can"
+        ) from error
+    return path
+
+
+def _mark(definition: ServerDefinition) -> str:
+    return digest(replace(definition, disabled=False).as_json())

@@ -1,0 +1,125 @@
+"""Which configured servers are one: equal command or address, arguments and values of variables.
+
+Values are compared in memory. What leaves this module are the names of what differs, no value.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from toolscope_core.catalog.schema.walking import object_at
+from toolscope_core.mcp.servers.server_definitions import VARIABLE, items_of, process_text, url_of
+from toolscope_core.model.tool import JsonObject
+
+_RUNNERS = frozenset("npx bunx uvx uv pipx pnpm docker podman node".split())
+"""Programs that run what their arguments name, so it does not matter where they are installed."""
+_SUBCOMMANDS = frozenset("run exec dlx tool x start".split())
+_WITH_VALUE = frozenset(
+    "-e --env --env-file -v --volume --mount --name --network -p --publish -u --user -w --workdir "
+    "--entrypoint --pull --platform --from --with --directory --python --package".split()
+)
+"""Flags of those programs that are followed by a value of their own."""
+_VERSION = re.compile(r"(?<=.)(?:@|==|:)[\w.^~*-]+$")
+_FLAG = re.compile(r"--?[A-Za-z][\w-]{0,30}")
+_RELATIVE = re.compile(
+    r"\.{1,2}(?:[/\\].*)?|(?![/~$-]|[A-Za-z]:).*\.(?:py|js|mjs|cjs|ts|rb|jar|sh|exe)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What makes a server the one it is: ``program`` is what is run, or the address, without its
+    values; ``values`` are all that it is run with, by what they are (``variable TOKEN``).
+    """
+
+    program: tuple[str, ...] = field(repr=False)
+    values: Mapping[str, str] = field(repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.program, frozenset(self.values.items())))
+
+
+def identity(entry: JsonObject, folder: str = "") -> Identity:
+    """The identity of an entry as most clients write it. ``folder`` is where it is started unless
+    it says otherwise; it counts only where a relative path depends on it.
+    """
+    if url := _text(url_of(entry)):
+        return _identity_of_address(url, entry)
+    command, args = _command(entry)
+    variables = {f"variable {name}": _text(v) for name, v in object_at(entry, "env").items()}
+    values = {"command": command, **_arguments(args), **variables}
+    cwd = _text(entry.get("cwd"))
+    if cwd == folder and not any(map(_RELATIVE.fullmatch, (command, *args))):
+        cwd = ""
+    others = {"folder": cwd, "envFile": _text(entry.get("envFile"))}
+    values |= {name: value for name, value in others.items() if value}
+    return Identity((command, _run_word(args), cwd), values)
+
+
+def differences(identities: Sequence[Identity]) -> tuple[str, ...]:
+    """What is not the same in all of them, by name: ``variable TOKEN``, ``argument --user``."""
+    names = dict.fromkeys(name for one in identities for name in one.values)
+    return tuple(name for name in names if len({one.values.get(name) for one in identities}) > 1)
+
+
+def _identity_of_address(url: str, entry: JsonObject) -> Identity:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    user, _, host = parts.netloc.rpartition("@")
+    path = parts.path.rstrip("/")
+    address = f"{parts.scheme.lower()}://{host.lower()}{path}" if host else url
+    values = {"address": address, "user of the address": user, "query of the address": parts.query}
+    headers = {name.title(): _text(value) for name, value in object_at(entry, "headers").items()}
+    values |= {f"header {name}": value for name, value in headers.items()}
+    return Identity((address,), {name: value for name, value in values.items() if value})
+
+
+def _command(entry: JsonObject) -> tuple[str, list[str]]:
+    """Command and arguments, without what says only how a package is fetched or found."""
+    command, args = _text(entry.get("command")), [_text(arg) for arg in items_of(entry.get("args"))]
+    if _basename(command) == "cmd" and [arg.lower() for arg in args[:1]] == ["/c"] and args[1:]:
+        command, args = args[1], args[2:]
+    name = _basename(command)
+    if name in _RUNNERS:
+        command = name
+    if name == "npx":
+        args = [arg for arg in args if arg not in ("-y", "--yes")]
+    return command, args
+
+
+def _basename(command: str) -> str:
+    return re.sub(r"\.(?:cmd|exe)$", "", re.split(r"[\\/]", command)[-1].lower())
+
+
+def _run_word(args: Sequence[str]) -> str:
+    """The package, image or file that is run, without its version."""
+    previous = ""
+    for arg in args:
+        if not arg.startswith("-") and previous not in _WITH_VALUE and arg not in _SUBCOMMANDS:
+            return _VERSION.sub("", arg)
+        previous = arg
+    return ""
+
+
+def _arguments(args: Sequence[str]) -> dict[str, str]:
+    """Each argument by the flag that it belongs to, else by its position."""
+    values: dict[str, str] = {}
+    previous = ""
+    for number, arg in enumerate(args, 1):
+        flag, sign, value = arg.partition("=") if arg.startswith("-") else ("", "", arg)
+        name = flag or previous
+        name = f"argument {name}" if _FLAG.fullmatch(name) else f"argument {number}"
+        values[f"{name} ({number})" if name in values else name] = value
+        previous = "" if sign else flag
+    return values
+
+
+def _text(value: object) -> str:
+    """A value as a process takes it, with references to variables in one spelling."""
+    return VARIABLE.sub(
+        lambda match: f"${{{match[1]}{'' if match[2] is None else f':-{match[2]}'}}}",
+        process_text(value),
+    )
