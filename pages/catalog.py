@@ -5,6 +5,7 @@ import streamlit as st
 from ui.catalog.add_panel import add_panel, rename_delete_panel
 from ui.catalog.findability_panel import findability_panel
 from ui.catalog.listing_panel import findings_panel, servers_table
+from ui.catalog.machine_panel import machine_panel
 from ui.catalog.overview_panel import overview_panel
 from ui.catalog.query_sets_panel import query_sets_panel
 from ui.catalog.tools_panel import tools_panel
@@ -28,6 +29,7 @@ st.markdown(
     "cost in every prompt, and how to get by with fewer without losing a call."
 )
 snapshot = page_frame.snapshot()
+machine_panel(snapshot)
 add_panel(snapshot)
 page_frame.draw_tabs(
     snapshot,

@@ -112,7 +112,7 @@ def _tell_setup(setup: MachineServers, unread: Sequence[ConfiguredServer]) -> No
     clients = {client: ", ".join(_names_in(setup, client)) or nothing for client in setup.clients}
     clients |= dict.fromkeys(setup.clients_without, "no server")
     _tell_table("", clients)
-    shared = {server.name: _places(server) for server in setup.shared}
+    shared = {server.name: server.places_in_words for server in setup.shared}
     _tell_table("In several places, and one server:", shared)
     _tell_list("Alike, and not one server:", [alike.in_words for alike in setup.alike])
     _tell_list("Not usable:", setup.problems)
@@ -142,22 +142,6 @@ def _names_in(setup: MachineServers, client: str) -> Iterator[str]:
             parts = [use.origin.part for use in uses if use.origin.part]
             about = [*dict.fromkeys(parts), *["off"] * all(use.disabled for use in uses)]
             yield f"{server.name}{f' [{enumerated(about)}]' if about else ''}"
-
-
-def _places(server: ConfiguredServer) -> str:
-    return ", ".join(
-        " ".join(
-            filter(
-                None,
-                (
-                    use.origin.client,
-                    use.origin.part and f"[{use.origin.part}]",
-                    f"as {use.name}" if use.name != server.uses[0].name else "",
-                ),
-            )
-        )
-        for use in server.uses
-    )
 
 
 def _launch(server: ServerDefinition) -> str:

@@ -17,6 +17,7 @@ from toolscope_core.model.configuration import ready_within
 from toolscope_core.model.errors import CatalogError, JobError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool, digest
+from ui.catalog import machine_panel
 from ui.catalog.changes_panel import new_version_panel, new_version_summary
 from ui.shared import data_tables, page_frame, safe_text, sign_in
 from ui.shared.data_tables import Column, Columns
@@ -45,14 +46,14 @@ def add_panel(snapshot: Snapshot) -> None:
         safe_text.show(key)
     with st.expander(
         "Add a catalog: files, pasted text or MCP servers",
-        expanded=is_reading(snapshot),
+        expanded=is_reading(snapshot) or machine_panel.times_chosen() > 0,
         icon=":material/add:",
-        key=f"add_catalog_{st.session_state.get(_TURN, 0)}",
+        key=f"add_catalog_{st.session_state.get(_TURN, 0)}_{machine_panel.times_chosen()}",
     ):
         source = st.segmented_control(
             "Add a catalog from",
             list(sources),
-            default="Files",
+            default=None if "add_from" in st.session_state else "Files",
             required=True,
             key="add_from",
             bind="query-params",
@@ -287,11 +288,27 @@ def servers_panel(snapshot: Snapshot) -> None:
         if job is not None and job.message:
             safe_text.show_error(JobError(job.message))
         before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
-        configuration = server_picker.configuration(
-            before, "servers", "Read them again to make a new version."
-        )
+        configuration = _configuration(before)
         if configuration is not None:
             _choice(snapshot, configuration, before)
+
+
+def _configuration(before: live_servers.ServersRead | None) -> ClientConfiguration | None:
+    """The servers of this machine, where it has some and they are chosen; else those given."""
+    source = machine_panel.FILE
+    if machine_panel.setup().servers:
+        source = st.segmented_control(
+            "Servers from",
+            machine_panel.SOURCES,
+            default=None if machine_panel.FROM in st.session_state else machine_panel.FILE,
+            required=True,
+            key=machine_panel.FROM,
+            label_visibility="collapsed",
+        )
+    if source == machine_panel.HERE:
+        return machine_panel.setup().configuration
+    purpose = "Read them again to make a new version."
+    return server_picker.configuration(before, "servers", purpose)
 
 
 def _choice(
@@ -354,6 +371,7 @@ def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
         def added(name: str) -> None:
             live_servers.remember(snapshot.work.store, name, survey)
             live_servers.drop(snapshot)
+            machine_panel.forget()
 
         source = live_servers.source(snapshot, survey, kept_of)
         stem = snapshot.record.name if before else "servers"

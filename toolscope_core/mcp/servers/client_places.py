@@ -38,6 +38,11 @@ class Origin:
     disabled: bool = False
 
     @property
+    def in_words(self) -> str:
+        """``Claude Code [~/app]``."""
+        return f"{self.client} [{self.part}]" if self.part else self.client
+
+    @property
     def short_part(self) -> str:
         """The part, of a folder its own name."""
         return PurePath(self.part.replace("\\", "/")).name if self.part else ""

@@ -64,9 +64,12 @@ class ConfiguredServer:
         return self.definition.name
 
     @property
-    def clients(self) -> tuple[str, ...]:
-        """The clients that configure it, each once, in their order."""
-        return tuple(dict.fromkeys(use.origin.client for use in self.uses))
+    def places_in_words(self) -> str:
+        """``Claude Code [~/app], Cursor as notes``."""
+        return ", ".join(
+            f"{use.origin.in_words}{f' as {use.name}' if use.name != self.uses[0].name else ''}"
+            for use in self.uses
+        )
 
     @property
     def of_project_only(self) -> bool:
