@@ -131,6 +131,39 @@ def test_what_names_no_server_stays_as_it_is(value):
     assert as_usual(value) is value and configured_servers(value) == ()
 
 
+@pytest.mark.parametrize(
+    ("value", "odd"),
+    [
+        ({"mcpServers": {"barn": NEAR, "off": {"disabled": True}, "sse": {"type": "sse"}}}, "off sse"),
+        ({"mcpServers": {"barn": NEAR, "sock": {"type": "ws", "url": "wss://a"}, "five": 5}}, "sock five"),
+        ({"mcpServers": {"barn": NEAR, "text": {"command": "x", "args": "-y a"}}}, "text"),
+        ({"context_servers": {"barn": NEAR, "ctx": {"source": "extension", "settings": {}}}}, "ctx"),
+        ({"extensions": {"barn": NEAR, "memory": {"type": "builtin"}}}, "memory"),
+        ({"mcp": {"barn": NEAR, "off": {"enabled": False}}}, "off"),
+        ({"mcpServers": [{"name": "barn", **NEAR}, {"command": 5}]}, "entry 2"),
+        ({"$schema": "x", "barn": NEAR}, ""),
+    ],
+)  # fmt: skip
+def test_an_odd_entry_is_named_and_hides_no_other(value, odd):
+    listing = server_entries(value)[""]
+    (barn,) = listing.entries.values()
+    assert {key: barn[key] for key in NEAR} == NEAR
+    assert " ".join(listing.odd) == odd and all(listing.odd.values())
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "values"),
+    [
+        ({"env_vars": ["A", {"name": "B"}, 5], "env": {"C": "c"}}, "env", {"A": "${A}", "B": "${B}", "C": "c"}),
+        ({"env_keys": ["A"], "envs": {"A": "own"}}, "env", {"A": "own"}),
+        ({"url": "https://x", "authorization_token": "t"}, "headers", {"Authorization": "Bearer t"}),
+    ],
+)  # fmt: skip
+def test_variables_and_tokens_of_other_spellings_reach_the_server(entry, key, values):
+    (usual,) = server_entries({"mcpServers": {"a": {"command": "x", **entry}}})[""].entries.values()
+    assert usual[key] == values
+
+
 def test_text_that_is_no_toml_or_yaml_says_so():
     with pytest.raises(CatalogError, match="is not TOML"):
         read_text("a = ", "config.toml")

@@ -128,10 +128,20 @@ def test_an_address_takes_the_place_of_a_configuration(out):
     assert "1 tool of 1 server" in output
 
 
-def test_servers_of_one_name_are_told_apart(place, out):
-    first, second = place(a=entry("good")), place("other.json", a=entry("good"))
-    output = run(first, second, "--out", out, "--server", "a (other.json)")
+@pytest.mark.parametrize(("other", "name"), [({}, "a"), ({"ACCOUNT": "another"}, "a (other.json)")])
+def test_servers_of_one_name_are_one_or_told_apart(place, out, other, name):
+    first, second = place(a=entry("good")), place("other.json", a=entry("good", **other))
+    output = run(first, second, "--out", out, "--server", name)
     assert "2 tools of 1 server" in output
+
+
+def test_an_odd_entry_is_named_and_hides_no_other(tmp_path, place, out):
+    config = place(a=entry("good"), off={"disabled": True})
+    output = run(config, "--out", out, "--server", "a")
+    assert "2 tools of 1 server" in output
+    assert "'off' is switched off" in run(config)
+    (tmp_path / "mcp.xml").write_text("<application/>")
+    assert "JetBrains" in run(tmp_path / "mcp.xml", code=2)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from toolscope_core.model.protocols import LOCAL
 from toolscope_core.model.tool import JsonObject
 
 if TYPE_CHECKING:  # what the first call prints needs none of it
-    from toolscope_core.mcp.servers.machine_report import MachineReport
+    from toolscope_core.cli.machine_report import MachineReport
 
 _MOST = 5
 """The most findings shown."""
@@ -199,7 +199,7 @@ def _report(
     """The report on the records, which are kept as the catalog of this machine."""
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.advising import advice_on
-    from toolscope_core.mcp.servers.machine_report import machine_report
+    from toolscope_core.cli.machine_report import machine_report
 
     catalog = read_files([keep_records(cache, setup.servers, records)])
     return machine_report(setup.servers, catalog, advice_on(catalog, LOCAL))
@@ -252,7 +252,7 @@ def _as_json(
                 "files": [
                     {"path": part.origin.path, "part": part.origin.part, "problem": part.problem}
                     for part in setup.parts
-                    if part.origin.client == client
+                    if part.origin.client == client and (part.is_telling or not part.origin.part)
                 ],
             }
             for client in dict.fromkeys(part.origin.client for part in setup.parts)

@@ -167,12 +167,8 @@ def server_entries(value: Any) -> dict[str, ServerEntries]:
     if not isinstance(value, dict):
         return {"": ServerEntries()}
     projects = object_at(value, "projects")
-    return {
-        "": _sorted_out(_listing(value)),
-        **{
-            writable(folder): _sorted_out(_listing(project)) for folder, project in projects.items()
-        },
-    }
+    folders = {writable(folder): project for folder, project in projects.items() if folder}
+    return {folder: _sorted_out(_listing(one)) for folder, one in {"": value, **folders}.items()}
 
 
 def _listing(value: Any) -> dict[str, Any]:
@@ -196,7 +192,10 @@ def _listing(value: Any) -> dict[str, Any]:
 
 
 def _by_name(listing: Any) -> dict[str, Any]:
-    return dict(listing.items() if isinstance(listing, dict) else _named(listing))
+    if isinstance(listing, dict):
+        return listing
+    rows = enumerate(listing if isinstance(listing, list) else (), 1)
+    return {str(object_at(one).get("name") or f"entry {number}"): one for number, one in rows}
 
 
 def _sorted_out(listing: Mapping[str, Any]) -> ServerEntries:

@@ -172,7 +172,7 @@ class Machine:
         return str(path)
 
 
-def client_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
+def configuration_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
     """The files of clients that there are, with what each is for; the user's own before those of
     the projects that somebody works in.
     """
@@ -196,7 +196,7 @@ def project_files(
             yield path, replace(origin, with_project=True)
 
 
-def origin_of(path: Path, home: Path | None = None) -> Origin:
+def origin_at(path: Path, home: Path | None = None) -> Origin:
     """What a file that somebody names is for, as its place tells; for a place that is no client's
     its own name stands for the client.
     """

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from toolscope_core.catalog.clients.configurations import server_entries
 from toolscope_core.files.folders import read_file
-from toolscope_core.mcp.servers.client_places import Origin, origin_of
+from toolscope_core.mcp.servers.client_places import Origin, origin_at
 from toolscope_core.mcp.servers.same_servers import Identity, differences, identity
 from toolscope_core.mcp.servers.server_definitions import (
     LARGEST,
@@ -39,6 +39,11 @@ class ConfiguredPart:
     origin: Origin
     configuration: ClientConfiguration
     problem: str = ""
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether something is configured, be it broken."""
+        return bool(self.configuration.servers or self.configuration.odd or self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +163,7 @@ def read_configuration(label: str, data: bytes) -> ClientConfiguration:
     trailing commas are allowed, as VS Code does, and files in YAML and TOML. Raises
     ``ConfigError`` where it defines none. Nothing is started or opened.
     """
-    return _joined(label, list(read_parts(label, data, Origin(label, label))))
+    return _joined(label, list(configured_parts(label, data, Origin(label, label))))
 
 
 def read_configurations(places: Sequence[str]) -> ClientConfiguration:
@@ -169,7 +174,7 @@ def read_configurations(places: Sequence[str]) -> ClientConfiguration:
     return _joined(", ".join(places), [part for place in places for part in _parts_at(place)])
 
 
-def read_parts(
+def configured_parts(
     label: str, data: bytes, origin: Origin, shown: Callable[[str], str] = str
 ) -> Iterator[ConfiguredPart]:
     """The parts of a configuration: its own servers, and those of each project of Claude Code.
@@ -216,7 +221,7 @@ def _parts_at(place: str) -> Iterator[ConfiguredPart]:
         raise ConfigError(
             f"{place} cannot be read: {why}; give a client's configuration, or an address"
         ) from error
-    yield from read_parts(path.name, data, origin_of(path))
+    yield from configured_parts(path.name, data, origin_at(path))
 
 
 def _placed(entry: JsonObject, root: str) -> JsonObject:
@@ -255,10 +260,15 @@ def _own_names(uses: Sequence[ServerUse]) -> list[str]:
 
 def _with_label(use: ServerUse, group: Sequence[ServerUse], is_short: bool) -> str:
     """The name with client and part behind it. A file that is no client's own is told by its name,
-    where another file has that server's name too.
+    and where others have that name, by its folder.
     """
     origin = use.origin
-    several = len({one.origin.client for one in group}) > 1
-    client = origin.client if several or origin.client != PurePath(origin.path).name else ""
-    label = ", ".join(filter(None, (client, origin.short_part if is_short else origin.part)))
+    clients = Counter(one.origin.client for one in group)
+    is_clients_own = origin.client != PurePath(origin.path).name
+    part = origin.short_part if is_short else origin.part
+    words = (
+        origin.client if is_clients_own or len(clients) > 1 else "",
+        part if is_clients_own or clients[origin.client] > 1 else "",
+    )
+    label = ", ".join(filter(None, words))
     return f"{use.name} ({label})" if label else use.name

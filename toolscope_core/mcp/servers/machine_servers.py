@@ -19,7 +19,7 @@ from toolscope_core.mcp.servers.client_places import (
     CLIENT_PATHS,
     Machine,
     Origin,
-    client_files,
+    configuration_files,
     project_files,
 )
 from toolscope_core.mcp.servers.configured_servers import (
@@ -27,9 +27,9 @@ from toolscope_core.mcp.servers.configured_servers import (
     ConfiguredPart,
     ConfiguredServer,
     alike_servers,
+    configured_parts,
     configured_servers_of,
     joined_configuration,
-    read_parts,
 )
 from toolscope_core.mcp.servers.server_definitions import (
     LARGEST,
@@ -60,8 +60,7 @@ class MachineServers:
     @property
     def clients(self) -> tuple[str, ...]:
         """The clients that configure something, be it broken, in the order of their table."""
-        parts = (one for one in self.parts if one.problem or one.configuration.has_entries)
-        return tuple(dict.fromkeys(one.origin.client for one in parts))
+        return tuple(dict.fromkeys(one.origin.client for one in self.parts if one.is_telling))
 
     @property
     def clients_without(self) -> tuple[str, ...]:
@@ -105,7 +104,7 @@ def machine_servers(machine: Machine) -> MachineServers:
     """The servers in the files of clients; a file that cannot be read is a part with a problem."""
     paths = set[Path]()
     parts = list[ConfiguredPart]()
-    for path, origin in client_files(machine):
+    for path, origin in configuration_files(machine):
         parts += _parts(machine, path, origin, paths)
         if origin.client == CLAUDE_CODE and path.name == ".claude.json":
             folders = [Path(one.origin.root) for one in parts if one.origin.root]
@@ -123,7 +122,7 @@ def _parts(
     paths.add(path)
     nothing = ClientConfiguration(origin.path, ())
     try:
-        yield from read_parts(origin.path, read_file(path, LARGEST), origin, machine.shown)
+        yield from configured_parts(origin.path, read_file(path, LARGEST), origin, machine.shown)
     except OSError as error:
         why = error.strerror or error
         yield ConfiguredPart(origin, nothing, f"{origin.path} cannot be read: {why}")
@@ -143,7 +142,7 @@ def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, 
         name: record
         for record in map(object_at, list_at(document, "servers"))
         for name in [str(record.get("name"))]
-        if wanted.get(name) == object_at(record, "source").get("configured")
+        if name in wanted and wanted[name] == object_at(record, "source").get("configured")
     }
 
 

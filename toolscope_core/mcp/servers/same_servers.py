@@ -107,13 +107,17 @@ def _run_word(args: Sequence[str]) -> str:
 def _arguments(args: Sequence[str]) -> dict[str, str]:
     """Each argument by the flag that it belongs to, else by its position."""
     values: dict[str, str] = {}
-    previous = ""
+    flag_before = ""
     for number, arg in enumerate(args, 1):
-        flag, sign, value = arg.partition("=") if arg.startswith("-") else ("", "", arg)
-        name = flag or previous
-        name = f"argument {name}" if _FLAG.fullmatch(name) else f"argument {number}"
-        values[f"{name} ({number})" if name in values else name] = value
-        previous = "" if sign else flag
+        flag, sign, value = arg.partition("=")
+        if not _FLAG.fullmatch(flag):
+            name, value = flag_before or f"argument {number}", arg
+            flag_before = ""
+        else:
+            name = f"argument {flag}"
+            name = f"{name} ({number})" if name in values else name
+            flag_before = "" if sign else name
+        values[name] = value
     return values
 
 

@@ -119,10 +119,6 @@ class ClientConfiguration:
     entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False, compare=False)
     odd: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def has_entries(self) -> bool:
-        return bool(self.servers or self.odd)
-
     def entry(self, name: str) -> JsonObject | None:
         return self.entries.get(name)
 

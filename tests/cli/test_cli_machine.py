@@ -1,0 +1,103 @@
+"""``toolscope`` alone: the clients of this machine, asked once, their tools kept."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.mcp.servers.stubs import TOKEN, entry
+from toolscope_core.cli import app, machine_command
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """The home of somebody who has two clients, and a project of which another wrote a file."""
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "TOOLSCOPE_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    good, other = entry("good"), entry("good", ACCOUNT="another")
+    write(tmp_path / ".cursor/mcp.json", a=good, off={"disabled": True})
+    ended = {"command": sys.executable, "args": ["-c", "raise SystemExit(7)"]}
+    write(tmp_path / ".claude.json", a=good, bad=ended)
+    write(tmp_path / "app/.mcp.json", b=other)
+    monkeypatch.chdir(tmp_path / "app")
+    return tmp_path
+
+
+@pytest.fixture
+def on_terminal(monkeypatch):
+    monkeypatch.setattr(machine_command, "is_terminal", lambda: True)
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """Whether a program is started, which it may not be."""
+
+    def never(*args, **kwargs):
+        raise AssertionError("something was started")
+
+    monkeypatch.setattr(subprocess, "Popen", never)
+    monkeypatch.setattr("toolscope_core.mcp.servers.offers.read_offers", never)
+
+
+def write(path, **entries):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": entries}))
+
+
+def run(*args, answers=None):
+    done = CliRunner().invoke(app, list(args), prog_name="toolscope", input=answers)
+    assert done.exit_code == 0, done.output
+    assert TOKEN not in done.output and "\x1b" not in done.output
+    return done.output
+
+
+@pytest.mark.parametrize("args", [[], ["inspect"], ["--no-start"], ["overview", "--fresh"]])
+def test_without_a_terminal_it_prints_and_starts_nothing(home, starts, args):
+    output = run(*args)
+    assert "On this machine: 2 clients, 3 servers" in output
+    assert "a  Claude Code, Cursor" in output
+    assert "a and b: variable ACCOUNT differs" in output
+    assert "~/.cursor/mcp.json: off " in output
+    assert "Start " not in output and not (home / ".cache").exists()
+
+
+def test_a_machine_without_clients_is_told_what_to_give(tmp_path, monkeypatch, starts):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert "0 clients" in run() and "toolscope inspect" in run()
+
+
+@pytest.mark.parametrize(
+    ("answers", "listed"), [("n\n", ""), ("\n", ""), ("choose\ny\nn\nn\n", "a"), ("y\n", "a b")]
+)
+def test_it_asks_once_and_keeps_the_lists(home, on_terminal, answers, listed):
+    output = run(answers=answers)
+    assert output.count("[y / N / choose]") == 1
+    assert ("bad ended with status 7" in output) == (answers == "y\n")
+    kept = home / ".cache/toolscope/this-machine.json"
+    names = [one["name"] for one in json.loads(kept.read_text())["servers"]] if listed else []
+    assert " ".join(names) == listed and TOKEN not in repr(names)
+    if listed:
+        assert f"toolscope merge {kept}" in output
+
+
+def test_what_is_kept_is_shown_at_once(home, on_terminal, monkeypatch):
+    run("--yes")
+    monkeypatch.setattr("toolscope_core.mcp.servers.offers.read_offers", None)
+    output = run("--no-start")
+    assert "By server" in output and "By client" in output
+    report = json.loads(run("--json"))
+    assert report["report"]["tools_by_server"] == {"a": 2, "b": 2}
+    assert report["report"]["tools_by_client"] == {"Claude Code": 4, "Cursor": 2}
+    assert [one["name"] for one in report["servers"]] == ["a", "bad", "b"]
+    assert report["servers"][0]["listed"] and not report["servers"][1]["listed"]
+    assert 1 <= len(report["report"]["sentences"]) <= 3
+
+
+def test_yes_without_a_terminal_starts_nothing_that_a_project_brings(home):
+    report = json.loads(run("--yes", "--json").partition("\n")[2])
+    assert list(report["report"]["tools_by_server"]) == ["a"]
+    assert len(report["failures"]) == 1
