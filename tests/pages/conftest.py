@@ -15,6 +15,8 @@ from tests.ui.services.conftest import (  # noqa: F401
     work,
     workspaces_are_closed,
 )
+from toolscope_core.mcp.servers.machine_servers import MachineServers
+from ui.catalog import machine_panel
 from ui.shared import page_frame
 from ui.shared.charts import pictures
 
@@ -47,6 +49,11 @@ def _no_run_ends_in_an_exception():
 
         patch.setattr(AppTest, "_run", checked)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _a_machine_without_clients(monkeypatch):
+    monkeypatch.setattr(machine_panel, "setup", lambda: MachineServers(()))
 
 
 @pytest.fixture

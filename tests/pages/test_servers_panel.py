@@ -11,7 +11,10 @@ import pytest
 from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages import screen
 from tests.pages.screen import words
+from toolscope_core.mcp.servers.client_places import Machine
+from toolscope_core.mcp.servers.machine_servers import machine_servers
 from toolscope_core.mcp.servers.offers import ServerOffer
+from ui.catalog import machine_panel
 from ui.shared import sign_in
 from ui.shared.services import live_servers
 from ui.shared.services.live_servers import Survey
@@ -204,6 +207,41 @@ def test_it_asks_for_the_token_that_the_terminal_shows(monkeypatch, still, inert
     again = open_page(monkeypatch, still)
     assert again.text_input(key="start_token"), "another visitor has given none"
     assert capsys.readouterr().err.count("asks for") == 0, "one token a start"
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A machine with one client, of which one entry is odd."""
+    (tmp_path / ".cursor").mkdir()
+    entries = {"good": entry("good"), EVIL: {"disabled": True}}
+    (tmp_path / ".cursor/mcp.json").write_text(text_of(**entries))
+    setup = machine_servers(Machine(tmp_path, {}, "linux", tmp_path))
+    monkeypatch.setattr(machine_panel, "setup", lambda: setup)
+
+
+def test_the_servers_of_this_machine_are_listed_and_start_with_the_token(
+    monkeypatch, work, machine, capsys
+):
+    monkeypatch.setattr(sign_in, "is_shared", lambda: False)
+    sign_in.start_token.cache_clear()
+    app = screen.open_page(monkeypatch, work)
+    assert "On this machine: 1 client, 1 server" in [box.label for box in app.expander]
+    (table,) = [t.value for t in app.dataframe if "this machine" in t.proto.alt]
+    assert [list(table[name]) for name in ("server", "configured in")] == [["good"], ["Cursor"]]
+    assert "![x](" not in words(app) and TOKEN not in shown(app)
+    app.button(key="list_this_machine").click().run()
+    assert not [box for box in app.checkbox if "good" in box.label]
+    (printed,) = re.findall(r"asks for: (\S+)", capsys.readouterr().err)
+    app.text_input(key="start_token").set_value(printed)
+    app.button(key="start_token_continue").click().run()
+    assert "2 tools on 1 server" in words(read(app, work, "good"))
+
+
+def test_nothing_is_said_of_this_machine_where_others_reach_the_app(monkeypatch, still, machine):
+    monkeypatch.setattr(sign_in, "is_shared", lambda: True)
+    app = open_page(monkeypatch, still)
+    assert not [box for box in app.expander if "machine" in box.label]
+    assert "good" not in shown(app) and "This machine" not in shown(app)
 
 
 def test_where_people_sign_in_no_token_is_asked_for(monkeypatch, still, inert):

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.catalog.flaws import MAX_BYTES
 from toolscope_core.catalog.formats.format_table import INPUTS
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.sources import SUFFIXES, Source, pasted
 from toolscope_core.mcp.servers.offers import ServerOffer
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
@@ -59,7 +60,7 @@ def add_panel(snapshot: Snapshot) -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
-        sources[source](snapshot)
+        sources[source or "Files"](snapshot)
 
 
 def rename_delete_panel(snapshot: Snapshot) -> None:
@@ -295,7 +296,7 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 def _configuration(before: live_servers.ServersRead | None) -> ClientConfiguration | None:
     """The servers of this machine, where it has some and they are chosen; else those given."""
-    source = machine_panel.FILE
+    source: str | None = machine_panel.FILE
     if machine_panel.setup().servers:
         source = st.segmented_control(
             "Servers from",
@@ -318,6 +319,8 @@ def _choice(
     changed_servers = live_servers.changed_servers(configuration, before) if before else ()
     others = dict(before.others) if before else {}
     many = len(configuration.servers) > TALL
+    for name, why in configuration.odd.items():
+        st.caption(safe_text.untrusted(for_terminal(f"{name} {why}")))
     names = []
     with st.container(height=_HEIGHT if many else "content", border=many, key="servers_list"):
         for number, server in enumerate(configuration.servers):

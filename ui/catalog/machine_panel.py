@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.mcp.servers.client_places import Machine
 from toolscope_core.mcp.servers.configured_servers import ConfiguredServer
 from toolscope_core.mcp.servers.machine_servers import MachineServers, machine_servers
@@ -69,12 +70,12 @@ def forget() -> None:
 
 def _start(server: ConfiguredServer) -> str:
     off = " (off)" if server.definition.disabled else ""
-    return f"{server.definition.command_line or server.definition.url}{off}"
+    return f"{for_terminal(server.definition.command_line or server.definition.url)}{off}"
 
 
 def _lines(heading: str, lines: Sequence[str]) -> None:
     if lines:
-        items = "\n".join(f"- {safe_text.untrusted(line)}" for line in lines)
+        items = "\n".join(f"- {safe_text.untrusted(for_terminal(line))}" for line in lines)
         st.markdown(f"**{heading}**\n\n{items}")
 
 
