@@ -4,6 +4,7 @@ and what those cost once somebody lets them be started.
 
 import os
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolscope_core.catalog.schema.walking import object_at
-from toolscope_core.cli.connect_command import is_terminal
 from toolscope_core.cli.terminal import command, progress, say, say_error, say_json
 from toolscope_core.mcp.servers.client_places import CLIENT_PATHS, Machine
 from toolscope_core.mcp.servers.configured_servers import ConfiguredServer
@@ -36,8 +36,8 @@ from toolscope_core.model.tool import JsonObject
 if TYPE_CHECKING:  # what the first call prints needs none of it
     from toolscope_core.cli.machine_report import MachineReport
 
-_MOST = 5
-"""The most findings shown."""
+_MOST_FINDINGS, _MOST_ROWS = 5, 12
+"""The most findings and servers shown."""
 _SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 
@@ -104,6 +104,11 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
         say("Nothing was started. On a terminal you are asked; --yes starts them.")
 
 
+def is_terminal() -> bool:
+    """Whether somebody sees a question and can answer it."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _tell_setup(setup: MachineServers, unread: Sequence[ConfiguredServer]) -> None:
     say(setup.headline)
     if not setup.clients:
@@ -117,7 +122,9 @@ def _tell_setup(setup: MachineServers, unread: Sequence[ConfiguredServer]) -> No
     _tell_list("Alike, and not one server:", [alike.in_words for alike in setup.alike])
     _tell_list("Not usable:", setup.problems)
     launches = {server.name: _launch(server.definition) for server in unread}
-    _tell_table("Not listed yet, and how each would be started or reached:", launches)
+    _tell_table(
+        "Tools not listed yet; each server would be started or reached like this:", launches
+    )
 
 
 def _tell_list(heading: str, lines: Sequence[str]) -> None:
@@ -172,6 +179,7 @@ def _chosen(
     question = (
         f"Start {them} to list {'their' if len(unread) > 1 else 'its'} tools? [y / N / choose]"
     )
+    say("")
     answer = typer.prompt(question, default="N", show_default=False).strip().lower()
     if answer not in ("c", "choose"):
         return unread if answer in ("y", "yes") else ()
@@ -206,23 +214,26 @@ def _report(
 
 
 def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], catalog: Path) -> None:
+    say("")
+    say(f"Tools listed {_age(records)}.")
     for heading, tools, tokens in (
         ("server", report.tools_by_server, report.tokens_by_server),
         ("client", report.tools_by_client, report.tokens_by_client),
     ):
         rows = {
             name: f"{own:7,} tokens  {quantity(tools[name], 'tool')}"
-            for name, own in tokens.items()
+            for name, own in list(tokens.items())[:_MOST_ROWS]
         }
+        if more := len(tokens) - len(rows):
+            rows[f"and {more} more"] = "--json has all"
         _tell_table(f"By {heading}, in every prompt ({report.counted}):", rows)
-    say(f"Tools as they were listed {_age(records)}.")
     counts = Counter(one.severity for one in report.findings)
     findings = sorted(report.findings, key=lambda one: _SEVERITIES.index(one.severity))
     _tell_list(
         f"Findings: {', '.join(f'{counts[one]} {one}' for one in _SEVERITIES)}",
         [
             f"{one.severity:5}  {one.subject}, {one.field}: {one.message}"
-            for one in findings[:_MOST]
+            for one in findings[:_MOST_FINDINGS]
         ],
     )
     _tell_list("Advice:", report.sentences)

@@ -13,7 +13,13 @@ from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.numbers import enumerated, quantity
 
-_MOST_SENTENCES = 3
+_SENTENCES = 3
+_ALWAYS_TRUE = (
+    "Merge the tools that do one job: the next command proposes which.",
+    "Switch a server off in its client while you do not need it: its tools are in every prompt.",
+    "Look again when a server changes: --fresh lists the tools again.",
+)
+"""What is said where the tools themselves give less than three reasons."""
 _LARGE_SHARE = 0.3
 """The share of all tokens from which on one server is worth a sentence."""
 
@@ -21,7 +27,7 @@ _LARGE_SHARE = 0.3
 @dataclass(frozen=True, slots=True)
 class MachineReport:
     """Tools and tokens by server, and by client of the servers that are on there; tokens are in
-    order, the most first. ``sentences`` are the first things to do, three at most.
+    order, the most first. ``sentences`` are the first three things to do.
     """
 
     tools_by_server: Mapping[str, int]
@@ -55,7 +61,7 @@ def machine_report(
         _ranked(tokens_by_client),
         tokenizer().label,
         catalog.findings,
-        sentences[:_MOST_SENTENCES] or ("Nothing stands out: keep these servers as they are.",),
+        (*sentences, *_ALWAYS_TRUE)[:_SENTENCES],
     )
 
 

@@ -152,7 +152,7 @@ def test_nothing_is_started_or_reached_and_only_files_of_clients_are_opened(home
     def never(*args, **kwargs):
         raise AssertionError("something was started")
 
-    monkeypatch.setattr(subprocess, "Popen", never)
+    monkeypatch.setattr(subprocess.Popen, "__init__", never)
     monkeypatch.setattr(socket.socket, "connect", never)
     own = [row for row in PLACES if row[0] == "linux"]
     write(home, **{path: content for _, path, _, content in own})
