@@ -155,7 +155,7 @@ def test_an_odd_entry_is_named_and_hides_no_other(value, odd):
     ("entry", "key", "values"),
     [
         ({"env_vars": ["A", {"name": "B"}, 5], "env": {"C": "c"}}, "env", {"A": "${A}", "B": "${B}", "C": "c"}),
-        ({"env_keys": ["A"], "envs": {"A": "own"}}, "env", {"A": "own"}),
+        ({"env_keys": ["A", "B"], "envs": {"A": "own"}}, "env", {"A": "own", "B": "${B}"}),
         ({"url": "https://x", "authorization_token": "t"}, "headers", {"Authorization": "Bearer t"}),
     ],
 )  # fmt: skip

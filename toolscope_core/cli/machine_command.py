@@ -229,8 +229,11 @@ def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], cat
         _tell_table(f"By {heading}, in every prompt ({report.counted}):", rows)
     counts = Counter(one.severity for one in report.findings)
     findings = sorted(report.findings, key=lambda one: _SEVERITIES.index(one.severity))
+    totals = [f"{counts[one]} {one}" for one in _SEVERITIES if counts[one]]
+    if not totals:
+        _tell_list("Findings:", ["none"])
     _tell_list(
-        f"Findings: {', '.join(f'{counts[one]} {one}' for one in _SEVERITIES)}",
+        f"Findings: {', '.join(totals)}",
         [
             f"{one.severity:5}  {one.subject}, {one.field}: {one.message}"
             for one in findings[:_MOST_FINDINGS]

@@ -109,7 +109,7 @@ def test_claude_code_has_projects_and_installed_plugins(home):
             "old/.mcp.json": {"tide": {"type": "http", "url": "https://tide.example/mcp"}},
             ".claude/plugins/installed_plugins.json": listed,
             ".claude/plugins/cache/market/sea/1/.mcp.json": {"sea": started},
-            ".claude/plugins/marketplaces/market/plugins/air/.mcp.json": USUAL,
+            ".claude/plugins/marketplaces/market/plugins/air/.mcp.json": {"air": started},
             ".claude/settings.json": {"enabledPlugins": {"sea@market": False}},
         },
     )
