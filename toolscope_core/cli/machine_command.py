@@ -93,7 +93,7 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
         records |= new_records
     report = _report(setup, records, cache) if records else None
     if as_json:
-        say_json(_as_json(setup, records, failures, report))
+        say_json(setup_json(setup, records, failures, report))
         return
     _tell_list("Not listed:", failures)
     if report:
@@ -253,12 +253,13 @@ def _age(records: Mapping[str, JsonObject]) -> str:
     return "now"
 
 
-def _as_json(
+def setup_json(
     setup: MachineServers,
     records: Mapping[str, JsonObject],
     failures: Sequence[str],
     report: "MachineReport | None",
 ) -> JsonObject:
+    """All that is known of this machine as JSON values; no value of a secret is in it."""
     return {
         "clients": [
             {
