@@ -101,3 +101,9 @@ def test_yes_without_a_terminal_starts_nothing_that_a_project_brings(home):
     report = json.loads(run("--yes", "--json").partition("\n")[2])
     assert list(report["report"]["tools_by_server"]) == ["a"]
     assert len(report["failures"]) == 1
+
+
+@pytest.mark.parametrize("args", [["--fail-on", "block"], ["tools.json", "--yes"]])
+def test_inspect_says_which_options_are_for_files_and_which_for_this_machine(home, starts, args):
+    done = CliRunner().invoke(app, ["inspect", *args], prog_name="toolscope")
+    assert (done.exit_code, args[-1 if "--yes" in args else 0] in done.output) == (2, True)

@@ -13,12 +13,13 @@ from toolscope_core.check.version_changes import CatalogDiff, change_counts, tab
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli import findability_options
 from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
-from toolscope_core.cli.machine_command import ASKED, MachineOptions, show_machine
+from toolscope_core.cli.machine_command import ASKS, MachineOptions, show_machine
 from toolscope_core.cli.options import HERE, EngineChoice
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_json
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.catalog import Catalog, Finding, Severity
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
 
@@ -51,12 +52,16 @@ def inspect(
     ] = False,
     queries: findability_options.OwnQueries = None,
     on: EngineChoice = HERE,
-    machine: MachineOptions = ASKED,
+    machine: MachineOptions = ASKS,
 ) -> None:
     """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
-    if not catalogs:
+    if not catalogs and not (fail_on or with_findability or queries):
         show_machine(machine, as_json)
         return
+    if not catalogs:
+        raise ConfigError("--fail-on, --findability and --queries are for files; give one")
+    if machine != ASKS:
+        raise ConfigError("--yes, --no-start and --fresh are for this machine; give no file")
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())
         advice = advice_on(catalog, engine)

@@ -61,7 +61,7 @@ class MachineOptions:
     ] = False
 
 
-ASKED = MachineOptions()
+ASKS = MachineOptions()
 """A person is asked what may be started."""
 
 
@@ -70,7 +70,7 @@ def overview(
     as_json: Annotated[
         bool, typer.Option("--json", help="Everything, as JSON; asks nothing.")
     ] = False,
-    options: MachineOptions = ASKED,
+    options: MachineOptions = ASKS,
 ) -> None:
     """Show the MCP clients of this machine, their servers, and what those cost."""
     show_machine(options, as_json)
@@ -80,16 +80,16 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
     """Show the clients and servers; ask once, then list the tools of those that may be started."""
     setup, cache = machine_servers(Machine()), user_cache()
     records = kept_records(cache, setup.servers)
-    unread = [
+    servers_to_list = [
         server
         for server in setup.servers
         if not server.definition.disabled and (options.fresh or server.name not in records)
     ]
     if not as_json:
-        _tell_setup(setup, unread)
+        _tell_setup(setup, servers_to_list)
     failures: tuple[str, ...] = ()
-    if chosen := _chosen(unread, options, asks=not as_json):
-        new_records, failures = _listed(setup, chosen)
+    if servers := _servers_to_start(servers_to_list, options, asks=not as_json):
+        new_records, failures = _records_of(setup, servers)
         records |= new_records
     report = _report(setup, records, cache) if records else None
     if as_json:
@@ -100,7 +100,7 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
         _tell_report(report, records, cache / CATALOG)
     elif not setup.servers:
         say("Give a file: toolscope inspect tools.json. Other commands: toolscope --help")
-    elif not chosen and not is_terminal():
+    elif not servers and not is_terminal():
         say("Nothing was started. On a terminal you are asked; --yes starts them.")
 
 
@@ -109,7 +109,7 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _tell_setup(setup: MachineServers, unread: Sequence[ConfiguredServer]) -> None:
+def _tell_setup(setup: MachineServers, servers_to_list: Sequence[ConfiguredServer]) -> None:
     say(setup.headline)
     if not setup.clients:
         say(f"Looked for {', '.join(one.client for one in CLIENT_PATHS)}.")
@@ -121,7 +121,7 @@ def _tell_setup(setup: MachineServers, unread: Sequence[ConfiguredServer]) -> No
     _tell_table("In several places, and one server:", shared)
     _tell_list("Alike, and not one server:", [alike.in_words for alike in setup.alike])
     _tell_list("Not usable:", setup.problems)
-    launches = {server.name: _launch(server.definition) for server in unread}
+    launches = {server.name: _launch(server.definition) for server in servers_to_list}
     _tell_table(
         "Tools not listed yet; each server would be started or reached like this:", launches
     )
@@ -160,39 +160,36 @@ def _launch(server: ServerDefinition) -> str:
     return f"{start}  ({'; '.join(about)})" if about else start
 
 
-def _chosen(
-    unread: Sequence[ConfiguredServer], options: MachineOptions, asks: bool
+def _servers_to_start(
+    servers: Sequence[ConfiguredServer], options: MachineOptions, asks: bool
 ) -> Sequence[ConfiguredServer]:
-    """The servers that somebody lets be started; asks once, on a terminal only."""
-    if options.no_start or not unread:
+    """Those that somebody lets be started; asks once, on a terminal only."""
+    if options.no_start or not servers:
         return ()
     if options.yes:
-        own = [one for one in unread if is_terminal() or not one.of_project_only]
-        if others := [one.name for one in unread if one not in own]:
+        own = [one for one in servers if is_terminal() or not one.of_project_only]
+        if others := [one.name for one in servers if one not in own]:
             say_error(
                 f"not started without a terminal, as a project brings them: {', '.join(others)}"
             )
         return own
     if not asks or not is_terminal():
         return ()
-    them = f"these {len(unread)}" if len(unread) > 1 else "it"
-    question = (
-        f"Start {them} to list {'their' if len(unread) > 1 else 'its'} tools? [y / N / choose]"
-    )
+    what = "this one to list its" if len(servers) == 1 else f"these {len(servers)} to list their"
     say("")
-    answer = typer.prompt(question, default="N", show_default=False).strip().lower()
-    if answer not in ("c", "choose"):
-        return unread if answer in ("y", "yes") else ()
-    return [one for one in unread if typer.confirm(f"  {one.name}?", default=False)]
+    answer = typer.prompt(f"Start {what} tools? [y / N / choose]", "N", show_default=False)
+    if answer.strip().lower() in ("c", "choose"):
+        return [one for one in servers if typer.confirm(f"  {one.name}?", default=False)]
+    return servers if answer.strip().lower() in ("y", "yes") else ()
 
 
-def _listed(
-    setup: MachineServers, chosen: Sequence[ConfiguredServer]
+def _records_of(
+    setup: MachineServers, servers: Sequence[ConfiguredServer]
 ) -> tuple[dict[str, JsonObject], tuple[str, ...]]:
     """The records of the servers that could be read, by name, and why the others could not."""
     from toolscope_core.mcp.servers.offers import catalog_document, read_offers
 
-    definitions = [server.definition for server in chosen]
+    definitions = [server.definition for server in servers]
     limits = ready_within(60.0)
     offers = read_offers(definitions, setup.configuration, os.environ, limits, progress())
     at = datetime.now(UTC).isoformat(timespec="seconds")

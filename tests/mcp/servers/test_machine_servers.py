@@ -138,6 +138,8 @@ def test_one_broken_file_or_entry_hides_nothing(home):
         },
     )
     os.mkfifo(home / ".claude.json")
+    plugins = {name: {"installPath": name} for name in ("a\0b", "c" * 5_000)}
+    write(home, **{".claude/plugins/installed_plugins.json": {"plugins": plugins}})
     setup = found(home)
     assert setup.headline == "On this machine: 3 clients, 1 server"
     assert setup.clients_without == ("Gemini CLI",)

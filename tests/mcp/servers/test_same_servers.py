@@ -1,6 +1,7 @@
 """Which configured servers are one, what differs between others, and how they are called."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -89,9 +90,19 @@ def test_a_relative_path_is_one_in_one_folder():
     assert len(servers_of(HERE, HERE, same_folder=True)) == 1
 
 
-def test_another_program_of_the_same_kind_is_not_alike():
-    other = with_parts(NPX, args=["-y", "tide-mcp"])
-    (one,), (two,) = servers_of(NPX), servers_of(other, name="tide")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["ferry-mcp"], ["tide-mcp"]),
+        (["mcp-remote", "https://ferry.example"], ["mcp-remote", "https://tide.example"]),
+        (["--directory", "/a", "run", "server.py"], ["--directory", "/b", "run", "server.py"]),
+    ],
+)
+def test_another_program_of_the_same_kind_is_not_alike(one, other):
+    (one,), (two,) = (
+        servers_of({"command": "npx", "args": args}, name=args[-1]) for args in (one, other)
+    )
+    two = replace(two, uses=(replace(two.uses[0], name="two"),))
     assert alike_servers((one, two)) == ()
 
 

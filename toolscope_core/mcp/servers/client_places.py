@@ -191,7 +191,7 @@ def project_files(
 ) -> Iterator[tuple[Path, Origin]]:
     """The files of a client that a project's folder has."""
     for pattern in client.project:
-        for path in sorted(folder.glob(pattern)):
+        for path in _matches(folder, pattern):
             origin = Origin(machine.shown(path), client.client, machine.shown(folder), str(folder))
             yield path, replace(origin, with_project=True)
 
@@ -207,7 +207,7 @@ def origin_at(path: Path, home: Path | None = None) -> Origin:
             if path.match(pattern) and root != (home or Path.home()):
                 return Origin(str(path), client.client, str(root), str(root), with_project=True)
         tails = (template.partition("/")[2] for template in (*client.user, *client.project))
-        if any("/" in tail and path.match(tail) for tail in tails):
+        if any(path.match(tail) for tail in tails if "/" in tail or tail.startswith(".")):
             return Origin(str(path), client.client)
     return Origin(str(path), path.name, str(path.parent))
 
@@ -216,8 +216,12 @@ def _existing(machine: Machine, template: str) -> Iterator[Path]:
     root, _, pattern = template.partition("/")
     folder = machine.folders.get(root.strip("{}"))
     if folder is not None:
-        with suppress(OSError, ValueError):  # a folder that nobody may list has no file to read
-            yield from sorted(folder.glob(pattern))
+        yield from _matches(folder, pattern)
+
+
+def _matches(folder: Path, pattern: str) -> Iterator[Path]:
+    with suppress(OSError, ValueError):  # a folder that nobody may list, a name that none can have
+        yield from sorted(folder.glob(pattern))
 
 
 def _user_origin(machine: Machine, client: str, path: Path) -> Origin:
@@ -234,24 +238,25 @@ def _plugin_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
     """
     home = machine.folders["claude_home"]
     plugins = home / "plugins"
-    enabled = object_at(_value(home / "settings.json"), "enabledPlugins")
-    listed = object_at(_value(plugins / "installed_plugins.json"), "plugins")
+    switches = object_at(_value(home / "settings.json"), "enabledPlugins")
+    plugin_list = object_at(_value(plugins / "installed_plugins.json"), "plugins")
     installs = [
         (name, Path(path))
-        for name, entry in listed.items()
+        for name, entry in plugin_list.items()
         for one in (entry if isinstance(entry, list) else [entry])
         if isinstance(path := object_at(one).get("installPath"), str)
     ]
     if not installs:
-        places = (one for depth in range(1, 5) for one in plugins.glob(f"{'*/' * depth}.mcp.json"))
+        patterns = (f"{'*/' * depth}.mcp.json" for depth in range(1, 5))
+        places = (path for pattern in patterns for path in _matches(plugins, pattern))
         folders = (one.parent for one in places if "marketplaces" not in one.parts)
         installs = [(folder.name, folder) for folder in folders]
     for name, folder in sorted(installs):
         part = f"plugin {name.partition('@')[0]}"
-        for path in (folder / ".mcp.json", folder / ".claude-plugin" / "plugin.json"):
-            if path.is_file():
+        for file in (".mcp.json", ".claude-plugin/plugin.json"):
+            for path in _matches(folder, file):
                 origin = Origin(machine.shown(path), CLAUDE_CODE, part, str(folder))
-                yield path, replace(origin, disabled=enabled.get(name) is False)
+                yield path, replace(origin, disabled=switches.get(name) is False)
 
 
 def _value(path: Path) -> Any:

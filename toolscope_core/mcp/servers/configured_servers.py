@@ -163,7 +163,7 @@ def read_configuration(label: str, data: bytes) -> ClientConfiguration:
     trailing commas are allowed, as VS Code does, and files in YAML and TOML. Raises
     ``ConfigError`` where it defines none. Nothing is started or opened.
     """
-    return _joined(label, list(configured_parts(label, data, Origin(label, label))))
+    return _one_configuration(label, list(configured_parts(label, data, Origin(label, label))))
 
 
 def read_configurations(places: Sequence[str]) -> ClientConfiguration:
@@ -171,7 +171,9 @@ def read_configurations(places: Sequence[str]) -> ClientConfiguration:
 
     One that several files configure is there once. Raises ``ConfigError``.
     """
-    return _joined(", ".join(places), [part for place in places for part in _parts_at(place)])
+    return _one_configuration(
+        ", ".join(places), [part for place in places for part in _parts_at(place)]
+    )
 
 
 def configured_parts(
@@ -184,7 +186,7 @@ def configured_parts(
         own = replace(origin, part=shown(folder), root=folder) if folder else origin
         servers, entries, odd = [], {}, dict(listing.odd)
         for name, raw_entry in listing.entries.items():
-            entry = _placed(raw_entry, own.root)
+            entry = _in_folder(raw_entry, own.root)
             try:
                 definition = definition_of(name, entry)
             except ConfigError as error:
@@ -195,7 +197,7 @@ def configured_parts(
         yield ConfiguredPart(own, ClientConfiguration(label, tuple(servers), entries, odd))
 
 
-def _joined(label: str, parts: Sequence[ConfiguredPart]) -> ClientConfiguration:
+def _one_configuration(label: str, parts: Sequence[ConfiguredPart]) -> ClientConfiguration:
     odd = {name: why for part in parts for name, why in part.configuration.odd.items()}
     servers = configured_servers_of(parts)
     if not servers:
@@ -224,7 +226,7 @@ def _parts_at(place: str) -> Iterator[ConfiguredPart]:
     yield from configured_parts(path.name, data, origin_at(path))
 
 
-def _placed(entry: JsonObject, root: str) -> JsonObject:
+def _in_folder(entry: JsonObject, root: str) -> JsonObject:
     """The entry with the folder of its project or plugin where it stands for that, and as the
     folder to start in where it has no other.
     """

@@ -54,7 +54,7 @@ def identity(entry: JsonObject, folder: str = "") -> Identity:
         cwd = ""
     others = {"folder": cwd, "envFile": _text(entry.get("envFile"))}
     values |= {name: value for name, value in others.items() if value}
-    return Identity((command, _run_word(args), cwd), values)
+    return Identity((command, *_run_words(args), cwd), values)
 
 
 def differences(identities: Sequence[Identity]) -> tuple[str, ...]:
@@ -94,14 +94,19 @@ def _basename(command: str) -> str:
     return re.sub(r"\.(?:cmd|exe)$", "", re.split(r"[\\/]", command)[-1].lower())
 
 
-def _run_word(args: Sequence[str]) -> str:
-    """The package, image or file that is run, without its version."""
-    previous = ""
-    for arg in args:
-        if not arg.startswith("-") and previous not in _WITH_VALUE and arg not in _SUBCOMMANDS:
-            return _VERSION.sub("", arg)
-        previous = arg
-    return ""
+def _run_words(args: Sequence[str]) -> tuple[str, str, str]:
+    """The package, image or file that is run, without its version; the folder it is run from, and
+    the address that a bridge to a server far away passes calls on to.
+    """
+    pairs = list(zip(("", *args), args, strict=False))
+    words = (
+        arg
+        for before, arg in pairs
+        if not arg.startswith("-") and before not in _WITH_VALUE and arg not in _SUBCOMMANDS
+    )
+    folders = (arg for before, arg in pairs if before == "--directory")
+    addresses = (arg.partition("?")[0] for arg in args if arg.startswith(("http://", "https://")))
+    return _VERSION.sub("", next(words, "")), next(folders, ""), next(addresses, "")
 
 
 def _arguments(args: Sequence[str]) -> dict[str, str]:
