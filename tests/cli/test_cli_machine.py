@@ -103,6 +103,12 @@ def test_yes_without_a_terminal_starts_nothing_that_a_project_brings(home):
     assert len(report["failures"]) == 1
 
 
+def test_without_the_sdk_nothing_is_asked_and_the_extra_is_named(home, on_terminal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    output = run("--yes")
+    assert "toolscope-workbench[gateway]" in output and "2 clients" in output
+
+
 @pytest.mark.parametrize("args", [["--fail-on", "block"], ["tools.json", "--yes"]])
 def test_inspect_says_which_options_are_for_files_and_which_for_this_machine(home, starts, args):
     done = CliRunner().invoke(app, ["inspect", *args], prog_name="toolscope")

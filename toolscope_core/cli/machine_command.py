@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # what the first call prints needs none of it
 
 _MOST_FINDINGS, _MOST_ROWS = 5, 12
 """The most findings and servers shown."""
+_INSTALL = "pip install 'toolscope-workbench[gateway]'"
 _SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 
@@ -165,6 +167,9 @@ def _servers_to_start(
 ) -> Sequence[ConfiguredServer]:
     """Those that somebody lets be started; asks once, on a terminal only."""
     if options.no_start or not servers:
+        return ()
+    if find_spec("mcp") is None:
+        say_error(f"to list their tools, run {_INSTALL}")
         return ()
     if options.yes:
         own = [one for one in servers if is_terminal() or not one.of_project_only]
