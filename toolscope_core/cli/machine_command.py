@@ -102,8 +102,6 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
         _tell_report(report, records, cache / CATALOG)
     elif not setup.servers:
         say("Give a file: toolscope inspect tools.json. Other commands: toolscope --help")
-    elif not servers and not is_terminal():
-        say("Nothing was started. On a terminal you are asked; --yes starts them.")
 
 
 def is_terminal() -> bool:
@@ -178,10 +176,13 @@ def _servers_to_start(
                 f"not started without a terminal, as a project brings them: {', '.join(others)}"
             )
         return own
-    if not asks or not is_terminal():
+    if not asks:
+        return ()
+    say("")
+    if not is_terminal():
+        say("Nothing was started. On a terminal you are asked; --yes starts them.")
         return ()
     what = "this one to list its" if len(servers) == 1 else f"these {len(servers)} to list their"
-    say("")
     answer = typer.prompt(f"Start {what} tools? [y / N / choose]", "N", show_default=False)
     if answer.strip().lower() in ("c", "choose"):
         return [one for one in servers if typer.confirm(f"  {one.name}?", default=False)]
