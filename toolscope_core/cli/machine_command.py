@@ -176,8 +176,11 @@ def _servers_to_start(
                 f"not started without a terminal, as a project brings them: {', '.join(others)}"
             )
         return own
-    if not asks:
-        return ()
+    return _answer(servers) if asks else ()
+
+
+def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
+    """Those of the servers that a person at the terminal says; none where there is nobody."""
     say("")
     if not is_terminal():
         say("Nothing was started. On a terminal you are asked; --yes starts them.")
