@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.json_files import write_json
 from toolscope_core.model.errors import EXTRAS
 
@@ -93,8 +95,10 @@ main()
 """
 
 
-def test_a_package_that_a_command_lacks_is_named():
-    done = subprocess.run([sys.executable, "-c", MISSING.format(names={"mcp"}) + RUN, "serve", "b"], check=False,
+@pytest.mark.parametrize("command", [("serve", "b"), ("mcp",)])
+def test_a_package_that_a_command_lacks_is_named(command):
+    program = MISSING.format(names={"mcp"}) + RUN
+    done = subprocess.run([sys.executable, "-c", program, *command], check=False,
                           capture_output=True, text=True)  # fmt: skip
     assert (done.stdout, done.returncode) == ("", 2)
     assert "pip install 'toolscope-workbench[gateway]'" in done.stderr

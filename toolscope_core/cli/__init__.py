@@ -43,6 +43,7 @@ COMMANDS = {
     "estimate": "judge_commands.estimate",
     "learn": "learn_commands.learn",
     "tune-embedder": "learn_commands.tune_embedder",
+    "mcp": "mcp_command.mcp",
     "merge": "merge_command.merge",
     "plan-request": "plan_command.plan_request",
     "profile": "profile_command.profile",

@@ -71,7 +71,7 @@ def inspect(
         else {}
     )
     if as_json:
-        parts = {**_inspection(catalog), **({"advice": advice_json(advice)} if advice else {})}
+        parts = {**inspection(catalog), **({"advice": advice_json(advice)} if advice else {})}
         say_json(
             {
                 **parts,
@@ -139,7 +139,7 @@ def tell_findings(findings: Iterable[Finding]) -> None:
         say(f"{item.severity:8} {item.subject}, {item.field}: {item.message}")
 
 
-def _inspection(catalog: Catalog) -> JsonObject:
+def inspection(catalog: Catalog) -> JsonObject:
     """Everything that is known of a catalog, as JSON values."""
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:

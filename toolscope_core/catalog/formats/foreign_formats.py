@@ -243,7 +243,12 @@ BFCL = _Bfcl(
     title="BFCL",
     rules=record_format.ANY_NAMES,
     marks=lambda record: record_format.value_at(record, ("parameters", "type")) == "dict",
-    template={"id": "", "name": "", "description": "", "parameters": {**UNDECLARED, "type": "dict"}},
+    template={
+        "id": "",
+        "name": "",
+        "description": "",
+        "parameters": {**UNDECLARED, "type": "dict"},
+    },
     places=record_format.places(
         id="id", name="name", description="description", schema="parameters", returns="response"
     ),

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
@@ -191,15 +192,18 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
-            server = gateway_server(gateway, version)
-
-            async with anyio.create_task_group() as group:
-                group.start_soon(_when_told, group.cancel_scope.cancel)
-                async with standard_streams() as (incoming, outgoing):
-                    await server.run(incoming, outgoing, server.create_initialization_options())
-                group.cancel_scope.cancel()
+            await answer_on_stdio(gateway_server(gateway, version))
 
     anyio.run(run)
+
+
+async def answer_on_stdio(server: Server[Any]) -> None:
+    """Run the server on standard input and output until the input ends or a signal asks for it."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(_when_told, group.cancel_scope.cancel)
+        async with standard_streams() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        group.cancel_scope.cancel()
 
 
 def serve_over_http(
