@@ -32,12 +32,14 @@ from toolscope_core.check.checks import PairJudge
 from toolscope_core.check.comparison_report import CHECKS, AppPlace, GateItem, compare, gate_items
 from toolscope_core.check.limits import Limits, failures, tokens_over
 from toolscope_core.check.report_files import (
+    MOST_ANNOTATIONS,
     MOST_CHARACTERS,
     MOST_RESULTS,
     code,
     junit_report,
     pull_request_summary,
     sarif_report,
+    workflow_annotations,
 )
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.configuration import AnalysisConfig
@@ -207,3 +209,36 @@ def test_a_file_outside_the_repository_is_placed_by_its_address(tmp_path):
     (result,) = json.loads(sarif_report((), [item], {}, outside))["runs"][0]["results"]
     artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": outside.as_uri()} and "%20" in artifact["uri"]
+
+
+def read_command(line):
+    """Level, properties and message, as the runner of a workflow reads a command."""
+    level, rest, message = re.fullmatch(r"::(\w+) ([^:]*)::(.*)", line).groups()
+    plain = {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}
+
+    def unescaped(text):
+        return re.sub("%(?:0D|0A|3A|2C|25)", lambda escape: plain[escape[0]], text)
+
+    properties = dict(part.split("=", 1) for part in rest.split(","))
+    return (
+        level,
+        {name: unescaped(value) for name, value in properties.items()},
+        unescaped(message),
+    )
+
+
+def test_annotations_are_commands_that_no_text_of_a_catalog_can_end(told):
+    _, failed, items = told
+    odd = "a%0A::error::b\n::error file=c,line=2::d"
+    item, place = GateItem("stale", (odd,), "x", (odd,)), Path("odd,name:50%.json")
+    (line,) = workflow_annotations((), [item], {odd: RecordLine(place, 7)}, FILE).splitlines()
+    level, where, message = read_command(line)
+    title = next(one.title for one in CHECKS if one.name == "stale")
+    assert (level, where) == ("warning", {"file": str(place), "line": "7", "title": title})
+    shown = odd.replace("\n", "⟨U+000A⟩")
+    assert message == f"{shown}: x. {shown}"
+    lines = workflow_annotations(failed, items, {}, FILE).splitlines()
+    levels = [read_command(one)[0] for one in lines]
+    assert set(levels) == {"error", "warning", "notice"}
+    many = [GateItem("stale", (f"t{n}",), "x") for n in range(MOST_ANNOTATIONS + 1)]
+    assert workflow_annotations((), many, {}, FILE).count("::warning ") == MOST_ANNOTATIONS

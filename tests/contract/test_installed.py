@@ -194,10 +194,6 @@ def test_the_app_serves_its_first_page(installed, environ, tmp_path, start):
     assert ("69 tools, analysed" in (tmp_path / "output").read_text()) is (start[0] == "toolscope")
 
 
-SET_UP = "Install ToolScope"
-"""The one step with a command that is not run: it installs what is installed."""
-
-
 @pytest.fixture(scope="module")
 def repository(accepted, tmp_path_factory):
     """A clone with the catalog changed in a pull request, a copy of a tool on another server; its
@@ -225,44 +221,140 @@ def git(folder, *args):
     subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
 
 
-def test_the_steps_of_the_workflow_run(repository, installed, environ, tmp_path):
-    workflow = yaml.safe_load((ROOT / "examples" / "github-actions.yml").read_text("utf-8"))
-    assert workflow[True] == {"pull_request": None}, "YAML 1.1 reads `on` as true"
-    steps = workflow["jobs"]["check"]["steps"]
-    assert all(("uses" in step) != ("run" in step) for step in steps)
-    environ |= workflow["env"]
-    environ |= {
-        "PATH": f"{installed}:{os.environ['PATH']}",
-        "GITHUB_BASE_REF": "main",
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "page.md"),
-        "RUNNER_TEMP": str(tmp_path),
-    }
-    ended = {}
-    for step in steps:
-        if "run" in step and step["name"] != SET_UP:
-            failed = any(done.returncode for done in ended.values())
-            assert not failed or "!cancelled()" in step["if"]
-            command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-            options = {"cwd": repository, "env": environ, "capture_output": True, "text": True}
-            ended[step["name"]] = subprocess.run(command, check=False, **options)
-    codes = {name: done.returncode for name, done in ended.items()}
-    failing = ended["Check the catalog"]
-    assert codes == {name: int(name == "Check the catalog") for name in codes}, failing.stderr
-    assert "1 new overlap, at most 0" in failing.stderr
-    page = (tmp_path / "page.md").read_text("utf-8")
-    assert "### New overlaps (1)" in page
-    assert "localhost:8501/overlap?catalog=" in page
-    assert {path.suffix for path in (tmp_path / "report").iterdir()} == {".md", ".xml", ".sarif"}
+GH = """#!/bin/bash
+printf '%s\\n' "$@" '' >> "$GH_CALLS"
+case "$*" in *--jq*) printf '%s' "$GH_COMMENT";; *) [ -z "$GH_REFUSES" ];; esac
+"""
+"""``gh`` in place of the real one: says which comment is there, and may refuse to write one."""
+SET_UP = "Install ToolScope"
+"""The one step with a command that is not run: it installs what is installed."""
 
 
-def test_the_hook_runs_and_passes_where_nothing_changed(repository, installed, environ):
-    config = yaml.safe_load((ROOT / "examples" / "pre-commit-config.yaml").read_text("utf-8"))
-    ((hook,),) = (repo["hooks"] for repo in config["repos"])
+class Runner:
+    """Runs the steps of the action in a folder, as far as the runner of GitHub does."""
+
+    def __init__(self, place, folder, environ, **inputs):
+        (place / "bin").mkdir()
+        (place / "toolscope-cache").symlink_to(environ["TOOLSCOPE_CACHE_DIR"])
+        (place / "bin" / "gh").write_text(GH)
+        (place / "bin" / "gh").chmod(0o755)
+        self.folder, self.output, self.page = folder, place / "output", place / "page.md"
+        self.gh_calls = place / "calls"
+        self.action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+        self.values = {
+            f"inputs.{name}": inputs.get(name.replace("-", "_"), one.get("default"))
+            for name, one in self.action["inputs"].items()
+        }
+        self.values |= {"github.event.pull_request.number": "5", "github.token": "a-token"}
+        self.values |= {"github.base_ref": "main", "runner.temp": str(place)}
+        self.environ = {
+            **environ,
+            "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
+            "GITHUB_OUTPUT": str(self.output),
+            "GITHUB_REPOSITORY": "ada/desk",
+            "GITHUB_STEP_SUMMARY": str(self.page),
+            "GH_CALLS": str(self.gh_calls),
+            "RUNNER_TEMP": str(place),
+        }
+
+    def filled(self, text):
+        """The text with the values of its expressions, which are names alone."""
+        for _ in range(2):  # a default may have one
+            text = re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda one: self.values[one[1]] or "", text)
+        return text
+
+    def run(self, *names, **environ):
+        """The steps of these names, or all up to the first that fails: by name its end."""
+        ended = {}
+        for step in self.action["runs"]["steps"]:
+            is_one = step["name"] in names if names else step["name"] != SET_UP
+            if "run" in step and is_one:
+                assert "${{" not in step["run"], "an input would be a part of the program"
+                own = {name: self.filled(str(value)) for name, value in step["env"].items()}
+                self.output.write_text("")
+                done = ended[step["name"]] = subprocess.run(
+                    ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+                    cwd=self.folder,
+                    env={**self.environ, **own, **environ},
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                for line in self.output.read_text().splitlines():
+                    name, value = line.split("=", 1)
+                    self.values[f"steps.{step['id']}.outputs.{name}"] = value
+                if done.returncode:
+                    break
+        return ended
+
+    def comment(self, **environ):
+        """The last call of ``gh`` by the step that comments, if it has written the comment, and
+        what stands on the page of the run if not.
+        """
+        for file in (self.gh_calls, self.page):
+            file.unlink(missing_ok=True)
+        (done,) = self.run(COMMENT, **environ).values()
+        assert done.returncode == 0, done.stderr
+        if self.page.exists():
+            return None, self.page.read_text()
+        return self.gh_calls.read_text().strip().split("\n\n")[-1].split("\n"), ""
+
+
+COMMENT = "Say it in the pull request"
+
+
+def test_the_action_checks_and_says_so(repository, installed, environ, tmp_path):
+    (tmp_path / "toolscope").symlink_to(installed.parent)
+    runner = Runner(tmp_path, repository, environ, catalog="tools.json\n")
+    ended = runner.run()
+    assert [done.returncode for done in ended.values()] == [0, 0, 0, 1], ended
+    printed = ended["Check the catalog"].stdout
+    assert "1 new overlap, at most 0" in printed
+    first, *_, last, annotation = printed.splitlines()
+    assert first == f"::stop-commands::{last.strip(':')}"
+    assert annotation.startswith("::error file=tools.json,line=")
+    report = Path(runner.values["steps.check.outputs.report"])
+    suffixes = {path.suffix for path in report.iterdir()}
+    assert suffixes == {".md", ".xml", ".sarif", ".txt"}
+    text = (tmp_path / "toolscope-comment.md").read_text()
+    assert "### New overlaps (1)" in text and "localhost:8501/overlap?catalog=" in text
+    new, _ = runner.comment()
+    assert "POST" in new and "repos/ada/desk/issues/5/comments" in new
+    again, _ = runner.comment(GH_COMMENT="77\n78\n")
+    assert "PATCH" in again and "repos/ada/desk/issues/comments/77" in again
+    for environ in ({"GH_REFUSES": "yes"}, {"GH_TOKEN": ""}, {"PULL_REQUEST": ""}):
+        assert "### New overlaps (1)" in runner.comment(**environ)[1]
+
+
+def test_the_action_ends_as_the_check_does(repository, installed, environ, tmp_path):
+    """The catalog as it was accepted passes; a bundle that the base lacks is named."""
+    (tmp_path / "toolscope").symlink_to(installed.parent)
+    origin = repository.parent / "origin"
+    runner = Runner(tmp_path, origin, environ, catalog="tools.json", base_ref="", fail_on="stale")
+    assert {done.returncode for done in runner.run().values()} == {0}
+    (tmp_path / "other").mkdir()
+    other = Runner(tmp_path / "other", repository, environ, catalog="tools.json", bundle="none")
+    (refused,) = other.run().values()
+    assert refused.returncode == 2 and "none" in refused.stdout
+
+
+def hook_of(name):
+    """The only hook of a file: one to copy, or the one that pre-commit finds in this repository."""
+    entries = yaml.safe_load((ROOT / name).read_text("utf-8"))
+    entries = entries["repos"] if isinstance(entries, dict) else entries
+    (hook,) = (one for entry in entries for one in entry.get("hooks", [entry]))
+    return hook
+
+
+@pytest.mark.parametrize("name", ["examples/pre-commit-config.yaml", ".pre-commit-hooks.yaml"])
+def test_the_hook_runs_and_passes_where_nothing_changed(repository, installed, environ, name):
+    hook = hook_of(name)
     assert re.search(hook["files"], "tools.json") and not hook["pass_filenames"]
     origin = repository.parent / "origin"
     environ["PATH"] = f"{installed}:{os.environ['PATH']}"
     options = {"cwd": origin, "env": environ, "capture_output": True, "text": True}
-    done = subprocess.run(shlex.split(hook["entry"]), check=False, **options)
+    command = [*shlex.split(hook["entry"]), *hook.get("args", ())]
+    done = subprocess.run(command, check=False, **options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("69 tools; nothing ")
 

@@ -1,11 +1,13 @@
-"""The report as files: SARIF 2.1.0 for code scanning, JUnit, and the summary of a pull request.
+"""The report as files: SARIF 2.1.0 for code scanning, annotations of a workflow, JUnit, and the
+summary of a pull request.
 
-The limits are those of GitHub's upload: 5,000 results are kept, a text is cut at 1,000 characters,
-and each result has a place in a file.
+The limits are those of GitHub: of an upload 5,000 results are kept, a text is cut at 1,000
+characters, and each result has a place in a file; of a step's annotations ten of each level.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -78,10 +80,14 @@ def _result(
     return {**result, "relatedLocations": related} if related else result
 
 
+def _sentences(item: GateItem) -> str:
+    start = f"{', '.join(item.tools)}: {item.summary}." if item.tools else f"{item.summary}."
+    return shortened(" ".join([start, *item.details]), _LONGEST)
+
+
 def _message(item: GateItem) -> str:
     """The sentences; what SARIF reads as a link or a place to fill in is escaped."""
-    start = f"{', '.join(item.tools)}: {item.summary}." if item.tools else f"{item.summary}."
-    text = shortened(" ".join([start, *item.details]), _LONGEST)
+    text = _sentences(item)
     for mark, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
         text = text.replace(mark, escaped)
     return f"{text} {item.address}".rstrip()
@@ -102,6 +108,42 @@ def _artifact(file: Path) -> Mapping[str, str]:
     if not path.is_absolute() and ".." not in path.parts:
         return {"uri": quote(path.as_posix(), errors="replace"), "uriBaseId": "%SRCROOT%"}
     return {"uri": Path(file).absolute().as_uri()}
+
+
+MOST_ANNOTATIONS = 10
+_LEVELS = {"warning": "warning", "note": "notice"}
+
+
+def workflow_annotations(
+    failures: Sequence[Failure],
+    items: Sequence[GateItem],
+    lines: Mapping[str, RecordLine],
+    file: Path,
+) -> str:
+    """A line for each case, which GitHub shows at the tool's line where a workflow prints it; the
+    first ``MOST_ANNOTATIONS`` of each level. Levels and places are those of ``sarif_report``.
+    """
+    failing, levels = {one.check for one in failures}, {one.name: one for one in CHECKS}
+    written: Counter[str] = Counter()
+    text = ""
+    for item in items:
+        check = levels[item.check]
+        level = "error" if item.check in failing else _LEVELS[check.level]
+        written[level] += 1
+        if written[level] <= MOST_ANNOTATIONS:
+            place = next((lines[one] for one in item.tools if one in lines), RecordLine(file, 1))
+            path, title = (_of_command(one) for one in (place.file.as_posix(), check.title))
+            where = f"file={path},line={place.line},title={title}"
+            text += f"::{level} {where}::{_of_command(_sentences(item), '%')}\n"
+    return text
+
+
+def _of_command(text: str, marks: str = "%:,") -> str:
+    """The text inside a workflow command, which it cannot end: in one line, ``marks`` escaped."""
+    line = for_terminal(text)
+    for mark in marks:
+        line = line.replace(mark, f"%{ord(mark):02X}")
+    return line
 
 
 _NAME = "toolscope check"

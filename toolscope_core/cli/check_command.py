@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.flaws import record_lines
+from toolscope_core.catalog.flaws import RecordLine, record_lines
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.sources import input_files
@@ -32,7 +32,12 @@ from toolscope_core.check.limits import (
     profile_limits,
     tokens_over,
 )
-from toolscope_core.check.report_files import junit_report, pull_request_summary, sarif_report
+from toolscope_core.check.report_files import (
+    junit_report,
+    pull_request_summary,
+    sarif_report,
+    workflow_annotations,
+)
 from toolscope_core.check.version_changes import change_counts
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
 from toolscope_core.cli.options import CatalogPaths, EmbedderName
@@ -134,6 +139,12 @@ def check(
     sarif: Annotated[
         Path | None, typer.Option(help="Write the report as SARIF 2.1.0, for code scanning.")
     ] = None,
+    annotations: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the report as workflow commands, which GitHub shows beside the lines."
+        ),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -180,8 +191,14 @@ def check(
         write_whole(summary, pull_request_summary(report, failed, items).encode(), "--summary")
     if junit:
         write_whole(junit, junit_report(failed, items), "--junit")
+    if sarif or annotations:
+        paths = tuple(map(_from_here, files))
+        lines = _lines_of_tools(catalog, items, paths)
     if sarif:
-        write_whole(sarif, _sarif(catalog, failed, items, files), "--sarif")
+        write_whole(sarif, sarif_report(failed, items, lines, paths[0]), "--sarif")
+    if annotations:
+        text = workflow_annotations(failed, items, lines, paths[0])
+        write_whole(annotations, text.encode(), "--annotations")
     _tell(report, items)
     if not limits.are_set and not least:
         say("nothing was asked for that fails the check; see --fail-on and --max-new-overlaps")
@@ -207,17 +224,15 @@ def _with_requests(
     return with_cases(report, baseline, requests, ToolsetRanker(setup)) if cases else report
 
 
-def _sarif(
-    catalog: Catalog, failed: Sequence[Failure], items: Sequence[GateItem], files: Sequence[Path]
-) -> bytes:
-    """The report for code scanning, with the line of each tool that a case names."""
-    paths = tuple(map(_from_here, files))
+def _lines_of_tools(
+    catalog: Catalog, items: Sequence[GateItem], paths: Sequence[Path]
+) -> dict[str, RecordLine]:
+    """The line of each tool that a case names, by its id as it is shown."""
     tool_names = {tool for item in items for tool in item.tools}
     by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
     tools = [tool for name, tool in by_name.items() if name in tool_names]
     by_id = record_lines(tools, {path: read_file(path) for path in paths})
-    lines = {name: by_id[tool.id] for name, tool in by_name.items() if tool.id in by_id}
-    return sarif_report(failed, items, lines, paths[0])
+    return {name: by_id[tool.id] for name, tool in by_name.items() if tool.id in by_id}
 
 
 def _from_here(path: Path) -> Path:
