@@ -12,8 +12,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PORT ?= 8501
-# The default encoder in the form that starts at once; without this line its first use makes it.
-MAKE_MODEL := $(BIN)/python -c "from toolscope_core.embedding.minilm import quantized_model; quantized_model()"
 # Each worker begins with a share of its own (tests/conftest.py), and takes from others when it is
 # done. Workers with a thread each: a third one works while the first waits for the browser.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist worksteal
@@ -78,11 +76,9 @@ $(VENV)/bin/python:
 $(VENV)/.app: $(VENV)/bin/python requirements.txt constraints.txt
 	$(PIP) -c constraints.txt torch
 	$(PIP) -c constraints.txt -r requirements.txt
-	$(MAKE_MODEL)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python requirements.txt constraints.txt requirements-dev.txt
 	$(PIP) -c constraints.txt torch
 	$(PIP) -r requirements-dev.txt
-	$(MAKE_MODEL)
 	touch $(VENV)/.app $@

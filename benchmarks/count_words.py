@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 
 from benchmarks.measuring import read_named
-from toolscope_core.embedding.minilm import PIECE_WEIGHTS, packaged_tokenizer
+from toolscope_core.embedding.minilm import PIECE_WEIGHTS, shipped_tokenizer
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import WORD_COUNTS
@@ -35,7 +35,7 @@ LEAST = 5
 
 
 def main() -> None:
-    tokenizer = packaged_tokenizer()
+    tokenizer = shipped_tokenizer()
     pieces = np.zeros(tokenizer.get_vocab_size())
     tools, counts = 0, Counter[str]()
     for name in CATALOGS:

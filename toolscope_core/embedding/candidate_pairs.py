@@ -23,7 +23,7 @@ from toolscope_core.wording.words import keys_of
 
 PairRows = NDArray[np.int32]
 
-_THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "all-MiniLM-L6-v2-int8": 0.6, "thenlper/gte-large": 0.82}
+_THRESHOLDS = {"all-MiniLM-L6-v2": 0.6, "all-MiniLM-L6-v2-8bit": 0.6, "thenlper/gte-large": 0.82}
 _FALLBACK_THRESHOLD = 0.7
 
 _BLOCK = 2048
@@ -53,7 +53,7 @@ class Candidates:
 def default_threshold(model_name: str) -> float:
     """The least cosine of a candidate pair for an embedding model.
 
-    0.6 for all-MiniLM-L6-v2 and its int8 form, calibrated on labelled pairs; 0.82 for
+    0.6 for all-MiniLM-L6-v2 and its 8-bit form, calibrated on labelled pairs; 0.82 for
     thenlper/gte-large (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable
     between models, so set the threshold after a look at the collision curve.
     """

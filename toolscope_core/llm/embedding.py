@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.encoders import CrossScorer, SentenceEmbedder
-from toolscope_core.embedding.minilm import QUANTIZED_MODEL, MiniLmEmbedder
+from toolscope_core.embedding.minilm import SHIPPED_MODEL, MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.chat import sendable
 from toolscope_core.llm.http_replies import HttpReply, failure_of
@@ -132,7 +132,7 @@ def embedder_of(
         raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
     remote = remote or settings.embeddings_model
     if local or not remote:
-        return local_embedder(local or QUANTIZED_MODEL)
+        return local_embedder(local or SHIPPED_MODEL)
     address = base_url or settings.base_url
     if not address:
         raise ConfigError(
@@ -151,10 +151,10 @@ def encoder_and_cache(
 
 
 def local_embedder(name: str) -> Embedder:
-    """The default by its name, all-MiniLM-L6-v2-int8, or a sentence-transformers model by name or
+    """The default by its name, all-MiniLM-L6-v2-8bit, or a sentence-transformers model by name or
     folder.
     """
-    return MiniLmEmbedder() if name == QUANTIZED_MODEL else SentenceEmbedder(name)
+    return MiniLmEmbedder() if name == SHIPPED_MODEL else SentenceEmbedder(name)
 
 
 def scorer_of(config: RetrievalConfig) -> PairScorer | None:
