@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -169,6 +170,15 @@ def test_what_a_catalog_hides_is_not_said_to_the_agent(desk):
     assert "hidden-unicode" in {one["code"] for one in findings}
     cases = results[0].structured_content["changes"]["cases"]
     assert {"block", "changed"} & {one["check"] for one in cases}
+
+
+def test_an_input_that_has_nothing_ends_the_server(desk):
+    """``/dev/null`` is a device that no program can wait for."""
+    command = [sys.executable, "-m", "toolscope_core", "mcp"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    options = {"cwd": desk, "env": environ, "stdin": subprocess.DEVNULL, "capture_output": True}
+    done = subprocess.run(command, check=False, timeout=60, **options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):

@@ -110,7 +110,7 @@ def _is_stream(descriptor: int) -> bool:
     if sys.platform == "win32":
         return False
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 Finder = Callable[[ToolCalls], ToolFinder]
