@@ -19,7 +19,7 @@ from tests.support.model_server import ModelServer
 from tests.support.properties import EXAMPLES
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
-from toolscope_core.embedding.minilm import MiniLmEmbedder
+from toolscope_core.embedding.minilm import MODEL, MiniLmEmbedder
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """What a property says of its own time, which on a busy machine is somebody else's."""
@@ -152,7 +152,7 @@ def _the_default_encoder_is_loaded_once():
 
 def _of_the_default(shared, own):
     default = MiniLmEmbedder()
-    return lambda embedder: own(embedder) if embedder._file else shared(default)
+    return lambda embedder: shared(default) if embedder._file == MODEL else own(embedder)
 
 
 def data_dir() -> Path:

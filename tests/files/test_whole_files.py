@@ -16,7 +16,6 @@ OWN_FILES = {
     "catalog/clients/client_table.py": "text of a script for a client",
     "catalog/shards.py": "JSON Lines of any size, a line at a time, of a regular file",
     "cli/__init__.py": "the program itself",
-    "embedding/minilm.py": "cache",
     "embedding/vector_cache.py": "cache",
     "files/folders.py": "cache, and what reads every other file",
     "wording/products.py": "package",
