@@ -9,6 +9,7 @@ from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.evaluation.comparison import ComparedQuery
 from toolscope_core.model.catalog import Problem
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import canonical_json
@@ -311,3 +312,5 @@ def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work
         "Acme Corp": ("acme_get_weather", "acme_list_files", "acme_send_mail"),
         "globex": ("globex_send_mail",),
     }
+    with pytest.raises(DecisionError, match="up to 200"):
+        listing_panel.change(work.snapshot(record.id), ["acme_send_mail"], "x" * 201, "ann")

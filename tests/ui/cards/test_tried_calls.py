@@ -8,7 +8,7 @@ from tests.merging.test_edited_maps import FOUND, NEW, OLD
 from toolscope_core.merging.edited_maps import with_edited_map
 from toolscope_core.merging.synthesis import document_of
 from toolscope_core.model.errors import DecisionError
-from ui.documents.argument_editor import sample_call, signature, try_call
+from ui.documents.argument_editor import signature, try_call
 
 ALPHA = with_edited_map(OLD, FOUND, NEW.schema, {"moves": {"town": {"to": "city"}}})
 DOCUMENT = document_of(NEW)
@@ -47,10 +47,6 @@ def test_a_schema_that_no_validator_reads_refuses_nothing_and_fetches_nothing(ho
     assert tried.new == {"city": "Oslo"} and not tried.problems
     values = {"moves": {"unit": {"to": "city", "values": [["c", "celsius"], ["f", "far"]]}}}
     assert with_edited_map(OLD, FOUND, schema, values).moves
-
-
-def test_the_sample_call_has_a_value_for_each_parameter():
-    assert '"unit": "c"' in sample_call(OLD)
 
 
 def test_the_signature_says_types_values_defaults_and_what_is_optional():

@@ -107,12 +107,6 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
     assert "<b>" not in json.dumps(json.loads(figure.to_json()))
 
 
-def test_hidden_cosines_are_gaps():
-    values = np.where(NEAR.values < 0.6, NONE, NEAR.values)
-    (cells, _) = heatmap(replace(NEAR, values=values), 0.6).data
-    assert cells.z[0, 1] is None and cells.z[1, 2] == 75
-
-
 @pytest.mark.parametrize("grid", [COUNTS, NEAR, MEANS, WIDE], ids=["counts", "near", "means", "q"])
 def test_nothing_in_it_looks_like_new_data_when_it_is_shown_again(grid):
     kept = np.ones(grid.values.shape, dtype=bool)

@@ -15,7 +15,7 @@ BEFORE = Panel(
 AFTER = Panel("after", POINTS[[0, 2]], ("get", "put"), ("a", ""), ("a", ""), ((0, 1), (2,)))
 REGIONS = (Region(1.0, 1.0, ("mail", HOSTILE)),)
 MAP = ToolMap((BEFORE, AFTER), REGIONS, "server")
-ONE, ONE_ONLY = Marks(picked=(1,)), Marks(picked=(1,), only=True)
+ONE = Marks(picked=(1,))
 SCORES = Silhouettes(
     (2, 3, 4),
     (("before", 9, np.array([0.3, 0.4, 0.5])), ("after", 5, np.array([0.2, 0.5, np.nan]))),
@@ -41,12 +41,6 @@ def test_the_pointer_shows_the_description_shortened_and_escaped():
     assert hover.endswith("…") and len(hover) < 120
 
 
-def test_what_was_found_has_a_ring_and_the_nearest_a_line_in_the_first_panel():
-    *_, lines, rings = map_charts.tool_map(MAP, Marks(ringed=(1, 2), near=(0, 2))).data
-    assert (list(lines.x), list(lines.y)) == ([0.0, 4.0, None], [1.0, 5.0, None])
-    assert (list(rings.x), rings.marker.symbol) == ([2.0, 4.0], "circle-open")
-
-
 def test_twelve_groups_have_a_colour_and_all_others_step_back():
     names = [f"g{at:03}" for at in range(150) for _ in range(160 - at)]
     size = len(names)
@@ -64,27 +58,6 @@ def test_the_points_chosen_are_rows_of_the_catalog():
     assert map_charts.tools_at(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"
     assert map_charts.tools_at(MAP, points) == {0, 1, 2}
     assert map_charts.tools_at(MAP, [{"curve_number": 9, "point_index": 0}]) == set(), "a ring"
-
-
-def test_what_is_not_picked_is_dimmed():
-    assert all(trace.selectedpoints is None for trace in map_charts.tool_map(MAP).data)
-    first, second, third, _ = map_charts.tool_map(MAP, ONE).data
-    assert (list(first.selectedpoints), list(second.selectedpoints)) == ([1], [0])
-    assert list(third.selectedpoints) == []
-    assert third.unselected.marker.opacity < 0.3
-
-
-def test_only_the_picked_are_drawn_where_and_as_they_were():
-    every = map_charts.tool_map(MAP)
-    some = map_charts.tool_map(MAP, ONE_ONLY)
-    first, second = some.data
-    assert (list(first.x), list(first.y), list(second.x)) == ([2], [3], [0])
-    assert first.marker.color == every.data[0].marker.color
-    assert some.layout.xaxis.range == every.layout.xaxis.range
-    points = [{"curve_number": 0, "point_index": 0}]
-    assert map_charts.tools_at(MAP, points, ONE_ONLY) == {1}
-    assert map_charts.tools_at(MAP, [{"curve_number": 1, "point_index": 0}], ONE_ONLY) == {0, 1}
-    assert len(map_charts.tool_map(MAP, Marks(only=True)).data) == len(every.data), "none is picked"
 
 
 def test_a_map_looks_like_no_new_data_when_it_is_shown_again():
@@ -112,11 +85,6 @@ def test_many_points_are_drawn_by_webgl(monkeypatch):
     assert map_charts.tool_map(MAP).data[0].type == "scatter"
     monkeypatch.setattr(map_charts, "MOST_SVG", 2)
     assert map_charts.tool_map(MAP).data[0].type == "scattergl"
-
-
-def test_an_empty_toolset_has_a_map():
-    none = Panel("before", np.zeros((0, 2)), (), (), (), ())
-    assert not map_charts.tool_map(ToolMap((none,), (), "server")).data
 
 
 def test_tables_say_the_same_as_the_pictures():

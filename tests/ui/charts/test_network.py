@@ -97,10 +97,6 @@ def test_only_what_joins_pulls_tools_together():
     assert pulls == {"merge", "joined", "bridge", "family"}
 
 
-def test_nothing_is_drawn_of_nothing():
-    assert network.drawing(Network((), ())).nodes == []
-
-
 def test_the_table_has_a_row_an_edge_the_doubtful_first():
     rows = data_tables.records(network.doubtful_first(MIXED), network.edge_columns(MIXED))
     assert [row["probability"] for row in rows] == [0.0, 0.6, 0.85, 0.7, 0.97, 1.0, 0.8]

@@ -49,8 +49,3 @@ def test_servers_whose_cut_labels_are_equal_stay_two():
     groups = pictures.by_server(["x" * 40 + "1", "x" * 40 + "2", ""])
     assert [rows for _, rows in groups] == [[2], [0], [1]]
     assert groups[0][0] == "no server"
-
-
-def test_every_named_server_looks_different():
-    looks = {pictures.look(place) for place in range(pictures.MOST_SERVERS)}
-    assert len(looks) == pictures.MOST_SERVERS

@@ -10,8 +10,8 @@ from tests.evaluation.agent.test_agent_run import QUERIES, scripted
 from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.support.model_server import ModelServer
 from tests.ui.services.small_workspace import Functions, add_queries, open_workspace
-from toolscope_core.model.configuration import AgentConfig, Budget, Endpoint
-from toolscope_core.model.errors import ConfigError, JobError
+from toolscope_core.model.configuration import AgentConfig, Endpoint
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import agent_jobs, evaluations
@@ -81,24 +81,6 @@ def test_both_toolsets_are_worked_with_and_kept_as_an_experiment(work, catalog_i
     experiment = get_experiment(work.store, kept.number)
     sheet = evaluations.spreadsheet(experiment).decode()
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
-
-
-def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(
-    work, catalog_id, servers, server
-):
-    work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=5)))
-    job = agent_jobs.start(work.snapshot(catalog_id), WANTED, servers, KEYS)
-    with pytest.raises(JobError, match="budget"):
-        work.analyses.wait(job)
-    assert finished(work, catalog_id) == ()
-    assert judging.runs(work.snapshot(catalog_id))[0].state == "paused"
-    work.endpoints.save(Endpoint(server.url, "m"))
-    agent_jobs.run(work.snapshot(catalog_id), WANTED, servers, KEYS)
-    assert len(server.received) == 5 + 2 * 4
-    assert [run.state for run in judging.runs(work.snapshot(catalog_id))] == ["done"]
-    again = agent_jobs.run(work.snapshot(catalog_id), WANTED, servers, KEYS)
-    assert again == finished(work, catalog_id)[0].number
-    assert len(server.received) == 5 + 2 * 4 + 12, "asked for again it is done again"
 
 
 def test_the_agent_may_be_given_the_best_tools_of_each_request(work, catalog_id, servers, server):

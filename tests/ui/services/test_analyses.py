@@ -1,4 +1,3 @@
-import gc
 import threading
 import uuid
 
@@ -83,11 +82,3 @@ def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
     assert work.snapshot(ids[2]).analysed is found[2]
     assert work.snapshot(ids[1]).analysed is found[1]
     assert work.snapshot(ids[0]).analysed is None  # no job says that it was finished
-
-
-def test_a_big_analysis_is_left_out_of_the_collection_of_garbage(monkeypatch):
-    monkeypatch.setattr(analyses, "COLLECTED", 3)
-    before = gc.get_freeze_count()
-    work, i = open_workspace()
-    work.analyses.run(i)
-    assert gc.get_freeze_count() > before

@@ -38,12 +38,6 @@ def decision(seq, batch="b", action="accept", **detail):
     )  # fmt: skip
 
 
-def test_what_was_decided_at_once_is_a_batch_the_latest_first():
-    made = batches([decision(1), decision(2), decision(3, ""), decision(4, "c"), decision(5, "c"),
-                    decision(6, "alone")])  # fmt: skip
-    assert [batch.seqs for batch in made] == [(4, 5), (1, 2)]
-
-
 def test_the_sample_of_a_batch_is_random_and_always_the_same_and_counts_the_last_answers():
     rows = [decision(seq) for seq in range(1, 41)]
     (batch,) = batches(rows)

@@ -103,12 +103,6 @@ def test_names_tell_sizes_like_stands_beside_like_and_the_strongest_stay(known, 
     assert found.total == 3
 
 
-def test_no_blocks_make_an_empty_grid(known):
-    found = block_grid(known, (), "mean")
-    assert (found.blocks, found.total, found.outside) == ((), 0, 6)
-    assert found.grid.values.shape == (0, 0)
-
-
 def test_two_blocks_close_up_show_every_cosine(known, plan):
     alpha, beta, _ = blocks_of(plan, "servers")
     found = tile(known, alpha, beta)
@@ -146,10 +140,6 @@ def test_the_cells_to_choose_are_the_highest_and_come_in_order():
     assert collisions.strongest_cells(values, False).tolist() == [[0, 0], [1, 1], [0, 1]]
     assert collisions.strongest_cells(values, True, own=1).tolist() == [[0, 1]]
     assert collisions.strongest_cells(values, False, limit=1).tolist() == [[0, 0]]
-
-
-def test_repeated_names_are_numbered():
-    assert collisions.distinct(["get", "put", "get"]) == ("get", "put", "get #2")
 
 
 def test_cells_of_selected_rows_and_columns_stand_out_or_are_alone(known):

@@ -109,19 +109,6 @@ def test_a_form_that_nobody_touched_gives_every_schema_back_to_the_byte(benchmar
     assert len(declared) >= 300
 
 
-def test_cells_are_changed_added_and_removed_in_their_places(draft):
-    cells = {
-        "edited_rows": {1: {"required": True, "enum": ["1"], "description": None}},
-        "deleted_rows": [0],
-        "added_rows": [{"name": "when", "type": "string", "enum": None}, {}],
-    }
-    rows = with_cells(rows_of(draft), cells)
-    assert [row.name for row in rows] == ["days", "place", "when", ""]
-    assert (rows[0].required, rows[0].enum, rows[0].origin) == (True, ("1",), "days")
-    assert rows[1] == rows_of(draft)[2]
-    assert rows[2] == ParameterRow(name="when")
-
-
 def test_a_cell_changes_only_what_it_shows(draft):
     unit, days, place = rows_of(draft)
     rows = [

@@ -3,14 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, WEATHER, add_analysed, catalog
-from toolscope_core.catalog.sources import Source
+from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, catalog
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.model.catalog import Catalog, Finding, Problem
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
-from toolscope_core.model.tool import Tool, canonical_json
+from toolscope_core.model.tool import Tool
 from ui.catalog import overview_panel
 from ui.catalog.listing_panel import PROBLEMS
 from ui.overlap import curves, maps, threshold_panel
@@ -18,7 +17,7 @@ from ui.shared import data_tables
 from ui.shared.charts import pictures
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list
-from ui.shared.pairs.pair_list import PairFilter, closest, pair_counts
+from ui.shared.pairs.pair_list import PairFilter, pair_counts
 from ui.shared.services import searches
 from ui.shared.services.searches import Lookup
 from ui.shared.tools import catalog_tables
@@ -42,14 +41,6 @@ def analysis(shared):
 def plan(shared):
     work, catalog_id = shared
     return work.snapshot(catalog_id).plan
-
-
-def source(*tools, label="tools.json"):
-    return Source(label, canonical_json({"tools": list(tools)}).encode())
-
-
-def record(name, description="Do it."):
-    return {"name": name, "description": description, "inputSchema": {"type": "object"}}
 
 
 # --- what a catalog holds ---------------------------------------------------------------------
@@ -96,16 +87,6 @@ def test_rejects_are_csv_without_formulas():
     assert '"\'=HYPERLINK(""x"")"' in text
     assert "'@cmd" in text
     assert '"{""a"": 1,\n}"' in text
-
-
-# --- adding -----------------------------------------------------------------------------------
-
-
-def test_a_preview_is_read_once_and_again_for_other_bytes_or_another_format(work):
-    files = [source(record("one"))]
-    assert work.catalogs.preview(files) is work.catalogs.preview(files)
-    assert work.catalogs.preview([source(record("other"))]).tools[0].name == "other"
-    assert work.catalogs.preview(files, "mcp").format == "mcp"
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -164,17 +145,6 @@ def test_the_verdict_follows_the_thresholds_of_the_judge(analysis):
     assert counts.total == pairs.total == 6
     families = pair_list.pair_list(judged, PairFilter("family"), COST).rows
     assert [row.family for row in families] == [0.9, weights.family_at], "by their own probability"
-
-
-def test_a_catalog_without_overlap_tells_its_closest_pair(work):
-    record = add_analysed(work, "Apart", MAIL, SUM, WEATHER)
-    assert pair_list.matching(work.snapshot(record.id), PairFilter()).rows == ()
-    assert components.clusters(work.snapshot(record.id)) == ()
-    nearest = closest(work.snapshot(record.id).analysed)
-    vectors = work.snapshot(record.id).analysed.vectors
-    assert nearest.similarity == pytest.approx(np.triu(vectors @ vectors.T, 1).max(), abs=1e-5)
-    alone = add_analysed(work, "Alone", MAIL)
-    assert closest(work.snapshot(alone.id).analysed) is None
 
 
 # --- the merge graph --------------------------------------------------------------------------

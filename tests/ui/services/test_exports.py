@@ -19,20 +19,6 @@ from ui.shared.services import exports, review
 from ui.shared.services.exports import export_targets
 
 
-def test_every_client_and_format_is_offered_once_and_the_loaded_one_last():
-    labels = [choice.label for choice in export_targets("mcp")]
-    assert labels == [
-        *("Claude Code", "Cursor", "VS Code", "FastMCP", "ToolHive"),
-        "Anthropic MCP connector",
-        *("OpenAI chat", "OpenAI responses", "Anthropic", "Gemini", "Neutral file"),
-        "MCP file, as loaded",
-    ]
-    assert [choice.format for choice in export_targets("anthropic") if choice.target.writes] == [
-        *("openai-chat", "openai-responses", "mcp", "gemini", "neutral", None)
-    ]
-    assert export_targets("bfcl")[-1].label == "BFCL file, as loaded"
-
-
 def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_id, work):
     choice, called = export_targets("mcp")[0], "Team / Tools!"
 

@@ -12,9 +12,9 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.catalog import overview
 from ui.documents.document_form import document_checks
-from ui.shared.cards.queue import KindQueue, short_kind
+from ui.shared.cards.queue import short_kind
 from ui.shared.graph import components
-from ui.shared.pairs import pair_list, pair_view
+from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services import review
 
@@ -30,20 +30,6 @@ def own(monkeypatch):
 # Counted and queued --------------------------------------------------------------------------
 
 
-def test_duplicates_families_and_siblings_are_counted_apart(work, catalog_id):
-    counts = review.progress(work.snapshot(catalog_id)).clusters
-    assert (counts.duplicates, counts.families) == (KindQueue(1, 0), KindQueue(2, 0))
-    assert (counts.drop_ins, counts.safe) == (1, 1)
-    assert "2 families" in counts.waiting_in_words
-    pairs = pair_list.pair_counts(work.snapshot(catalog_id).analysis)
-    kept = pair_list.matching(work.snapshot(catalog_id), PairFilter("keep")).matching
-    assert pairs.siblings == pairs.keep == kept >= 1
-    assert pair_list.pair_counts(work.snapshot(catalog_id).analysis) is pairs, "counted once"
-    review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, SCHWAB), "ann")
-    after = review.progress(work.snapshot(catalog_id)).clusters
-    assert (after.duplicates, after.families) == (KindQueue(1, 0), KindQueue(1, 1))
-
-
 def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
     (pair,) = family_catalog.pairs(family_catalog.SHOPS)
     judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
@@ -56,19 +42,6 @@ def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
 
 
 # Pairs ---------------------------------------------------------------------------------------
-
-
-def test_a_pair_says_relation_who_serves_whom_and_the_words_apart(work, catalog_id):
-    family = pair_view.view(work.snapshot(catalog_id), Pair.of(*BANKS[:2]))
-    assert family.verdict.outcome == "family"
-    differs, serves, *words_apart = family.relation
-    assert "fidelity / robinhood" in differs and "neither can take" in serves
-    assert [part.split("“")[1] for part in words_apart] == ["fidelity”.", "robinhood”."]
-    assert family.family_at == work.snapshot(catalog_id).analysed.judge.weights.family_at
-    same = pair_view.view(work.snapshot(catalog_id), Pair.of("fetch_recipe", "get_recipe")).relation
-    assert "each could take every call" in same[1] and same[2].startswith("Neither uses a word")
-    near = {n.id: n.verdict for n in family.neighbours[0]}
-    assert near[SCHWAB] == "family"
 
 
 def test_what_tells_two_tools_apart_is_said_of_pairs_that_nobody_is_sure_of():

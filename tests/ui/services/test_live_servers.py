@@ -137,18 +137,6 @@ def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id, live)
     assert [server.name for server in kept] == ["a", "b"], "so that it can be tried again"
 
 
-def test_what_needs_no_value_is_read_again_without_its_configuration(work, catalog_id, live):
-    plain = {**entry("good"), "env": {"HOME": "${HOME}"}}
-    config = configuration(plain=plain, secret=entry("good"))
-    live_servers.remember(work.store, "Again", read(work, catalog_id, config, "plain", "secret"))
-    stored = live_servers.last_read(work.store, "Again").configuration
-    assert [server.needs_configuration for server in stored.servers] == [False, True]
-    survey = read(work, catalog_id, stored, "plain", "secret")
-    plain, secret = survey.offers
-    assert len(plain.tools) == 2
-    assert "configuration" in secret.failure
-
-
 def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):
     config = configuration(a=entry("good"))
     work.catalogs.add("One", work.snapshot(catalog_id).catalog)
@@ -173,8 +161,3 @@ def test_a_damaged_row_is_as_none(work, value, live):
     with closing(sqlite3.connect(work.store.place)) as connection, connection:
         connection.execute("UPDATE server_source SET value = ? WHERE name = ?", (value, '"Hurt"'))
     assert live_servers.last_read(work.store, "Hurt") is None
-
-
-def test_an_address_is_a_configuration_too(live):
-    (server,) = live_servers.configuration("text", b"https://tools.example.com/mcp\n").servers
-    assert server.host == "tools.example.com"

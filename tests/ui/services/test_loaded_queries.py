@@ -38,6 +38,16 @@ def test_a_set_that_is_too_large_is_refused(work, catalog_id, monkeypatch):
         loaded_queries.add(work.snapshot(catalog_id), b"x" * 11, "q.jsonl")
 
 
+def test_the_example_comes_with_queries_that_its_tools_answer(work):
+    record = work.add_example()
+    (view,) = loaded_queries.sets(work.snapshot(record.id))
+    assert view.unknown == () and view.content.problems == ()
+    assert view.judged == len(view.content.queries) > 20
+    loaded_queries.delete(work.snapshot(record.id), view.name)
+    assert work.add_example() == record
+    assert loaded_queries.sets(work.snapshot(record.id)) == (), "it stays as it was"
+
+
 def test_sets_are_kept_for_all_versions_and_deleted(work, catalog_id):
     loaded_queries.add(work.snapshot(catalog_id), LINES, "q.jsonl")
     loaded_queries.add(work.snapshot(catalog_id), b"query\nRain?", "a.csv")

@@ -128,26 +128,3 @@ def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, own
     again = own_maps.map_of(catalog_id, "PCA", "states", compare=False)
     assert again is own_maps.map_of(catalog_id, "PCA", "states", compare=False), "drawn once"
     assert again.panels[0].groups[at] == "accepted"
-
-
-def test_silhouettes_are_measured_once_for_each_toolset(work, catalog_id, computed_aside, own_maps):
-    assert own_maps.silhouettes(catalog_id) is None
-    work.analyses.wait(own_maps.start_silhouettes(catalog_id))
-    first = own_maps.silhouettes(catalog_id)
-    assert first.counts == (2, 3, 4)
-    sizes = {name: tools for name, tools, _ in first.variants}
-    assert sizes == {"as it came in": 8, "merged": 7}
-    own_maps.run_silhouettes(catalog_id)
-    assert computed_aside == ["silhouettes"] * 2
-    accept_drop_in(work, catalog_id)
-    assert own_maps.silhouettes(catalog_id) is None, "the merged toolset is another one"
-    own_maps.run_silhouettes(catalog_id)
-    assert computed_aside == ["silhouettes"] * 3
-    assert [tools for _, tools, _ in own_maps.silhouettes(catalog_id).variants] == [8, 5]
-
-
-def test_the_nearest_of_a_tool_are_others_the_closest_first(shared):
-    work, catalog_id = shared
-    near = maps.nearest(work.snapshot(catalog_id), 0)
-    assert 0 not in near and len(near) == module.NEAREST
-    assert [*near.values()] == sorted(near.values(), reverse=True)

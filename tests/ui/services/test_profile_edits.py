@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import Functions, add_queries
+from tests.ui.services.small_workspace import Functions
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from toolscope_core.model.profile import Profile, ToolRule
-from toolscope_core.profiles.intent_cover import with_choice, with_cover
+from toolscope_core.model.profile import Profile
+from toolscope_core.profiles.intent_cover import with_choice
 from ui.profiles import profile_edits
 
 MAIL, SUM = "alpha/send_mail", "beta/add_numbers"
@@ -34,36 +34,6 @@ def test_of_two_people_the_second_has_to_look_again(desk):
         saved(Profile("desk"), MAIL)
     with pytest.raises(DecisionError, match="small letters"):
         saved(Profile("My desk"), MAIL)
-
-
-def test_a_tool_that_rules_take_in_is_kept_out_by_hand_and_forgotten_where_none_does(desk):
-    *_, saved = desk
-    ruled = saved(Profile("desk", include=ToolRule(servers=("beta",))), MAIL)
-    assert ruled.ways[SUM] == "rule"
-    out = saved(ruled.profile, SUM, MAIL, is_in=False)
-    assert {MAIL, SUM}.isdisjoint(out.ids)
-    ways = {one: tool.origin for one, tool in out.profile.tools.items()}
-    assert ways[SUM] == "kept out" and MAIL not in ways
-    assert SUM in saved(out.profile, SUM).ids
-
-
-def test_requests_that_a_query_set_has_count_with_its_answers(desk):
-    work, catalog_id, edits, _ = desk
-    rows = [{"query": "Add up 1 and 2", "gold": [SUM]}, {"query": "Fly", "gold": ["x/fly"]}]
-    add_queries(work, catalog_id, rows, "asked.jsonl")
-    queries = edits.queries(catalog_id, ["Add up 1 and 2", "Fly", "Send a mail to a person"])
-    assert [one.gold for one in queries][2] == ()
-    assert not edits.waits(catalog_id, queries)
-    cover = edits.cover(catalog_id, queries, 1, None)
-    assert SUM in cover.ids and any("send_mail" in one for one in cover.ids)
-    edits.save(
-        catalog_id, with_cover(work.snapshot(catalog_id).plan, Profile("desk"), cover), "ann"
-    )
-    report, effect = edits.report(catalog_id, edits.tools_by_profile(catalog_id)["desk"])
-    assert [one.text for one in report.unserved] == ["Fly"]
-    assert report.unasked == ()
-    assert report.tokens < report.whole == sum(edits.tokens(catalog_id).values())
-    assert "2 requests with answers" in effect[-1]
 
 
 def test_tools_that_are_alike_in_a_profile_are_named(desk):

@@ -4,8 +4,7 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from ui.shared.services import reshapes, review, toolsets
-from ui.shared.services.reshapes import APART, groups_of
+from ui.shared.services import reshapes, review
 
 
 def test_the_proposal_as_it_is_cannot_be_recorded(work, catalog_id):
@@ -51,21 +50,3 @@ def test_a_link_leads_to_the_cluster_that_holds_most_of_the_tools(work, catalog_
     ids = ["beta/add_numbers", "alpha/get_weather"]
     assert reshapes.home(work.snapshot(catalog_id), ids).document.name == "get_weather"
     assert reshapes.home(work.snapshot(catalog_id), ["beta/add_numbers"]) is not None, "the nearest"
-
-
-def test_groups_come_in_the_order_of_their_numbers_and_those_apart_last():
-    assert groups_of({"b": 2, "a": 2, "z": 1, "c": APART}) == [["z"], ["a", "b"], ["c"]]
-
-
-def test_a_flag_stands_on_its_tools_changes_no_version_and_is_undone(work, catalog_id):
-    mail = by_name(work, catalog_id, "send_mail")
-    toolsets.flag(work.snapshot(catalog_id), mail.members[:1], "ann", "ask the owner")
-    assert by_name(work, catalog_id, "send_mail").version == mail.version
-    (flag,) = review.flags_on(work.snapshot(catalog_id), mail)
-    assert flag.detail == {"note": "ask the owner"}
-    with pytest.raises(DecisionError, match="give one of up to"):
-        toolsets.flag(work.snapshot(catalog_id), mail.members, "ann", " ")
-    review.undo(
-        work.snapshot(catalog_id), "ann", review.active_decisions(work.snapshot(catalog_id))[0].seq
-    )
-    assert review.flags_on(work.snapshot(catalog_id), mail) == ()

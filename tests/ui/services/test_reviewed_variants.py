@@ -84,18 +84,6 @@ def test_searches_read_what_was_accepted_unless_told_otherwise(work, catalog_id,
     assert first(work, catalog_id, variants=False) != ["get_weather"]
 
 
-def test_an_edit_and_a_rejection_hold_until_they_are_taken_back(work, catalog_id, variants):
-    accept_variants(variants, catalog_id)
-    shorter = replace(WRITTEN, questions=())
-    edited = variants.decide(catalog_id, {"alpha/send_mail": shorter}, "bob")
-    rejected = variants.decide(catalog_id, {"beta/get_weather": Augmentation("")}, "bob")
-    assert [*sorted(states(work, catalog_id).values())] == ["edited", "rejected", "waiting"]
-    assert variants.accepted_variants(catalog_id) == {"alpha/send_mail": shorter}
-    review.undo(work.snapshot(catalog_id), "bob", rejected.seq)
-    review.undo(work.snapshot(catalog_id), "bob", edited.seq)
-    assert variants.accepted_variants(catalog_id)["alpha/send_mail"] == WRITTEN
-
-
 def test_merges_and_variants_do_not_wait_for_each_other(work, catalog_id, variants):
     mail = next(
         c for c in review.queue(work.snapshot(catalog_id)) if "alpha/send_mail" in c.members
@@ -162,16 +150,6 @@ def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variant
     sizes = (PlanConfig(expanded=is_on) for is_on in (True, False))
     one, other = (exports.figures(work.snapshot(catalog_id), config).size for config in sizes)
     assert one != other
-
-
-def test_what_people_edited_or_merged_keeps_its_wording(work, catalog_id, variants):
-    accept_variants(variants, catalog_id)
-    config = PlanConfig(accept="all", expanded=True)
-    plan = work.snapshot(catalog_id).plan_under(config)
-    plain = work.snapshot(catalog_id).plan_under(replace(config, expanded=False))
-    for item, before in zip(plan.tools, plain.tools, strict=True):
-        if len(item.members) > 1 and before.tool.description != MAIL.description:
-            assert item == before
 
 
 def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, variants):

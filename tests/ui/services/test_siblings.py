@@ -13,14 +13,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation
 from ui.documents import siblings as siblings_module
-from ui.shared.services import (
-    exports,
-    loaded_queries,
-    model_runs,
-    review,
-    reviewed_variants,
-    toolsets,
-)
+from ui.shared.services import exports, loaded_queries, model_runs, review, reviewed_variants
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"
 START = tool("alpha", "get_flight_origin", TEXT_OF_BOTH, flight=TEXT)
@@ -48,16 +41,6 @@ def queries(card):
     """The requests that the last rewrite of a card is measured on."""
     last = card.rewrites[-1]
     return [*last.training.queries, *last.held_out.queries]
-
-
-def test_what_leaves_otherwise_is_not_listed_and_what_people_keep_apart_is(flights):
-    work, i, siblings = flights
-    toolsets.leave_out(work.snapshot(i), [START.id], "ann", "not used")
-    assert siblings.pairs(i, 0.6) == ()
-    review.undo(work.snapshot(i), "ann", review.active_decisions(work.snapshot(i))[0].seq)
-    both = [START.id, END.id]
-    toolsets.never_merge(work.snapshot(i), both, toolsets.version(work.snapshot(i), both), "ann")
-    assert [one.pair for one in siblings.pairs(i, 0.6)] == [PAIR]
 
 
 def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(flights):

@@ -86,11 +86,3 @@ def test_at_its_own_cut_the_effect_is_the_plan_of_a_real_catalog(benchmark_catal
     assert now.groups
     clusters = work.snapshot(record.id).plan.clusters
     assert set(now.groups) == {c.members for c in clusters if c.relation != "family"}
-
-
-def test_a_stricter_cut_tells_what_vanishes(shared):
-    work, i = shared
-    own = own_thresholds(work.snapshot(i).analysis)
-    moved = threshold_panel.moved_clusters(work.snapshot(i), MergeThresholds(own.similarity, 0.5))
-    assert moved.now.merges >= moved.plan.merges
-    assert moved.plan.thresholds == own

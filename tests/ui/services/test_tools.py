@@ -1,4 +1,4 @@
-from tests.ui.services.small_workspace import by_name, catalog
+from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.pair import tool_key
 from ui.shared.services import review
 from ui.shared.tools.tool_drawer import tool_view
@@ -14,11 +14,3 @@ def test_it_tells_the_decisions_on_it_and_on_no_other(shared):
         work.snapshot(catalog_id), "ana", review.active_decisions(work.snapshot(catalog_id))[0].seq
     )
     assert tool_view(work.snapshot(catalog_id), tool_key("beta/get_weather")).decisions == ()
-
-
-def test_before_the_analysis_the_definition_is_there(shared):
-    work, _ = shared
-    record = work.catalogs.add("New", catalog())
-    view = tool_view(work.snapshot(record.id), tool_key("beta/send_mail"))
-    assert view.tool.name == "send_mail"
-    assert (view.neighbours, view.cluster) == ((), None)
