@@ -1,12 +1,9 @@
 """The graphs in Chromium: clicks that reach Python, a split at a bridge, hostile titles."""
 
-import io
 import json
 import re
 
-import numpy as np
 import pytest
-from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.test_hostile_catalog import PROPOSALS
@@ -160,16 +157,6 @@ def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
     clusters(page).click(position={"x": 18, "y": 52})
     expect(page.locator(CLUSTER)).to_have_count(0)
     expect(page).not_to_have_url(re.compile("drawn="))
-
-
-@pytest.mark.nightly
-def test_it_is_dark_in_the_dark(watched, tmp_path):
-    watched.page.emulate_media(color_scheme="dark")
-    page = add(watched, tmp_path, "counters")
-    shot = Image.open(io.BytesIO(page.locator(f"{CLUSTER} .canvas").screenshot())).convert("L")
-    grey = np.asarray(shot)
-    assert np.median(grey) < 60, "the ground is dark"
-    assert (grey > 180).sum() > 100, "names are light"
 
 
 @pytest.mark.nightly  # test_hostile_catalog.py draws hostile titles by day

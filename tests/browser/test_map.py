@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from ui.overlap.maps import NEAREST
-
 
 def open_map(watched, **query):
     page = watched.open("overlap", catalog="Example", view="Map", **query)
@@ -58,17 +56,6 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     expect(page.get_by_text(re.compile("tools selected$"))).to_have_count(0)
 
 
-def test_a_search_rings_a_tool_and_its_nearest_are_joined_to_it(watched):
-    page = open_map(watched, method="PCA", map_beside="false")
-    lines = page.locator(".js-plotly-plot .scatterlayer .js-line")
-    assert lines.count() == 0
-    box = page.get_by_placeholder("name, server, description")
-    box.fill("exchange_rate")
-    watched.answered(lambda: box.press("Enter"))
-    expect(page.get_by_text(re.compile("^Nearest to "))).to_be_visible()
-    expect(lines).to_have_count(NEAREST)
-
-
 @pytest.mark.nightly
 def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     page = open_map(watched, method="PCA", map_beside="false")
@@ -84,22 +71,3 @@ def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
     assert faint(page) == 0
     drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
     assert selected(page) == count
-
-
-@pytest.mark.nightly  # UMAP is compiled first, for half a minute
-def test_umap_is_computed_aside_and_then_shown_in_the_dark_too(watched):
-    watched.page.emulate_media(color_scheme="dark")
-    page = open_map(watched)
-    expect(page.get_by_text("distances between groups")).to_be_visible()
-    watched.settled()
-    ground = page.locator('[data-testid="stApp"]').evaluate(
-        "e => getComputedStyle(e).backgroundColor"
-    )
-    assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60
-    plate = page.locator(".js-plotly-plot .annotation rect.bg").last
-    assert "45" in plate.evaluate("e => getComputedStyle(e).fill"), (
-        "words stand on their own ground"
-    )
-    page.get_by_text("More", exact=True).click()
-    page.get_by_role("button", name=re.compile("^Measure before")).click()
-    expect(page.get_by_text(re.compile("The silhouette is lower at"))).to_be_visible()

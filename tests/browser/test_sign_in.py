@@ -1,11 +1,9 @@
 """Signing in at an OpenID provider of our own, over real HTTP; decisions carry who is signed in."""
 
-import json
 import re
-import threading
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 from joserfc import jwt
@@ -13,6 +11,7 @@ from joserfc.jwk import RSAKey
 from playwright.sync_api import expect
 
 from tests.browser.conftest import free_port, lone_tab, running
+from tests.support.loopback import LoopbackReplies, LoopbackServer
 from toolscope_core.store.catalog_rows import list_catalogs
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.engine import Store
@@ -26,68 +25,39 @@ def provider():
     key = RSAKey.generate_key(2048, {"kid": "one"})
     nonces = {}
 
-    class Provider(BaseHTTPRequestHandler):
-        @property
-        def origin(self):
-            return f"http://127.0.0.1:{self.server.server_port}"
-
-        def answer(self, content):
-            body = json.dumps(content).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
+    class Provider(LoopbackReplies, BaseHTTPRequestHandler):
         def do_GET(self):
             path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
             if path == "/keys":
-                self.answer({"keys": [key.as_dict(private=False)]})
+                self.reply(200, {"keys": [key.as_dict(private=False)]})
             elif path == "/authorize":
                 nonces["code"] = query["nonce"][0]
-                self.send_response(302)
                 back = query["redirect_uri"][0]
-                self.send_header("Location", f"{back}?code=code&state={query['state'][0]}")
-                self.end_headers()
+                self.reply(302, location=f"{back}?code=code&state={query['state'][0]}")
             else:
-                self.answer(
-                    {
-                        "issuer": self.origin,
-                        "authorization_endpoint": f"{self.origin}/authorize",
-                        "token_endpoint": f"{self.origin}/token",
-                        "jwks_uri": f"{self.origin}/keys",
-                        "response_types_supported": ["code"],
-                        "subject_types_supported": ["public"],
-                        "id_token_signing_alg_values_supported": ["RS256"],
-                    }
-                )
+                origin = self.server.origin
+                about = {
+                    "issuer": origin,
+                    "authorization_endpoint": f"{origin}/authorize",
+                    "token_endpoint": f"{origin}/token",
+                    "jwks_uri": f"{origin}/keys",
+                    "response_types_supported": ["code"],
+                    "subject_types_supported": ["public"],
+                    "id_token_signing_alg_values_supported": ["RS256"],
+                }
+                self.reply(200, about)
 
         def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.content()
             now = int(time.time())
-            claims = {
-                **PERSON,
-                "iss": self.origin,
-                "aud": "toolscope",
-                "iat": now,
-                "exp": now + 600,
-                "nonce": nonces["code"],
-            }
+            claims = {**PERSON, "iss": self.server.origin, "aud": "toolscope", "iat": now}
+            claims |= {"exp": now + 600, "nonce": nonces["code"]}
             token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, key)
-            self.answer(
-                {"access_token": "a", "token_type": "Bearer", "expires_in": 600, "id_token": token}
-            )
+            answer = {"access_token": "a", "token_type": "Bearer", "expires_in": 600}
+            self.reply(200, {**answer, "id_token": token})
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with LoopbackServer(Provider) as server:
+        yield server.origin
 
 
 def test_nothing_is_shown_before_signing_in_and_decisions_carry_who_did(chromium, tmp_path):

@@ -25,7 +25,7 @@ from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import tool_size, tool_tokens
 from toolscope_core.check.baseline import Baseline, catalog_changes
 from toolscope_core.check.checks import PairJudge
-from toolscope_core.check.comparison_report import CHECKS, AppPlace, compare, gate_items
+from toolscope_core.check.comparison_report import AppPlace, compare, gate_items
 from toolscope_core.check.limits import Limits, failures, growth_limit
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Server
@@ -236,13 +236,6 @@ def test_limits_are_told_with_what_they_allow(judge):
     assert not Limits().are_set and Limits(new_overlaps=0).are_set
     with pytest.raises(ConfigError, match="overlaps is -1"):
         Limits(new_overlaps=-1)
-
-
-def test_counts_in_words():
-    checks = {one.name: one for one in CHECKS}
-    assert checks["family"].count_in_words(1).startswith("1 new pair of ")
-    assert checks["family"].count_in_words(2).startswith("2 new pairs of ")
-    assert checks["stale"].count_in_words(0) == "0 decisions gone stale"
 
 
 @pytest.mark.case(81)

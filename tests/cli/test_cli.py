@@ -119,15 +119,6 @@ def test_one_tool_that_no_client_of_mcp_reads_is_held_back_and_the_others_are_wr
     assert [tool["name"] for tool in written["tools"]] == ["weigh"]
 
 
-def test_the_accept_policies_take_more_and_more(tmp_path, small):
-    sizes = []
-    for policy in ("none", "auto", "all"):
-        out = tmp_path / policy
-        run("merge", small, "--out", out, "--accept", policy)
-        sizes.append(read_json(out / "manifest.json")["counts"]["tools_after"])
-    assert 23 == sizes[0] > sizes[1] > sizes[2]
-
-
 def test_decisions_are_applied_and_come_out_again(tmp_path, small, small_bundle):
     ids = read_json(small_bundle / "clusters.json")[0]["members"]
     decisions, out, third = (tmp_path / name for name in ("decisions.jsonl", "again", "third"))
@@ -354,13 +345,6 @@ def test_an_edit_that_is_not_applied_is_said_with_its_line(tmp_path):
     again = run("merge", EXAMPLE, "--out", out, "--gateway", "--decisions", file)
     assert "our_name" in (out / "toolset.json").read_text("utf-8")
     assert not again.stderr
-
-
-def test_a_result_that_cannot_be_written_is_said(tmp_path):
-    pairs = tmp_path / "pairs.jsonl"
-    pairs.write_text("", "utf-8")
-    done = run("judge", EXAMPLE, "--pairs", pairs, "--out", pairs / "x.jsonl", code=2)
-    assert "cannot be written" in done.stderr
 
 
 def test_a_terminal_sees_progress(monkeypatch, capsys, tmp_path):

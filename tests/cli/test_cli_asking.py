@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from tests.cli.test_cli import run
-from tests.support.json_files import read_json, read_lines, write_json, write_lines
+from tests.support.json_files import read_json, read_lines, write_lines
 from tests.support.printed import figures
 from tests.support.replies import answering, questions_of, same_verb, served
 from toolscope_core.catalog.readers import read_catalog
@@ -170,13 +170,6 @@ def test_the_estimate_asks_nobody_and_names_every_task(server, tools, small):
     assert not server.received
 
 
-def test_grades_are_written_for_every_tool(server, tools, small, tmp_path):
-    output = run("quality", small, "--out", tmp_path / "q.jsonl").output
-    rows = read_lines(tmp_path / "q.jsonl")
-    assert len(rows) == len(tools) and f"0 High, {len(tools)} Medium, 0 Low" in output
-    assert {(row["score"], row["band"]) for row in rows} == {(3, "Medium")}
-
-
 def test_a_tool_without_a_usable_grade_is_a_row_without_one_and_is_graded_next_time(
     server, small, tmp_path
 ):
@@ -296,16 +289,6 @@ def test_a_budget_that_was_saved_holds_here_too(server, merge, tmp_path):
     assert not server.received
 
 
-def test_another_model_costs_what_the_price_table_says(server, small):
-    with opened_endpoints() as endpoints:
-        endpoints.save(Endpoint(server.url, "saved"))
-        endpoints.save_prices({"m": Prices(1e6, 1e6)})
-    output = run("estimate", small, "--base-url", server.url, "--model", "m").stdout
-    assert "of money" in output
-    output = run("estimate", small, "--base-url", server.url, "--model", "n").stdout
-    assert "of money" not in output
-
-
 def test_variants_are_written_once_checked_and_searched(server, tools, small, tmp_path):
     """Of the tools one gets the address of a stranger, as a model that was led astray writes it."""
 
@@ -332,15 +315,3 @@ def test_variants_are_written_once_checked_and_searched(server, tools, small, tm
     checked = run("augment", small, "--from", out, "--out", tmp_path / "w.jsonl").output
     assert "doubtful" in checked and "calls" not in checked
     assert run("search", small, "Ask", "--variants", out, "-k", 1).output.startswith("  1")
-
-
-def test_one_changed_tool_costs_one_question(server, small, tmp_path):
-    command = ("augment", small, "--out", tmp_path / "v.jsonl")
-    assert "variants augmentation: " in run("estimate", small).output
-    run(*command)
-    calls = len(server.received)
-    changed = read_json(small)
-    changed[0]["tools"][0]["description"] += " It is new."
-    catalog = write_json(tmp_path / "changed.json", changed)
-    output = run("augment", catalog, "--out", tmp_path / "w.jsonl").output
-    assert len(server.received) == calls + 1 and "; 1 call," in output

@@ -72,21 +72,6 @@ def test_requests_are_split_in_several_ways_and_stand_against_not_split(
     assert "--decompose is 'x'" in run(*arguments, "--decompose", "x", code=2).output
 
 
-def test_without_queries_requests_are_made_and_called_so(small):
-    output = run("stress", small, "--decompose", "none").output
-    assert "made from descriptions" in output
-
-
-def test_a_higher_threshold_merges_less(swept, small, small_queries):
-    sizes = [point["tools"] for point in swept]
-    assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
-    assert all(point["tccr"] == 1.0 for point in swept)
-    given = ("--queries", small_queries, "--accept", "all", *PLAIN)
-    table = run("sweep", small, *given, "--move", "k").output.splitlines()
-    assert table[1].split()[0] == "k"
-    assert [line.split()[0] for line in table[2:5]] == ["1", "2", "3"]
-
-
 def test_the_floor_of_a_sweep_is_given_and_merges_with_a_gateway_are_more(
     swept, small, small_queries
 ):
@@ -105,13 +90,6 @@ def test_the_parts_are_switched_on_and_off(small, small_queries):
     assert sizes["none"] > sizes["drop-in"] > sizes["gateway"]
     table = run(*given).output.splitlines()
     assert table[1].split()[:3] == ["reranker", "merger", "correction"] and len(table) == 12
-
-
-def test_a_sweep_reranks_with_the_cross_encoder_that_is_named(
-    small, small_queries, no_model_is_found
-):
-    given = ("sweep", small, "--queries", small_queries, "--move", "k", "--rerank", "gone")
-    assert "gone cannot be loaded" in run(*given, code=2).output
 
 
 def test_encoders_are_measured_by_their_names(small, small_queries, no_model_is_found, monkeypatch):

@@ -71,12 +71,6 @@ def test_what_cannot_be_used_is_said(args, message):
     assert message in run(*args, code=2).output
 
 
-def test_a_folder_of_something_else_is_not_replaced(queries, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    done = run("learn", EXAMPLE, "--queries", queries, "--out", tmp_path, code=2)
-    assert "(mine.txt)" in done.output
-
-
 def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
     tiny, out = save_tiny_bert(tmp_path), tmp_path / "tuned"
     given = ("--queries", queries, "--embedder", tiny, "--out", out)

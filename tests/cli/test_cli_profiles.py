@@ -43,13 +43,6 @@ def test_a_profile_is_made_from_requests_and_shown(here):
     assert "--name" in run("profile", "tools.json", "--queries", "asked.jsonl", code=2).stderr
 
 
-def test_a_search_says_which_tools_serve_a_request_and_a_budget_is_kept(here):
-    make = ("--name", "small", "--queries", "asked.jsonl", "--by", "search", "--per-job", 1)
-    output = run("profile", "tools.json", *make, "--budget", 40).stdout
-    assert "not within the budget: " in output
-    assert "small: 0 tools" in output or "small: 1 tool" in output
-
-
 def test_a_model_plans_what_the_people_in_a_transcript_asked_for(here, model_server, tmp_path):
     asked = [
         {"role": "user", "content": "Tell Ann about it"},

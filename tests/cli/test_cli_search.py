@@ -115,11 +115,6 @@ def test_queries_of_tool2vec_are_whole(queries):
     assert run(*asked, "--as-in-paper", "tool2vec").output == run(*asked, *whole).output
 
 
-def test_the_best_can_be_compared_token_by_token():
-    done = run("search", EXAMPLE, "Say this in French", "--rerank", "late", "-k", 1)
-    assert "rerank 0.41  translate_to_french" in done.output, "0.7 of 1.7"
-
-
 def test_a_query_set_becomes_rankings(queries, tmp_path):
     out = tmp_path / "run.jsonl"
     done = run("search", EXAMPLE, "--queries", queries, "--out", out, "-k", 4)

@@ -5,8 +5,6 @@ goes.
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,12 +26,6 @@ def options(command):
 def test_every_command_keeps_its_options(name):
     commands = typer.main.get_command(app).commands
     assert set(CONTRACT["commands"][name]) <= options(commands[name].load())
-
-
-def test_the_package_is_a_program():
-    command = [sys.executable, "-m", "toolscope_core", "--help"]
-    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "merge" in answer.stdout
 
 
 def test_every_variable_is_still_read():

@@ -144,20 +144,6 @@ def test_every_file_of_the_program_is_in_it(wheel):
     assert names == {name for name in files if not any(one in name for one in left_out)}
 
 
-def test_the_command_merges_the_packaged_example_from_another_folder(installed, environ, tmp_path):
-    def output(*args):
-        options = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True}
-        done = subprocess.run(args, check=False, **options)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    code = "from toolscope_core.evaluation.query_sets import example_path; print(example_path())"
-    example = Path(output(installed / "python", "-c", code).strip())
-    assert example.is_relative_to(installed.parent)
-    assert "69 tools in" in output(installed / "toolscope", "merge", example, "--out", "bundle")
-    assert (tmp_path / "bundle" / "manifest.json").is_file()
-
-
 @pytest.mark.case(94)
 @pytest.mark.parametrize(
     "start",

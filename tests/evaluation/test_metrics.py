@@ -4,11 +4,9 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, ndcg_score
 
 from toolscope_core.evaluation.metrics import RANKING_METRICS as METRICS
 from toolscope_core.evaluation.metrics import gains
@@ -78,21 +76,6 @@ def test_without_alternatives_they_are_those_of_ranx():
         ours = {name: metric(row["ranking"], gold, row["k"]) for name, metric in METRICS.items()}
         assert ours == pytest.approx({name: row[name] for name in METRICS}), row
     assert len(rows) == 30
-
-
-@given(RANKINGS, GOLD, CUTOFFS)
-def test_ndcg_is_that_of_scikit_learn(ranking, gold, k):
-    relevant = np.array([[float(one in gold) for one in ranking]])
-    falling = np.arange(len(ranking), 0, -1.0)[None, :]
-    assert value("ndcg", ranking, gold, k) == pytest.approx(ndcg_score(relevant, falling, k=k))
-
-
-@given(RANKINGS, GOLD)
-def test_average_precision_of_a_whole_ranking_is_that_of_scikit_learn(ranking, gold):
-    relevant = [one in gold for one in ranking]
-    falling = range(len(ranking), 0, -1)
-    theirs = average_precision_score(relevant, list(falling))
-    assert value("map", ranking, gold, len(ranking)) == pytest.approx(theirs)
 
 
 @given(RANKINGS, GOLD, CUTOFFS)

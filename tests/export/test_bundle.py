@@ -101,15 +101,6 @@ def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files
     assert zipfile.ZipFile(BytesIO(zipped(files))).namelist() == list(NAMES)
 
 
-def test_never_merge_and_decisions_are_written(analysis):
-    tools = analysis.catalog.tools[:2]
-    ids, prints = [tool.id for tool in tools], [tool.fingerprint for tool in tools]
-    files = files_of(analysis, logged(decision_on(tools, "keep_apart")))
-    assert loaded(files, "never_merge.json") == [ids]
-    row = json.loads(files["decisions.jsonl"])
-    assert (row["action"], row["ids"], row["fingerprints"]) == ("keep_apart", ids, prints)
-
-
 def test_aliases_lead_from_names_that_are_free(files):
     aliases = loaded(files, "aliases.json")
     assert aliases["wordsmith-text"]["translate_to_french"] == "translate"
@@ -188,21 +179,6 @@ NUMBERS = Tool("add_numbers", "add_numbers", "Add up numbers.", schema={"type": 
 def shops(tmp_path_factory):
     tools = sorted((*PRICES, NUMBERS), key=lambda tool: tool.id)
     return analysed(Catalog(tuple(tools)), tmp_path_factory.mktemp("shops"), threshold=0.4)
-
-
-def test_a_family_is_a_gateway_with_a_selector_that_says_what_differs(shops):
-    files = files_of(shops, format="neutral")
-    (row,) = loaded(files, "clusters.json")
-    assert row["members"] == [tool.id for tool in PRICES]
-    assert (row["relation"], row["kind"], row["selector"]) == ("family", "gateway", "provider")
-    tools = loaded(files, "toolset.json")["tools"]
-    merged = next(tool for tool in tools if tool["members"] == row["members"])
-    selector = merged["parameters"]["properties"]["provider"]
-    assert merged["id"] == row["canonical"] == "get_ebay_price"
-    assert selector["enum"] == ["ebay", "amazon", "walmart"], "the canonical's own comes first"
-    counts = loaded(files, "manifest.json")["counts"]
-    assert counts["clusters_by_relation"] == {"family": 1}
-    assert (counts["families"], counts["drop_ins"], counts["siblings"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])

@@ -17,12 +17,7 @@ from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.export.bundle_readme import zip_files
-from toolscope_core.export.eager_choice import (
-    LoadingEvidence,
-    eager_ids,
-    loaded_tools,
-    loading_sizes,
-)
+from toolscope_core.export.eager_choice import LoadingEvidence, eager_ids, loaded_tools
 from toolscope_core.export.namespaces import described_servers, in_namespaces, namespace_text
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.clusters import apply_clusters
@@ -69,13 +64,6 @@ def test_what_the_scan_blocks_is_in_no_prompt_unless_a_person_chose_it():
     blocked = replace(catalog(*TOOLS), findings=(Finding(SUM.id, "block", "x", "name", "Odd."),))
     assert chosen(shares=LOST, cat=blocked)[1] == (FILES.id,)
     assert SUM.id in chosen(shares=LOST, deferrals={SUM.id: False}, cat=blocked)[1]
-
-
-def test_the_sizes_of_both_are_those_of_the_whole():
-    plan = replace(apply_clusters(catalog(*TOOLS), (), gateway=False), eager=frozenset([MAIL.id]))
-    eager, deferred = loading_sizes(plan, costs := Costs(), "anthropic")
-    assert eager == costs.size(MAIL, "anthropic")
-    assert eager + deferred == loading_sizes(replace(plan, eager=None), costs, "anthropic")[0]
 
 
 # Namespaces

@@ -1,7 +1,5 @@
 """Evaluation: measured by jobs, shown as tables and pictures, merges taken back."""
 
-import json
-
 import pytest
 
 from tests.ui.services.small_workspace import add_queries, by_name, say_one_account
@@ -15,7 +13,7 @@ from toolscope_core.store.experiment_rows import (
 from ui.evaluation import evaluations
 from ui.evaluation.evaluations import ExperimentRequest
 from ui.shared.cards import change_effect_panel
-from ui.shared.services import experiments, loaded_queries, review
+from ui.shared.services import experiments, review
 
 QUERIES = [
     {
@@ -68,7 +66,11 @@ def test_figures_of_both_toolsets_and_what_shows_over_merging(page):
     assert "**TCCR**: the share of gold calls" in page.text
     merges = page.tables("members")[0]
     joins = dict(zip(merges["members"], merges["joins"], strict=True))
-    assert joins[", ".join(by_name(page.work, page.catalog_id, "send_mail").members)] == "b"
+    mails = by_name(page.work, page.catalog_id, "send_mail").members
+    assert joins[", ".join(mails)] == "b"
+    page.tick("measured_merges", list(merges["members"]).index(", ".join(mails)))
+    page.press("take_back")
+    assert [(one.action, one.ids) for one in page.now.log[-1:]] == [("keep_apart", mails)]
     page.open("evaluation", outcome="won")
     rows = page.tables("moved")[0]
     assert list(rows["query"]) == ["send a mail to a person"]
@@ -159,6 +161,17 @@ def test_experiments_are_listed_with_what_is_out_of_date(page):
     rows = page.tables("state")[0]
     assert list(rows["number"]) == [second, first]
     assert list(rows["state"]) == ["current", "decisions changed"]
+    third = measure(page)
+    page.at.run()
+    page.tick("experiments", 0, 2)
+    side_by_side = page.tables("figure", "change")[0]
+    assert f"experiment {third}" in side_by_side and f"experiment {first}" in side_by_side
+    page.press(f"open_{first}")
+    assert "changed since" in page.text
+    experiment(page, "Kept runs")
+    page.tick("experiments", 0)
+    page.press(f"delete_{third}")
+    assert list(page.tables("state")[0]["number"]) == [second, first]
 
 
 def test_a_half_finished_sweep_is_shown_and_said(page):
@@ -213,21 +226,3 @@ def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     requests, won, lost, *_, need_two = page.figures("not enough queries")
     assert (requests, won, lost, need_two) == (2, 1, 0, 1)
     assert list(page.tables("request")[0]["request"]) == ["send a mail to a person"]
-
-
-def test_what_is_measured_is_kept_until_the_requests_are_others(page):
-    mails, i = by_name(page.work, page.catalog_id, "send_mail"), page.catalog_id
-    change = change_effect_panel.merge(page.work.snapshot(i), mails)
-    change_effect_panel.run(page.work.snapshot(i), [change])
-    assert (
-        change_effect_panel.effect(page.work.snapshot(i), change)
-        is change_effect_panel.effect(page.work.snapshot(i), change)
-        is not None
-    )
-    loaded_queries.delete(page.work.snapshot(i), "q.jsonl")
-    assert change_effect_panel.effect(page.work.snapshot(i), change).touched == 0, (
-        "there is none left"
-    )
-    row = json.dumps({"query": "post it", "gold": ["beta/send_mail"]})
-    loaded_queries.add(page.work.snapshot(i), row.encode(), "other.jsonl")
-    assert change_effect_panel.effect(page.work.snapshot(i), change) is None

@@ -9,7 +9,7 @@ from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.cluster import outcome_word
-from toolscope_core.model.pair import Pair, pair_key, tool_key
+from toolscope_core.model.pair import Pair, pair_key
 from ui.shared import safe_text
 from ui.shared.pairs import pair_view
 from ui.shared.services import review, toolsets
@@ -27,10 +27,6 @@ def page(open_app, monkeypatch):
 
 def title(page):
     return page.at.subheader[0].value.replace("\\", "")
-
-
-def links(page):
-    return {link.proto.label: link.proto for link in page.at.get("page_link")}
 
 
 def queue(page, key="queue"):
@@ -199,14 +195,6 @@ def test_a_pair_of_a_family_says_so_and_shows_both_probabilities(page):
     page.at.session_state["pair_more"] = "Signals"
     page.at.run()
     assert metrics(page.at) == {"Same job": "0.00", "Family": "0.70"}
-
-
-@pytest.mark.usefixtures("through_the_app")
-def test_the_drawer_knows_families(page):
-    page.open("review", tool=tool_key(BANKS[0]))
-    labels = " ".join(links(page))
-    assert f":violet[{FAMILY}]" in labels
-    assert r"In **get\_positions\_schwab**" in labels
 
 
 def test_the_document_of_a_family_is_untouched_until_somebody_edits_it(page):

@@ -51,11 +51,3 @@ def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, o
     assert "network" in drawings(app)
     app = open_page(monkeypatch, work, "review", cluster=weather.id)
     assert "hang together" not in " ".join(box.label for box in app.expander)
-
-
-def test_where_nothing_overlaps_the_closest_pair_is_named(monkeypatch, own):
-    work, _ = own
-    small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
-    said = words(open_page(monkeypatch, work, "graph", catalog="Apart"))
-    assert "would merge no tools" in said
-    assert r"send\_mail" in said

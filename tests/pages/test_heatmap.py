@@ -32,15 +32,6 @@ def click(app, key, point):
     return app.run()
 
 
-def test_the_first_level_is_servers_by_pairs(monkeypatch, work):
-    app = heatmap(monkeypatch, work)
-    assert list(table(app).columns) == ["one", "other", "pairs"]
-    assert "Showing 3 servers" in words(app)
-    assert place(app) == {}
-    assert "share tools" in words(app)
-    assert "done by" in app.dataframe[-1].value.columns
-
-
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     app = heatmap(monkeypatch, work)
     shown = collisions.grid_of(work.snapshot(1), "servers", "pairs")

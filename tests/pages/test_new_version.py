@@ -91,19 +91,6 @@ def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
     assert app.button(key="analyse")
 
 
-def test_a_version_that_is_done_with_stands_below_the_figures(monkeypatch, work):
-    record = next_version(work)
-    for card in (
-        *review.queue_part(work.snapshot(record.id), "again"),
-        *review.queue_part(work.snapshot(record.id), "new"),
-    ):
-        review.decide(work.snapshot(record.id), "accept", card, "ann")
-    text = words(open_page(monkeypatch, work))
-    assert "3 decisions hold." in text and "wait" not in text.partition("3. New")[0]
-    assert figures(text, "proposals with")[0] == 0
-    assert text.index("holds 9 tools") < text.index("**1. What changed**")
-
-
 def test_any_earlier_version_can_be_compared(monkeypatch, work):
     next_version(work)
     third = add_analysed(work, "Desk", CHANGED, *TOOLS[1:-1])

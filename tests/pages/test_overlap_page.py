@@ -10,7 +10,6 @@ from tests.pages.screen import figures, metrics, open_page, words
 from tests.ui.services import small_workspace
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.comparison_report import AppPlace
-from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import Pair, pair_key
 from ui.overlap import curves
 from ui.shared.charts import pictures
@@ -126,23 +125,6 @@ def test_a_large_curve_is_counted_while_the_page_stays(monkeypatch, work):
     work.analyses.wait(work.snapshot(1).job(curves.KIND).id)
     app.run()
     assert len(app.get("plotly_chart")) == 1
-
-
-def test_a_counting_that_failed_is_told_and_can_be_tried_again(monkeypatch, work):
-    monkeypatch.setattr(curves, "COUNTED_AT_ONCE", 4)
-    with monkeypatch.context() as patch:
-        patch.setattr(curves, "run", _fail)
-        with pytest.raises(JobError):
-            work.analyses.wait(curves.start(work.snapshot(1)))
-    app = open_page(monkeypatch, work, "overlap", view="Threshold")
-    assert "no room" in words(app)
-    assert "Counting all pairs" not in words(app)
-    app.button(key="count").click().run()
-    assert "Counting all pairs" in words(app)
-
-
-def _fail(*_):
-    raise ConfigError("no room")
 
 
 def test_moving_the_threshold_changes_the_numbers(monkeypatch, work):

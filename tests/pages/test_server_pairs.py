@@ -67,16 +67,6 @@ def test_the_other_servers_tools_are_kept_before_anything_is_accepted(of_one_acc
     assert decisions(page) == {"exact copy, keeps alpha"}
 
 
-def test_what_is_not_ticked_is_left_alone(of_one_account):
-    page = of_one_account
-    page.press("together_")
-    assert page.button("accept_all_").label == "Accept all 2"
-    page.tick("every_tool_", 1)
-    assert page.button("accept_all_").label == "Accept the 1 ticked"
-    page.press("accept_all_")
-    assert list(page.tables("other says")[0]["proposal"]) == ["exact copy, keeps alpha", "accepted"]
-
-
 def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_account(open_app):
     page = open_app(*BOTH).open("review")
     page.press("together_")
