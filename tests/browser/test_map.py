@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 
@@ -54,20 +53,3 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     expect(page.get_by_text(re.compile("undone"))).to_be_visible()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.get_by_text(re.compile("tools selected$"))).to_have_count(0)
-
-
-@pytest.mark.nightly
-def test_a_single_panel_stays_as_it_is_until_the_selection_is_cleared(watched):
-    page = open_map(watched, method="PCA", map_beside="false")
-    page.locator(".js-plotly-plot").evaluate("plot => { plot.dataset.stays = 'yes' }")
-    drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
-    count = selected(page)
-    watched.settled()
-    assert faint(page) > 0, "the browser dims what is not selected"
-    assert page.locator(".js-plotly-plot").get_attribute("data-stays") == "yes"
-    page.get_by_role("button", name="Clear", exact=True).click()
-    expect(page.get_by_text(re.compile("tools selected$"))).to_have_count(0)
-    watched.settled()
-    assert faint(page) == 0
-    drag(page, (0.05, 0.05), (0.6, 0.05), (0.6, 0.6), (0.05, 0.6), (0.05, 0.06))
-    assert selected(page) == count

@@ -173,44 +173,6 @@ def test_a_key_held_down_acts_once(watched):
     expect(page).not_to_have_url(second)
 
 
-@pytest.mark.nightly
-def test_the_head_of_a_column_sets_the_order_of_the_keys(watched):
-    page = watched.open("review", catalog="Example")
-
-    def head():
-        box = page.locator('.st-key-queue canvas[data-testid="data-grid-canvas"]').bounding_box()
-        watched.answered(lambda: page.mouse.click(box["x"] + 70, box["y"] + 17))
-
-    def names(most=4):
-        """The cards in the order of J, from the one that is shown."""
-        cards = {page.url: heading(page).inner_text()}
-        page.locator("h1").click()
-        while len(cards) < most:
-            before = page.url
-            page.keyboard.press("j")
-            expect(page).not_to_have_url(before)
-            watched.settled()
-            if page.url in cards:
-                break
-            cards[page.url] = heading(page).inner_text()
-        return list(cards.values())
-
-    def follows(seen, order):
-        around = [*order, *order]
-        return any(seen == around[at : at + len(seen)] for at in range(len(order)))
-
-    first = names(most=99)
-    alphabet = sorted(first)
-    assert not follows(first[:4], alphabet)
-    assert not follows(first[:4], alphabet[::-1])
-    head()
-    assert follows(names(), alphabet)
-    head()
-    assert follows(names(), alphabet[::-1])
-    head()
-    assert follows(names(), first), "the order it had"
-
-
 @pytest.fixture
 def busy():
     """A machine that has other work to do, on each core."""

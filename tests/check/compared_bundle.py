@@ -4,13 +4,12 @@ import json
 from dataclasses import replace
 
 from tests.support.analyses import analysed
+from tests.support.decisions import decision_on, logged
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, WEATHER, catalog, on
-from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.decision import Decision
 
 OTHER_MAIL = on("beta", MAIL)
 OTHER_WEATHER = on("beta", WEATHER)
@@ -18,25 +17,13 @@ BEFORE = catalog(MAIL, OTHER_MAIL, WEATHER, OTHER_WEATHER, SUM)
 WORDS = {"threshold": 0.4}
 
 
-def decided(action, *tools, **detail):
-    prints, ids = tuple(t.fingerprint for t in tools), tuple(t.id for t in tools)
-    return Decision(action, prints, ids, "Ada", "2026-01-02T03:04:05+00:00", detail=detail)
-
-
-def log_of(*decisions):
-    log = ()
-    for one in decisions:
-        log = (*log, admit(log, one))
-    return log
-
-
 KEPT = {"relation": "duplicate", "canonical": MAIL.fingerprint, "kind": "drop_in"}
-ACCEPTED = decided("accept", MAIL, OTHER_MAIL, **KEPT)
-REJECTED = decided("keep_apart", WEATHER, OTHER_WEATHER)
+ACCEPTED = decision_on((MAIL, OTHER_MAIL), "accept", **KEPT)
+REJECTED = decision_on((WEATHER, OTHER_WEATHER), "keep_apart")
 
 
 def write_bundle(folder, tmp_path, *decisions, before=BEFORE):
-    analysis, log = analysed(before, tmp_path, **WORDS), log_of(*decisions)
+    analysis, log = analysed(before, tmp_path, **WORDS), logged(*decisions)
     config = PlanConfig(accept="none")
     files = bundle_of(analysis, plan_merge(analysis, log, config), log, config).files()
     write_folder(files, folder)

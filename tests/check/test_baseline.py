@@ -12,10 +12,10 @@ from tests.check.compared_bundle import (
     OTHER_WEATHER,
     REJECTED,
     WEATHER,
-    decided,
     write_bundle,
     write_catalog,
 )
+from tests.support.decisions import decision_on
 from toolscope_core.check.baseline import read_baseline
 from toolscope_core.export.bundle import zipped
 from toolscope_core.model.errors import CatalogError, ExportError
@@ -26,7 +26,7 @@ MAILS, WEATHERS = Pair.of(MAIL.id, OTHER_MAIL.id), Pair.of(WEATHER.id, OTHER_WEA
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    cut = decided("threshold", similarity=0.7, same_job=0.9)
+    cut = decision_on((), "threshold", similarity=0.7, same_job=0.9)
     place = tmp_path_factory.mktemp("written")
     return write_bundle(place / "bundle", place, ACCEPTED, REJECTED, cut)
 

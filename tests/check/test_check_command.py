@@ -161,13 +161,6 @@ def test_a_record_that_cannot_be_read_is_told(here):
     assert "1 record that cannot be read" in failed.stderr
 
 
-def test_a_long_list_is_cut_on_the_terminal(here):
-    many = [on(f"s{n:02}", MAIL) for n in range(13)]
-    write_catalog(here / "tools.json", *BEFORE.tools, *many)
-    done = check()
-    assert "overlap  and 3 more; --summary" in done.stdout
-
-
 def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(here, monkeypatch):
     seen = []
     compare = check_command.compare

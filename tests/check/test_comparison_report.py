@@ -15,11 +15,10 @@ from tests.check.compared_bundle import (
     SUM,
     WEATHER,
     catalog,
-    decided,
-    log_of,
     on,
     reworded,
 )
+from tests.support.decisions import decision_on, logged
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import tool_size, tool_tokens
@@ -77,12 +76,6 @@ def test_a_new_copy_is_an_overlap_with_the_first_that_was_there(judge):
     assert pairs(report.pairs.overlaps) == [Pair.of(early.id, MAIL.id)]
     (verdict,) = report.pairs.overlaps
     assert verdict.same_job == 1 and verdict.evidence
-
-
-def test_pairs_among_what_was_there_are_never_told(judge):
-    report = compare(catalog(*ALL, FILES), Baseline(catalog(*ALL)), judge)
-    assert report.pairs.overlaps == (), "the mails overlap, and did before"
-    assert pairs(report.pairs.unsure) == []
 
 
 def test_a_changed_tool_brings_only_what_it_did_not_overlap_before(judge):
@@ -182,8 +175,8 @@ def test_tokens_are_those_of_both_catalogs_by_format_and_by_server(judge):
 
 
 def test_decisions_on_changed_and_gone_tools_are_stale_once(judge):
-    flagged = decided("flag", WEATHER, note="?")
-    log = log_of(ACCEPTED, REJECTED, flagged)
+    flagged = decision_on((WEATHER,), "flag", note="?")
+    log = logged(ACCEPTED, REJECTED, flagged)
     changed = reworded(OTHER_MAIL, "Send a letter.")
     report = compare(catalog(MAIL, changed, OTHER_WEATHER, SUM), Baseline(BEFORE, log), judge)
     stale = [(one.decision.action, one.changed_ids, one.gone_ids) for one in report.stale]
@@ -195,7 +188,7 @@ def test_decisions_on_changed_and_gone_tools_are_stale_once(judge):
 def test_a_renamed_tool_has_changed_for_the_decisions_on_it(judge):
     renamed = replace(OTHER_MAIL, id="beta/mail_send", name="mail_send")
     new = catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM)
-    report = compare(new, Baseline(BEFORE, log_of(ACCEPTED)), judge)
+    report = compare(new, Baseline(BEFORE, logged(ACCEPTED)), judge)
     assert [(one.changed_ids, one.gone_ids) for one in report.stale] == [((OTHER_MAIL.id,), ())]
 
 

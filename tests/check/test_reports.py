@@ -20,10 +20,10 @@ from tests.check.compared_bundle import (
     OTHER_MAIL,
     SUM,
     catalog,
-    log_of,
     on,
     reworded,
 )
+from tests.support.decisions import logged
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.scanner import scan_catalog
@@ -78,7 +78,7 @@ def told(tmp_path_factory):
     copy = on("gamma", MAIL)
     tools = catalog(reworded(MAIL, "Send a mail."), OTHER_MAIL, copy, HOSTILE, citing)
     tools = replace(tools, findings=scan_catalog(tools.tools))
-    report = compare(tools, Baseline(BEFORE, log_of(ACCEPTED)), judge)
+    report = compare(tools, Baseline(BEFORE, logged(ACCEPTED)), judge)
     limits = Limits(new_overlaps=0, tokens=10, fail_on=frozenset({"breaking"}))
     failed = failures(report, items := gate_items(report, APP), limits)
     return report, failed, (*items, *tokens_over(failed))

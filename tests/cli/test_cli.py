@@ -472,14 +472,3 @@ def test_servers_that_others_serve_are_switched_off_first(tmp_path):
     again = run("merge", file, "--out", tmp_path / "again", *decided)
     assert (tmp_path / "again" / "relabel.json").read_bytes() == (out / "relabel.json").read_bytes()
     assert "decisions: 1 of this catalog" in again.output
-
-
-def test_of_many_servers_that_can_be_switched_off_the_rest_is_counted(tmp_path):
-    things = "mail note ticket invoice photo song map recipe flight".split()
-    send = [record(f"send_{one}", f"Send a {one}.", **{one: {}}) for one in things]
-    desks = [{"server": f"{one['name']}-desk", "tools": [one]} for one in send]
-    output = run(
-        "inspect", write_json(tmp_path / "s.json", [{"server": "hub", "tools": send}, *desks])
-    ).output
-    assert output.count("Switch off") == 8
-    assert "1 server more" in output and "--json" in output

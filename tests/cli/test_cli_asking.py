@@ -125,15 +125,6 @@ def test_without_a_model_the_remedy_is_told(server, merge, small, tmp_path, monk
     assert not server.received
 
 
-def test_a_budget_pauses_without_a_bundle_and_the_rest_is_asked_later(server, merge, tmp_path):
-    output = merge(tmp_path / "b", "--budget-calls", "1", code=2).stderr
-    assert "paused: budget: 1 calls" in output and len(server.received) == 1
-    assert not (tmp_path / "b").exists()
-    merge(tmp_path / "b")
-    names = questions_of(server.received)
-    assert len(names) == len(set(names)), "nothing is asked twice"
-
-
 def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
     server, merge, small, tmp_path, monkeypatch
 ):

@@ -82,23 +82,6 @@ def test_without_distractors_everything_is_found_and_more_do_not_help(retriever)
     assert test[1].precision.mean < 1.0, "six tools in a pool, ten are taken"
 
 
-def test_a_worker_is_given_the_whole_pool_and_what_it_takes_is_measured(retriever):
-    toolset, lists = as_it_is(CATALOG), []
-
-    def takes_all(pools):
-        lists.append(pools)
-        return [frozenset(one) for one in pools]
-
-    test = stress_test(toolset, retriever(toolset), trial(), choice=takes_all)
-    assert [one.recall.mean for one in test] == [1.0] * 12
-    gold = [sorted(one for need in query.gold for one in need) for query in trial().queries]
-    assert lists[0] == gold, "no noise"
-    assert lists[-1] == [[tool.id for tool in CATALOG.tools]] * 4, "all there is is noise"
-    assert test[-1].precision.mean == pytest.approx(np.mean([len(one) for one in gold]) / 6)
-    (first, *_) = stress_test(toolset, retriever(toolset), trial(), best=1)
-    assert first.recall.mean == np.mean([1 / len(query.gold) for query in trial().queries])
-
-
 def test_splitting_stands_against_retrieval_alone_at_the_same_noise(retriever):
     toolset = as_it_is(CATALOG)
     points = stress_test(toolset, retriever(toolset), trial())

@@ -68,28 +68,6 @@ def test_the_files_are_those_of_the_format(files, analysis):
     assert tuple(files_of(analysis, config=DECIDED)) == FILES
 
 
-def test_phi_is_total_onto_and_idempotent_and_leads_into_the_toolset(files, analysis):
-    entries = loaded(files, "relabel.json")["entries"]
-    phi = {row["old_id"]: row["new_id"] for row in entries}
-    assert list(phi) == [tool.id for tool in analysis.catalog.tools]
-    assert all(phi[new] == new for new in phi.values())
-    neutral = files_of(analysis, format="neutral")
-    toolset = loaded(neutral, "toolset.json")
-    assert {tool["id"] for tool in toolset["tools"]} == set(phi.values())
-    assert sum(len(tool["members"]) for tool in toolset["tools"]) == len(phi)
-
-
-def test_every_merged_tool_has_a_map_whose_targets_exist(files, analysis):
-    plan = plan_merge(analysis, (), ALL)
-    maps = loaded(files, "arguments.json")["maps"]
-    schemas = {item.tool.id: item.tool.schema for item in plan.tools}
-    assert set(maps) == {m for item in plan.tools if len(item.members) > 1 for m in item.members}
-    for row in maps.values():
-        targets = [move["to"] for move in row["args"]] + list(row["constants"])
-        assert set(targets) <= set(schemas[row["to"]]["properties"])
-        assert len(targets) == len(set(targets))
-
-
 def test_equal_input_gives_equal_bytes_and_the_manifest_holds_their_hashes(files, analysis):
     again = files_of(analysis)
     assert again == files
@@ -119,18 +97,6 @@ def test_a_name_that_lives_on_is_no_alias(tmp_path):
     log = logged(decision_on(joined, "accept"), decision_on(apart, "keep_apart"))
     files = files_of(analysis, log)
     assert "search" not in loaded(files, "aliases.json").get("", {})
-
-
-def test_a_pair_says_how_its_tools_are_related(files, analysis):
-    rows = pairs_in(files)
-    pairs = [Pair(row["left"], row["right"]) for row in rows]
-    by_pair = {verdict.pair: verdict for verdict in analysis.verdicts(pairs)}
-    for pair, row in zip(pairs, rows, strict=True):
-        verdict = by_pair[pair]
-        assert (row["relation"], row["verdict"]) == (verdict.relation, verdict.outcome)
-        assert (row["same_job"], row["family"]) == (verdict.same_job, verdict.family)
-    assert {row["serves"] for row in rows} >= {"both", "none", "left"}
-    assert any(row["differs"]["left"] != row["differs"]["right"] for row in rows)
 
 
 def pairs_in(files):
@@ -239,25 +205,6 @@ def test_a_failing_disk_leaves_or_puts_back_the_last_bundle(files, tmp_path, mon
     with pytest.raises(ExportError, match=r"space .*unchanged"):
         write_folder(files.items(), tmp_path / "out")
     assert standing(tmp_path / "out") == set(NAMES)
-
-
-@pytest.mark.parametrize(
-    ("relabel", "word"),
-    [
-        (None, "cannot be read"),
-        ("{", "not JSON"),
-        ("[]", "not a bundle.*list"),
-        ("{}", "not a bundle.*it has no version"),
-        ('{"version": 3}', '"entries" is a required'),
-        ('{"version": 3, "entries": [{"old_id": "a"}]}', '"new_id" is a required'),
-    ],
-)
-def test_a_damaged_bundle_is_named(tmp_path, relabel, word):
-    (tmp_path / "arguments.json").write_text('{"version": 3, "maps": {}}', "utf-8")
-    if relabel is not None:
-        (tmp_path / "relabel.json").write_text(relabel, "utf-8")
-    with pytest.raises(ExportError, match=word):
-        read_relabelling(tmp_path)
 
 
 @pytest.mark.parametrize(

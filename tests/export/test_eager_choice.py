@@ -10,13 +10,11 @@ from pydantic import TypeAdapter
 from tests.support.analyses import analysed
 from tests.support.catalogs import accepting, read_text, unmerged
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, catalog, on
-from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of
-from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.eager_choice import LoadingEvidence, eager_ids, loaded_tools
 from toolscope_core.export.namespaces import described_servers, in_namespaces, namespace_text
 from toolscope_core.merging.analysing import plan_merge
@@ -151,12 +149,3 @@ def test_other_formats_are_whole_and_the_manifest_tells_both_apart(analysis):
         "loading"
         not in json.loads(bundle(analysis, "anthropic", eager=None)["manifest.json"])["tokens"]
     )
-
-
-def test_the_zip_says_where_each_file_of_a_client_goes(analysis):
-    files = bundle(analysis, None, eager=(FILES.id, MAIL.id))
-    for client in CLIENTS:
-        text = zip_files(files, client, "Desk", "2026-01-02")["README.md"].decode()
-        if client.can_defer:
-            name = client.search.file.rpartition("/")[2]
-            assert f"- `{name}`: {client.search.goes}" in text

@@ -65,7 +65,6 @@ PAGES = {
     "settings": {},
 }
 """Every parameter of each page, with a value."""
-LINK_OPTIONS = {None, "label", "icon", "about", "help", "disabled", "width"}
 WIDGETS = (
     *("text_input", "text_area", "number_input", "selectbox", "multiselect", "toggle", "checkbox"),
     *("segmented_control", "slider", "radio"),
@@ -126,28 +125,6 @@ def test_every_parameter_is_of_one_page_or_of_all():
     assert SHARED.isdisjoint(names)
     used = {name for _, tree, named in modules() for name in parameters(tree, named)} - {None}
     assert used <= SHARED.union(names), "give it a name of its own, and list it in PAGES"
-
-
-def links(tree, named):
-    """The calls that draw a link, each with its page and the names that it passes."""
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        if not ast.unparse(call.func).endswith("page_link") or not call.args:
-            continue
-        if isinstance(call.args[0], ast.Constant):
-            given = keywords(call)
-            queries = [given.pop("query_params", None), *call.args[2:]]
-            passed = [key for one in queries if isinstance(one, ast.Dict) for key in one.keys]
-            names = {text_of(key, named) for key in passed} | given.keys()
-            yield call, Path(call.args[0].value).stem, names - LINK_OPTIONS
-
-
-def test_a_link_passes_what_its_page_knows():
-    seen = 0
-    for path, tree, named in modules():
-        for call, page, passed in links(tree, named):
-            assert passed <= SHARED | PAGES[page].keys(), f"{path}, line {call.lineno}"
-            seen += bool(passed)
-    assert seen > 15
 
 
 def test_what_outlives_a_page_has_a_key_of_its_own():

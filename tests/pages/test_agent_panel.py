@@ -1,6 +1,7 @@
 """Evaluation → Agent runs: asked for with a tick for each server, shown side by side."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,12 +10,15 @@ from tests.mcp.gateway.stub_toolset import configuration, stub_catalog
 from tests.pages.screen import figures
 from tests.support.model_server import ModelServer
 from tests.ui.services.small_workspace import add_queries
-from tests.ui.services.test_agent_jobs import SET
-from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.configuration import AgentConfig, Endpoint
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair
+from ui.evaluation import agent_jobs
+from ui.evaluation.agent_jobs import AgentRunRequest
 from ui.shared import sign_in
-from ui.shared.services import judging, toolsets
+from ui.shared.services import experiments, judging, live_servers, toolsets
 
+SET = "asked.jsonl"
 VIEW = {"evaluation_view": "Experiments", "experiment": "Agent runs"}
 asks_for_token = sign_in.asks_for_token
 
@@ -99,6 +103,26 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     page.at.run()
     run = page.tables("what")[0].iloc[0]
     assert run["what"].startswith("m ") and figures(run["what"], "accepted and safe") == [3]
+    (kept,) = experiments.all(page.now)
+    assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
+
+
+def test_what_cannot_be_started_is_refused_before(page, server, tmp_path):
+    opened(page, server)
+    servers = live_servers.configuration("mcp.json", configuration(tmp_path).encode())
+    wanted = AgentRunRequest(SET, "accepted", config=AgentConfig(changes=True))
+    keys = {"north": "north", "south": "south"}
+
+    def refused(request, keys, words, is_shared=False):
+        with pytest.raises(ConfigError, match=words):
+            agent_jobs.start(page.now, request, servers, keys, is_shared=is_shared)
+
+    refused(wanted, {"north": "north"}, "'south'")
+    refused(wanted, keys, "other machines", is_shared=True)
+    refused(replace(wanted, queries="gone"), keys, "no query set 'gone'")
+    page.work.endpoints.forget()
+    refused(wanted, keys, "[Mm]odel")
+    assert not server.received and experiments.all(page.now) == ()
 
 
 def test_a_server_of_another_name_is_chosen(page, server, tmp_path):

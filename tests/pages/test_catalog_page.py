@@ -247,15 +247,6 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
 
 
-def test_of_several_files_those_with_unread_records_are_named(monkeypatch, work):
-    app = open_page(monkeypatch, work)
-    files = app.file_uploader(key="upload_0")
-    for name, data in {"tea.json": MIXED, "pie.json": GOOD, "bad.json": b"{no"}.items():
-        files = files.upload(name, data, "application/json")
-    files.run()
-    assert figures(words(app), r" in tea\.json, bad\.json ") == [2]
-
-
 def test_a_catalog_without_a_name_is_refused_and_nothing_is_lost(monkeypatch, work):
     app = upload(open_page(monkeypatch, work), GOOD)
     app.text_input(key="name_0").set_value("  ").run()

@@ -6,7 +6,9 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import served, writing
+from tests.ui.services.small_workspace import TOOLS, catalog
 from toolscope_core.model.configuration import Endpoint, QueryGeneration
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.named_rows import SET_NAME
 from ui.shared.services import generated_queries, judging, loaded_queries
 
@@ -83,6 +85,23 @@ def test_what_nothing_speaks_against_is_kept_at_once_and_tools_are_counted(writt
     written.at.segmented_control(key="generated_shown").set_value("with warnings").run()
     assert any("the request" in one.value for one in written.at.warning)
     assert "<b>" not in written.text
+
+
+def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
+    shown = views(written)[0].query
+    for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
+        with pytest.raises(ConfigError, match="cannot be kept"):
+            generated_queries.edit(written.now, shown, bad)
+    generated_queries.edit(written.now, shown, "Mail the list\nof my  files to Ann.")
+    edited = views(written)[0].query
+    assert (edited.state, edited.text) == ("kept", "Mail the list of my files to Ann.")
+    assert edited.draft == shown.draft
+    others = [one for one in TOOLS if one.id != shown.tools[0]]
+    newer = written.work.snapshot(written.work.catalogs.add("Desk", catalog(*others)).id)
+    (view, *_) = generated_queries.views(newer)
+    assert "gone" in {flaw.code for flaw in view.flaws}
+    (kept,) = loaded_queries.sets(newer)
+    assert kept.content.queries
 
 
 def test_queries_are_dropped_kept_and_edited_one_by_one_and_several_at_once(written):

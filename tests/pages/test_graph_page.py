@@ -1,8 +1,5 @@
-from unittest.mock import Mock
-
 from tests.pages.screen import figures, open_page, words
 from tests.ui.services import small_workspace
-from ui.shared.cards.batches import server_pair_key
 
 
 def table(app, part):
@@ -28,17 +25,6 @@ def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monk
     assert set(table(app, "links_")["tool A"]) == {"send_mail"}
     assert drawings(app) == ["servers_network", "network"]
     assert [link.proto.label for link in app.get("page_link")] == ["Open in Review"]
-
-
-def test_a_row_of_two_servers_opens_them_side_by_side(monkeypatch, own):
-    app = open_page(monkeypatch, own[0], "graph")
-    app.session_state["opened_servers"] = ("alpha", "beta")
-    turned = Mock()
-    monkeypatch.setattr("streamlit.switch_page", turned)
-    app.run()
-    first = turned.call_args_list[0]
-    assert first.args == ("pages/review.py",)
-    assert first.kwargs["query_params"]["servers"] == server_pair_key("alpha", "beta")
 
 
 def test_a_card_of_three_offers_the_graph_and_one_of_two_does_not(monkeypatch, own):

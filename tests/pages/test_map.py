@@ -80,14 +80,6 @@ def test_few_tools_are_shown_by_pca_and_the_page_says_why(monkeypatch, work):
     assert len({trace["xaxis"] for trace in drawn(app)["data"]}) == 2
 
 
-def test_umap_starts_by_itself_and_is_shown_once_it_is_there(monkeypatch, work, computed_aside):
-    app = plane(monkeypatch, work)
-    work.analyses.wait(work.snapshot(1).job("UMAP").id)
-    app.run()
-    assert "distances between groups" in words(app)
-    assert "principal components" not in words(app)
-
-
 def test_a_failed_projection_is_told_and_started_again_only_when_asked(
     monkeypatch, work, computed_aside
 ):

@@ -1,10 +1,10 @@
 """The way through a new version: what changed, which decisions wait, what is new."""
 
+import json
 from dataclasses import replace
 
 from tests.pages.screen import figures, open_page, words
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, add_analysed, by_name, catalog, on
-from tests.ui.services.test_usage_evidence import bad_log
 from ui.catalog import usage_panel
 from ui.shared.services import review
 
@@ -63,6 +63,19 @@ def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
     assert app.get("progress")[0].proto.text.endswith(", 1 new")
     app = open_page(monkeypatch, work, "review", show="New proposals")
     assert "1 of 1 shown" in words(app) and "**add\\_numbers**" in words(app)
+
+
+def bad_log(original):
+    """Calls of a tool: right long ago, failed or refused in days to come."""
+    call = {
+        "tool": "send_mail",
+        "original": original,
+        "outcome": "ok",
+        "at": "2020-01-01T00:00:00Z",
+    }
+    failed = {**call, "outcome": "error", "at": "2999-01-01T00:00:00Z"}
+    refused = {**failed, "original": "", "outcome": "refused"}
+    return "\n".join(map(json.dumps, [*[call] * 9, *[failed, refused] * 6])).encode()
 
 
 def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, work):

@@ -12,7 +12,6 @@ from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.check.comparison_report import AppPlace
 from toolscope_core.model.pair import Pair, pair_key
 from ui.overlap import curves
-from ui.shared.charts import pictures
 from ui.shared.services import review, reviewed_variants
 
 
@@ -158,23 +157,6 @@ def test_what_appears_is_named(monkeypatch, work):
     app.slider(key="same_job").set_value(0.85).run()
     assert metrics(app)["Pairs to merge"] == "0"
     assert "Clusters compared" not in words(app)
-
-
-@pytest.mark.parametrize("view", ["Threshold", "Heatmap", "Map"])
-def test_a_table_is_made_and_sent_once_it_is_opened(monkeypatch, work, view):
-    def never(_):
-        raise AssertionError("nobody looks at this table")
-
-    def tables():
-        app = open_page(monkeypatch, work, "overlap", view=view)
-        assert app.get("plotly_chart")
-        return len(app.dataframe)
-
-    opened = tables()
-    monkeypatch.setattr(pictures, "OPEN", False)
-    for name in ("map_panel.map_rows", "collisions.grid_rows", "curve_panel.curve_rows"):
-        monkeypatch.setattr(f"ui.overlap.{name}", never)
-    assert tables() == opened - 1
 
 
 def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypatch, work):

@@ -10,7 +10,7 @@ from toolscope_core.model.pair import tool_key
 from ui.review.queue_panel import sorted_rows
 from ui.shared.cards.shortcuts import LISTENS, SHORTCUTS
 from ui.shared.safe_text import word_diff
-from ui.shared.services import review, toolsets
+from ui.shared.services import review
 
 
 @pytest.fixture
@@ -218,19 +218,29 @@ def test_a_newcomer_is_kept_out_with_the_same_button(open_app):
     assert (len(mail.members), mail.newcomers) == (2, ())
 
 
-def test_a_queue_without_a_chosen_row_leaves_the_card(page, monkeypatch):
-    drawn = st.dataframe
+def test_a_queue_is_sorted_by_the_head_of_a_column_and_without_a_chosen_row_leaves_the_card(
+    page, monkeypatch
+):
+    drawn, heads = st.dataframe, []
 
-    def with_none_chosen(*args, **options):
-        if options.get("key") == "queue":
-            st.session_state["queue"] = {"selection": {"rows": [], "columns": []}}
+    def chosen(*args, **options):
+        if options.get("key") == "queue" and heads:
+            st.session_state["queue"] = {"selection": {"rows": [], "columns": heads.pop()}}
             options["on_select"]()
         return drawn(*args, **options)
 
-    monkeypatch.setattr(st, "dataframe", with_none_chosen)
-    before = shown(page)
-    page.at.run()
-    assert shown(page) == before
+    def names(*head):
+        """The queue once the head of a column, or that of the sorted one again, was clicked."""
+        heads.append(head)
+        return list(page.at.run().run().dataframe[0].value["name"])
+
+    monkeypatch.setattr(st, "dataframe", chosen)
+    before, card = names(), shown(page)
+    assert card == before[0] == "send_mail"
+    assert names("name") == sorted(before) != before
+    assert names() == sorted(before, reverse=True)
+    assert names() == before, "the order it had"
+    assert shown(page) == card
 
 
 def test_keys_can_be_switched_off(page):
@@ -305,23 +315,6 @@ def test_a_proposal_that_adds_tokens_says_so_and_comes_last(open_app, monkeypatc
     assert "more to read than" in page.text
     page.widget("toggle", "review_larger").set_value(True).run()
     assert list(page.at.dataframe[0].value["name"]) == ["send_mail"]
-
-
-def test_progress_says_what_came_into_the_queue_since_one_came(page):
-    def said():
-        return page.at.get("progress")[0].proto.text
-
-    assert "new" not in said()
-    other = (SUM.id, FILES.id)
-    version = toolsets.version(page.now, other)
-    toolsets.send_to_review(page.now, other, version, "ann")
-    page.at.run()
-    assert said().startswith("0 of 3 reviewed") and said().endswith("1 new")
-    page.widget("selectbox", "show").set_value("New proposals").run()
-    assert "1 of 1 shown" in page.text
-    page.press(f"keep_apart_{card_id(page)}")
-    assert "new" not in said()
-    assert any("No proposal came since" in info.value for info in page.at.info)
 
 
 def test_what_shares_little_with_the_canonical_is_a_text_of_its_own():

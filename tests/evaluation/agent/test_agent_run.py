@@ -233,13 +233,6 @@ def test_a_run_of_which_no_answer_can_be_used_ends_with_1(agent, endpoint):
     assert "no request came to an answer" in agent("--first", 1, code=1).output
 
 
-def test_a_flaky_endpoint_is_asked_again(agent, endpoint, monkeypatch):
-    monkeypatch.setattr(PAUSE, lambda *_: 0.0)
-    endpoint.mode = "flaky"
-    report = json.loads(agent("--json", "--first", 2).output)
-    assert [side["unanswered"] for side in report["sides"]] == [0, 0]
-
-
 def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path):
     def lost(body):
         if body["messages"][-1]["role"] == "tool":

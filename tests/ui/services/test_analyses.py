@@ -1,13 +1,10 @@
 import threading
-import uuid
 
 import pytest
 
 from tests.support.fakes import WordEmbedder
 from tests.ui.services.small_workspace import MAIL, SUM, catalog, on, open_workspace
 from toolscope_core.model.environment import read_environment
-from toolscope_core.model.errors import JobError, ModelError, StoreError
-from toolscope_core.model.tool import Tool
 from ui.shared.services import analyses
 from ui.shared.services.workspace import Workspace
 
@@ -55,23 +52,6 @@ def test_an_analysis_does_not_wait_for_a_map_or_a_run_with_a_model(opened):
     finally:
         until.set()
         work.close()
-
-
-def test_a_failure_is_told_in_its_own_words(opened):
-    class Broken(WordEmbedder):
-        name = "fake-broken"
-
-        def encode(self, texts):
-            raise ModelError("the model is gone; install it again")
-
-    work = opened(Broken())
-    unseen = Tool("new", "new", f"In no cache: {uuid.uuid4()}")
-    i = work.catalogs.add("Desk", catalog(unseen)).id
-    job = work.analyses.start(i)
-    with pytest.raises(JobError, match="the model is gone"):
-        work.analyses.wait(job)
-    with pytest.raises(StoreError):
-        work.analyses.watch("no such job")
 
 
 def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):

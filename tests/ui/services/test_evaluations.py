@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from tests.ui.services import family_catalog
 from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.evaluation.stress import Stress
@@ -77,15 +76,6 @@ def test_it_is_exported_as_json_and_as_a_table_that_runs_nothing(small_workspace
     parts = run(small_workspace, kind="ablation")
     assert evaluations.spreadsheet(parts).startswith(b"reranker,merger,correction")
     assert len(run(small_workspace, kind="sweep", knob="alpha").result["points"]) > 5
-
-
-def test_merges_that_need_a_gateway_are_a_toolset_of_their_own(monkeypatch):
-    work, catalog_id = family_catalog.open_families(monkeypatch)
-    names = ("all proposals", "all, with gateway")
-    sides = Functions(work, measured_sides)
-    assert set(names) < set(sides.names(catalog_id))
-    without, others = (len(sides.toolset_of(catalog_id, name)[0].tools) for name in names)
-    assert others < without
 
 
 def test_the_search_of_a_paper_is_measured_with_a_weight_of_ones_own(small_workspace):

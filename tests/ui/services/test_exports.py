@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.services.small_workspace import (
-    TEXT,
-    TOOLS,
-    accept_drop_in,
-    add_analysed,
-    by_name,
-    tool,
-)
+from tests.ui.services.small_workspace import TEXT, TOOLS, add_analysed, by_name, tool
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.model.configuration import PlanConfig
@@ -36,23 +29,6 @@ def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_i
     assert len(names) == 4
     called = "天"
     assert name().split("-")[1] == "catalog"
-
-
-@pytest.mark.parametrize("label", ["Claude Code", "Anthropic"])
-def test_a_zip_has_what_its_client_takes_first(catalog_id, work, label):
-    record = work.snapshot(catalog_id).record
-    (choice,) = [choice for choice in export_targets("mcp") if choice.label == label]
-    accept_drop_in(work, catalog_id)
-    config = PlanConfig(accept="all")
-    made = exports.download(work.snapshot(catalog_id), config, choice, fix=True)
-    top = "claude-code.json" if label == "Claude Code" else "toolset.json"
-    assert list(made.files)[:3] == ["README.md", top, "bundle/toolset.json"]
-    inside = exports.bundle(work.snapshot(catalog_id), config, choice.format, fix=True)
-    below = {name: made.files[f"bundle/{name}"] for name in inside}
-    assert below == inside, "as the command merge writes it"
-    assert set(made.files) == {"README.md", top, *(f"bundle/{name}" for name in inside)}
-    readme = made.files["README.md"].decode()
-    assert f'{{"loaded":"{record.at[:10]}","name":"Desk"}}' in readme
 
 
 @pytest.mark.case(86)

@@ -80,13 +80,6 @@ def test_a_damaged_file_is_made_again(work, counts_folder, catalog_id, computed_
     assert file.read_bytes() == whole
 
 
-def test_other_parameters_are_another_file(work, catalog_id, computed_aside, monkeypatch, own_maps):
-    own_maps.run(catalog_id, "UMAP")
-    monkeypatch.setattr(projection, "SEED", 1)
-    forget(work, catalog_id)
-    assert own_maps.points(catalog_id, "UMAP") is None
-
-
 def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, own_maps):
     assert "16 tools, here are 8" in own_maps.refusal(catalog_id, "UMAP")
     assert own_maps.refusal(catalog_id, "PCA") == ""

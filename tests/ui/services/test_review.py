@@ -35,6 +35,13 @@ def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(catalog_id,
     assert names(review.queue(work.snapshot(catalog_id), frozen)) == ["list_files", "send_mail"]
 
 
+def test_the_queue_may_begin_with_what_is_used_most(catalog_id, work):
+    now, weather = work.snapshot(catalog_id), by_name(work, catalog_id, "get_weather")
+    calls = dict.fromkeys(weather.members, 5)
+    assert review.queue(now, by="used", calls=calls)[0] == weather
+    assert review.queue(now, by="used", calls={MAIL.id: 11})[0] != weather
+
+
 # Newcomers -----------------------------------------------------------------------------------
 
 

@@ -111,17 +111,6 @@ def test_a_server_is_switched_off_as_one_batch(opened):
     assert work.snapshot(i).plan.tools == before.tools
 
 
-def test_two_servers_go_for_one():
-    work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta", "gamma")))
-    for server in ("alpha", "gamma"):
-        server_advice.switch_off(
-            work.snapshot(i), server_advice.coverage(work.snapshot(i)).of(server, ["beta"]), "ann"
-        )
-    (item,) = work.snapshot(i).plan.tools
-    assert item.tool.id == "beta/send_mail"
-    assert item.members == ("alpha/send_mail", "beta/send_mail", "gamma/send_mail")
-
-
 def test_advice_follows_the_decisions(opened):
     work, advice, i = opened
     assert [one.server for one in advice.advice(i).switch_off] == ["gamma"]

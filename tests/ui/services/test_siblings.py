@@ -8,12 +8,11 @@ from tests.support.model_server import ModelServer
 from tests.support.replies import served
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, add_queries, tool
-from toolscope_core.model.configuration import Endpoint, PlanConfig
-from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation
 from ui.documents import siblings as siblings_module
-from ui.shared.services import exports, loaded_queries, model_runs, review, reviewed_variants
+from ui.shared.services import loaded_queries, model_runs, reviewed_variants
 
 TEXT_OF_BOTH = "Get the airport of a flight as a code and as a name in plain words"
 START = tool("alpha", "get_flight_origin", TEXT_OF_BOTH, flight=TEXT)
@@ -64,23 +63,6 @@ def test_the_effect_is_on_the_texts_and_on_requests_that_one_of_them_answers(fli
     small_workspace.accept_variants(small_workspace.Functions(work, reviewed_variants), i)
     requests = {query.text for query in queries(siblings.card(i, one))}
     assert requests == {"the goal of a flight", "where does it start"}
-
-
-def test_saved_descriptions_are_edits_that_leave_and_come_back(flights):
-    work, i, siblings = flights
-    (one,) = siblings.pairs(i, 0.6)
-    card = siblings.card(i, one)
-    written = {START.id: START.description, END.id: card.rewrites[1].rewrite.descriptions[END.id]}
-    (decision,) = siblings.save(i, written, "ann")
-    assert decision.action == "edit" and siblings.edited_ids(i) == {END.id}
-    assert siblings.card(i, one).is_edited
-    toolset = json.loads(exports.bundle(work.snapshot(i), PlanConfig(), "neutral")["toolset.json"])
-    by_id = {row["id"]: row["description"] for row in toolset["tools"]}
-    assert by_id[END.id] == written[END.id] and by_id[START.id] == START.description
-    with pytest.raises(DecisionError, match="neither"):
-        siblings.save(i, written, "ann")
-    review.undo(work.snapshot(i), "ann", review.active_decisions(work.snapshot(i))[0].seq)
-    assert siblings.edited_ids(i) == frozenset()
 
 
 def test_a_model_writes_descriptions_as_a_run(flights):

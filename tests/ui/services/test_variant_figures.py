@@ -11,7 +11,6 @@ from toolscope_core.store import subprocess_jobs
 from ui.overlap import variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN
 from ui.shared.services import analyses, reviewed_variants, searches
-from ui.shared.services.reviewed_variants import NONE
 
 ROWS = [
     {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},
@@ -72,16 +71,6 @@ def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
     work.analyses.wait(figures.start(i))
     assert figures.curve(i) is not None
     assert work.snapshot(i).job(variant_figures.KIND).state == "done"
-
-
-def test_another_decision_makes_the_figures_again(varied):
-    work, i, figures = varied
-    before = at(figures.curve(i), 0.95)
-    rejected = reviewed_variants.views(work.snapshot(i))[0].tool.id
-    reviewed_variants.decide(work.snapshot(i), {rejected: NONE}, "ann")
-    after = at(figures.curve(i), 0.95)
-    assert after[OWN] == before[OWN]
-    assert after[WRITTEN] == before[WRITTEN] + 1, "it is again a copy of the third"
 
 
 @pytest.mark.case(97)
