@@ -21,7 +21,7 @@ from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.cli import app
-from toolscope_core.evaluation.query_sets import example_path
+from toolscope_core.evaluation.query_sets import example_path, example_queries
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(example_path())
@@ -33,6 +33,7 @@ CATALOGS = {
     "seal-tools": ("seal-tools/tools.jsonl", 4076),
     "ultratool": ("ultratool/tools.jsonl", 1323),
 }
+MEASURED = ("evaluate", EXAMPLE, "--queries", str(example_queries()))
 LARGER = sorted(CATALOGS.keys() - {"bfcl"})
 
 
@@ -309,6 +310,25 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
         (("judge", EXAMPLE, "--pairs", "list.jsonl", "--out", "v"), "JSON object"),
         (("relabel", "unknown.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
         (("relabel", "nowhere.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
+        (("search", EXAMPLE), "give a catalog"),
+        (("search", EXAMPLE, " "), "the request is empty"),
+        (("search", EXAMPLE, "x", "-k", "0"), "k is 0; give at least 1"),
+        (("search", EXAMPLE, "x", "--alpha", "2"), "(alpha) is 2.0; give 0 to 1"),
+        (("search", EXAMPLE, "--queries", "q.jsonl"), "without --out"),
+        (("search", EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl cannot be read"),
+        (("search", EXAMPLE, "x", "--model", "gone"), "gone is no trained model"),
+        (("search", EXAMPLE, "x", "--model", "m", "--servers"), "leave out --servers"),
+        (("search", EXAMPLE, "x", "--model", "m", "--usage", "q"), "give one of them"),
+        (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl cannot be read"),
+        (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
+        (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
+        (("sweep", EXAMPLE, "--move", "encoder"), "--move encoder and --encoder go together"),
+        (("sweep", EXAMPLE, "--encoder", "x"), "--move encoder and --encoder go together"),
+        ((*MEASURED, "--at", "0"), "--at is '0'; give whole numbers from 1"),
+        ((*MEASURED, "--at", "five"), "--at is 'five'"),
+        ((*MEASURED, "--min-recall", "5"), "--min-recall is '5'"),
+        ((*MEASURED, "--min-recall", "5=1.5"), "--min-recall is '5=1.5'"),
+        ((*MEASURED, "--bundle", "nowhere"), "nowhere"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, no_model_is_found, args, word):

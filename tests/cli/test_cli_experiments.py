@@ -121,20 +121,6 @@ def test_each_merge_of_a_bundle_is_a_row(five, small_bundle):
     assert "give --bundle" in five("--each-change", code=2)
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl cannot be read"),
-        (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
-        (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
-        (("sweep", EXAMPLE, "--move", "encoder"), "--move encoder and --encoder go together"),
-        (("sweep", EXAMPLE, "--encoder", "x"), "--move encoder and --encoder go together"),
-    ],
-)
-def test_what_cannot_be_measured_is_said(args, message):
-    assert message in run(*args, code=2).output
-
-
 def test_labelled_pairs_show_wrong_merges(five, small_bundle, tmp_path):
     pairs = {
         ("wordsmith-text/summarize_text", "wordsmith-text/summarize"): "keep",

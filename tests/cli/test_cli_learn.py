@@ -59,18 +59,6 @@ def test_selections_are_made_by_what_was_learned_too(queries):
     assert "csr@5         1.000" in output
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("search", EXAMPLE, "x", "--model", "gone"), "gone is no trained model"),
-        (("search", EXAMPLE, "x", "--model", "m", "--servers"), "leave out --servers"),
-        (("search", EXAMPLE, "x", "--model", "m", "--usage", "q"), "give one of them"),
-    ],
-)
-def test_what_cannot_be_used_is_said(args, message):
-    assert message in run(*args, code=2).output
-
-
 def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
     tiny, out = save_tiny_bert(tmp_path), tmp_path / "tuned"
     given = ("--queries", queries, "--embedder", tiny, "--out", out)

@@ -126,21 +126,6 @@ def test_a_query_set_becomes_rankings(queries, tmp_path):
     assert all(row["scores"] == sorted(row["scores"], reverse=True) for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((EXAMPLE,), "give a catalog"),
-        ((EXAMPLE, " "), "the request is empty"),
-        ((EXAMPLE, "x", "-k", "0"), "k is 0; give at least 1"),
-        ((EXAMPLE, "x", "--alpha", "2"), "(alpha) is 2.0; give 0 to 1"),
-        ((EXAMPLE, "--queries", "q.jsonl"), "without --out"),
-        ((EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl cannot be read"),
-    ],
-)
-def test_what_cannot_be_searched_is_said(args, message):
-    assert message in run("search", *args, code=2).output
-
-
 def test_a_set_is_measured_before_and_after_a_merge(queries, bundle):
     done = run("evaluate", EXAMPLE, "--queries", queries, "--bundle", bundle, "--at", "1,5")
     assert figures(done.output, "2 queries") == [2, 1, 69]
@@ -164,20 +149,6 @@ def test_a_recall_that_is_asked_for_is_a_gate(queries, small):
     hard = write_json(queries.parent / "hard.jsonl", question)
     done = run("evaluate", small, "--queries", hard, "--min-recall", "3=.9", code=1)
     assert "recall@3 is 0.000, below 0.9" in done.output
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--at", "0"), "--at is '0'; give whole numbers from 1"),
-        (("--at", "five"), "--at is 'five'"),
-        (("--min-recall", "5"), "--min-recall is '5'"),
-        (("--min-recall", "5=1.5"), "--min-recall is '5=1.5'"),
-        (("--bundle", "nowhere"), "nowhere"),
-    ],
-)
-def test_wrong_options_are_named(queries, small, args, message):
-    assert message in run("evaluate", small, "--queries", queries, *args, code=2).output
 
 
 def test_gold_answers_that_are_no_tools_are_listed(tmp_path):

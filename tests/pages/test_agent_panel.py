@@ -13,7 +13,8 @@ from tests.ui.services.small_workspace import add_queries
 from toolscope_core.model.configuration import AgentConfig, Endpoint
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.pair import Pair
-from ui.evaluation import agent_jobs
+from toolscope_core.store.experiment_rows import get_experiment
+from ui.evaluation import agent_jobs, evaluations
 from ui.evaluation.agent_jobs import AgentRunRequest
 from ui.shared import sign_in
 from ui.shared.services import experiments, judging, live_servers, toolsets
@@ -105,24 +106,31 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     assert run["what"].startswith("m ") and figures(run["what"], "accepted and safe") == [3]
     (kept,) = experiments.all(page.now)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
+    sheet = evaluations.spreadsheet(get_experiment(page.work.store, kept.number)).decode()
+    assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 
-def test_what_cannot_be_started_is_refused_before(page, server, tmp_path):
+def test_what_cannot_be_started_is_refused_and_what_can_is_given_the_best_tools(
+    page, server, tmp_path
+):
     opened(page, server)
     servers = live_servers.configuration("mcp.json", configuration(tmp_path).encode())
-    wanted = AgentRunRequest(SET, "accepted", config=AgentConfig(changes=True))
     keys = {"north": "north", "south": "south"}
 
     def refused(request, keys, words, is_shared=False):
         with pytest.raises(ConfigError, match=words):
             agent_jobs.start(page.now, request, servers, keys, is_shared=is_shared)
 
+    wanted = AgentRunRequest(SET, "accepted", first=1, config=AgentConfig(k=2))
     refused(wanted, {"north": "north"}, "'south'")
     refused(wanted, keys, "other machines", is_shared=True)
     refused(replace(wanted, queries="gone"), keys, "no query set 'gone'")
+    assert not server.received and experiments.all(page.now) == ()
+    agent_jobs.run(page.now, wanted, servers, keys)
+    tools = [len(one.body["tools"]) for one in server.received]
+    assert set(tools) == {2}, "the best of each request"
     page.work.endpoints.forget()
     refused(wanted, keys, "[Mm]odel")
-    assert not server.received and experiments.all(page.now) == ()
 
 
 def test_a_server_of_another_name_is_chosen(page, server, tmp_path):

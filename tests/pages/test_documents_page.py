@@ -74,12 +74,16 @@ def test_a_parameter_renamed_in_the_table_takes_its_calls_along(page):
 
 
 def test_a_parameter_added_and_one_removed(page):
-    parameters(page, deleted_rows=[1], added_rows=[{"name": "urgent", "type": "boolean"}])
+    urgent = {"name": "urgent", "type": "boolean", "required": True}
+    parameters(page, edited_rows={0: {"enum": ["a"]}}, deleted_rows=[1], added_rows=[urgent])
     assert "body" in "".join(w.value for w in page.at.warning)
     page.press("save_")
     schema = by_name(page.work, 1, "send_mail").document.schema
-    assert schema["properties"] == {"to": {"type": "string"}, "urgent": {"type": "boolean"}}
-    assert schema["required"] == ["to"]
+    assert schema["properties"] == {
+        "to": {"type": "string", "enum": ["a"]},
+        "urgent": {"type": "boolean"},
+    }
+    assert schema["required"] == ["to", "urgent"]
 
 
 def test_the_raw_schema_can_be_edited(page):

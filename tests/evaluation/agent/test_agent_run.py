@@ -233,6 +233,13 @@ def test_a_run_of_which_no_answer_can_be_used_ends_with_1(agent, endpoint):
     assert "no request came to an answer" in agent("--first", 1, code=1).output
 
 
+def test_a_flaky_endpoint_is_asked_again(agent, endpoint, monkeypatch):
+    monkeypatch.setattr(PAUSE, lambda *_: 0.0)
+    endpoint.mode = "flaky"
+    report = json.loads(agent("--json", "--first", 2).output)
+    assert [side["unanswered"] for side in report["sides"]] == [0, 0]
+
+
 def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path):
     def lost(body):
         if body["messages"][-1]["role"] == "tool":
@@ -244,16 +251,6 @@ def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path)
     assert side["failed_calls"] == 2.0 and side["correct"]["mean"] == 0.0
     results = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
     assert "'teleport'" in results[0] and "no JSON object" in results[1]
-
-
-def test_the_agent_may_be_given_the_best_tools_of_each_request(agent, endpoint, monkeypatch):
-    def best(tools, settings):
-        return lambda request, k: [tool.id for tool in tools if "same" in tool.id][:k]
-
-    monkeypatch.setattr("toolscope_core.cli.agent_command.tool_search", best)
-    endpoint.turn = lambda body: {"content": "Nothing to do."}
-    agent("--k", 1)
-    assert [names_offered(one.body) for one in endpoint.received] == [["north_same"]] * 6
 
 
 def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(

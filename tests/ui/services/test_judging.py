@@ -92,6 +92,23 @@ def test_a_run_that_is_done_makes_the_plan(server, work, catalog_id, own_judging
     assert work.snapshot(catalog_id).plan.clusters == after.clusters
 
 
+def test_a_run_that_is_stopped_or_fails_judges_nothing_and_goes_on(
+    server, work, catalog_id, own_judging
+):
+    before = work.snapshot(catalog_id).plan
+    for mode, state in (("refused-key", "stopped"), ("refusal", "failed")):
+        server.mode = mode
+        job = run(work, catalog_id)
+        assert job.state == "failed" and server.origin.removeprefix("http://") in job.message
+        assert own_judging.runs(catalog_id)[0].state == state
+        assert work.snapshot(catalog_id).judge == OFFLINE
+        assert work.snapshot(catalog_id).plan == before
+    assert "cannot be used" in own_judging.runs(catalog_id)[0].message
+    server.mode = "ok"
+    assert run(work, catalog_id).state == "done"
+    assert "done" in [one.state for one in own_judging.runs(catalog_id, of_all=True)]
+
+
 def test_every_view_hears_the_same_judge(server, work, catalog_id):
     run(work, catalog_id)
     model_verdicts = work.snapshot(catalog_id).analysis.model_verdicts

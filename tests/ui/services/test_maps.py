@@ -51,6 +51,9 @@ def test_nothing_waits_for_a_map_that_never_ends(work, catalog_id, endless_maps,
     assert done.wait(60)
     work.analyses.wait(work.analyses.start(catalog_id))
     assert work.analyses.watch(job).live
+    work.analyses.cancel(job)
+    with pytest.raises(JobError):
+        work.analyses.wait(job)
 
 
 def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps, own_maps):

@@ -5,7 +5,7 @@ import pytest
 from tests.ui.services.small_workspace import Functions
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from toolscope_core.model.profile import Profile
+from toolscope_core.model.profile import Profile, ToolRule
 from toolscope_core.profiles.intent_cover import with_choice
 from ui.profiles import profile_edits
 
@@ -34,6 +34,17 @@ def test_of_two_people_the_second_has_to_look_again(desk):
         saved(Profile("desk"), MAIL)
     with pytest.raises(DecisionError, match="small letters"):
         saved(Profile("My desk"), MAIL)
+
+
+def test_a_tool_that_rules_take_in_is_kept_out_by_hand_and_forgotten_where_none_does(desk):
+    *_, saved = desk
+    ruled = saved(Profile("desk", include=ToolRule(servers=("beta",))), MAIL)
+    assert ruled.ways[SUM] == "rule"
+    out = saved(ruled.profile, SUM, MAIL, is_in=False)
+    assert {MAIL, SUM}.isdisjoint(out.ids)
+    ways = {one: tool.origin for one, tool in out.profile.tools.items()}
+    assert ways[SUM] == "kept out" and MAIL not in ways
+    assert SUM in saved(out.profile, SUM).ids
 
 
 def test_tools_that_are_alike_in_a_profile_are_named(desk):

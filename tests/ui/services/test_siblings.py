@@ -9,6 +9,7 @@ from tests.support.replies import served
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, add_queries, tool
 from toolscope_core.model.configuration import Endpoint
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Augmentation
 from ui.documents import siblings as siblings_module
@@ -101,6 +102,8 @@ def test_what_wins_is_saved_unseen_and_nothing_else(flights):
     assert clause.wins and siblings.winning(i, 0.6) == clause.rewrite.descriptions
     siblings.save(i, clause.rewrite.descriptions, "ann")
     assert siblings.winning(i, 0.6) == {}  # both have other descriptions now
+    with pytest.raises(DecisionError, match="neither"):
+        siblings.save(i, clause.rewrite.descriptions, "ann")
 
 
 def test_of_a_variant_the_clause_that_wins_is_accepted_before_its_whole_text(flights):
