@@ -39,9 +39,14 @@ finally:
 """
 
 
+def python(code, *args, **options):
+    """What a program of these lines did that was started so."""
+    command = [sys.executable, "-c", code, *args]
+    return subprocess.run(command, check=False, capture_output=True, text=True, **options)
+
+
 def test_the_list_of_commands_imports_none_of_them():
-    done = subprocess.run([sys.executable, "-c", LISTED, "--help"], check=True,
-                          capture_output=True, text=True)  # fmt: skip
+    done = python(LISTED, "--help")
     assert done.stdout.splitlines()[-1] == "['toolscope_core.cli.terminal']"
     assert re.search(r"\bmerge +Merge the tools", done.stdout)
 
@@ -57,15 +62,9 @@ def test_the_light_installation_reads_merges_checks_and_searches(tmp_path):
         ["check", catalog, "--baseline", "bundle"],
         ["search", catalog, "book a flight"],
     ]
+    environ = {"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     program = MISSING.format(names=set(EXTRAS)) + SEVERAL
-    done = subprocess.run(
-        [sys.executable, "-c", program, json.dumps(commands)],
-        cwd=tmp_path,
-        env={"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = python(program, json.dumps(commands), cwd=tmp_path, env=environ)
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 tools in" in done.stdout and "book_flight" in done.stdout
 
@@ -84,8 +83,7 @@ main()
 
 
 def test_control_c_while_modules_load_is_no_traceback():
-    done = subprocess.run([sys.executable, "-c", STOPPED, "--version"], check=False,
-                          capture_output=True, text=True)  # fmt: skip
+    done = python(STOPPED, "--version")
     assert (done.stdout, done.stderr, done.returncode) == ("", "Aborted!\n", 1)
 
 
@@ -97,8 +95,6 @@ main()
 
 @pytest.mark.parametrize("command", [("serve", "b"), ("mcp",)])
 def test_a_package_that_a_command_lacks_is_named(command):
-    program = MISSING.format(names={"mcp"}) + RUN
-    done = subprocess.run([sys.executable, "-c", program, *command], check=False,
-                          capture_output=True, text=True)  # fmt: skip
+    done = python(MISSING.format(names={"mcp"}) + RUN, *command)
     assert (done.stdout, done.returncode) == ("", 2)
     assert "pip install 'toolscope-workbench[gateway]'" in done.stderr

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
+from tests.cli.test_cli import EXAMPLE, run
+from tests.support.json_files import write_json
 from toolscope_core.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,20 +50,13 @@ def test_make_has_its_targets():
 def bundle(tmp_path_factory, vector_cache):
     """The example merged by the command, with one decision of a person."""
     place = tmp_path_factory.mktemp("contract")
-    environ = {
-        "TOOLSCOPE_STORE_URL": f"sqlite:///{place / 'store.db'}",
-        "TOOLSCOPE_CACHE_DIR": str(vector_cache),
-    }
-    decision = {
-        "action": "keep_apart",
-        "ids": ["pinboard-notes/tag_note", "pinboard-notes/untag_note"],
-        "reviewer": "ann",
-    }
-    (place / "decisions.jsonl").write_text(json.dumps(decision))
-    command = ["merge", str(ROOT / "examples" / "catalog.json"), "--out", str(place / "bundle")]
-    command += ["--accept", "all", "--gateway", "--decisions", str(place / "decisions.jsonl")]
-    answer = CliRunner(env=environ).invoke(app, command)
-    assert answer.exit_code == 0, answer.output
+    ids = ["pinboard-notes/tag_note", "pinboard-notes/untag_note"]
+    decision = {"action": "keep_apart", "ids": ids, "reviewer": "ann"}
+    decisions = write_json(place / "decisions.jsonl", decision)
+    options = ("--accept", "all", "--gateway", "--decisions", decisions)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOLSCOPE_CACHE_DIR", str(vector_cache))
+        run("merge", EXAMPLE, "--out", place / "bundle", *options)
     return place / "bundle"
 
 

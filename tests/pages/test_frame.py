@@ -1,13 +1,9 @@
 """What stands beside every page: which judge the plan is made with, and whose keys count."""
 
-import importlib
-import pkgutil
-
 import streamlit as st
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import answering, same_verb, served
-from toolscope_core.llm.tasks.prompt_task import PromptTask
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from ui.shared import page_frame, safe_text
@@ -51,15 +47,3 @@ def test_an_address_that_names_no_catalog_says_so(open_app):
     tab.at.run()
     (warning,) = tab.at.warning
     assert "Nope" in warning.value and "Showing Desk" in warning.value
-
-
-def test_a_job_that_asks_a_model_says_what_it_is_at():
-    package = importlib.import_module("toolscope_core.llm.tasks")
-    names = set()
-    for one in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"toolscope_core.llm.tasks.{one.name}")
-        values = list(vars(module).values())
-        values += [task for value in values if isinstance(value, dict) for task in value.values()]
-        names |= {value.name for value in values if isinstance(value, PromptTask)}
-    assert len(names) > 10
-    assert names <= page_frame.STAGES.keys()

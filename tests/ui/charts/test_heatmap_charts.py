@@ -92,14 +92,6 @@ def test_a_heatmap_that_nobody_can_read_is_refused():
         heatmap(square(1_001), 0.6)
 
 
-def test_a_full_heatmap_of_all_tools_stays_below_two_megabytes():
-    rng = np.random.default_rng(0)
-    values = rng.uniform(size=(1_000, 1_000))
-    cells = np.argwhere(values > 0.99)[:2_500]
-    names = tuple(f"a_tool_with_a_usual_name_{n}" for n in range(1_000))
-    assert len(heatmap(Grid(names, names, values, "cosine", cells), 0.6).to_json()) < 2_000_000
-
-
 @pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
 def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
     figure = heatmap(shown, 0.6)

@@ -22,14 +22,6 @@ SCORES = Silhouettes(
 )
 
 
-def test_of_very_many_tools_the_pointer_tells_the_names_alone(monkeypatch):
-    monkeypatch.setattr(map_charts, "MANY", 1)
-    map_charts._hovers.cache_clear()
-    first = map_charts.tool_map(MAP).data[0]
-    map_charts._hovers.cache_clear()
-    assert list(first.hovertext) == ["get", "&lt;b&gt;x&lt;/b&gt;"]
-
-
 def test_the_pointer_shows_the_description_shortened_and_escaped():
     told = replace(BEFORE, texts=(HOSTILE, "", "long " * 40))
     first, last = map_charts.tool_map(replace(MAP, panels=(told,))).data
@@ -79,12 +71,6 @@ def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(figure):
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
-
-
-def test_many_points_are_drawn_by_webgl(monkeypatch):
-    assert map_charts.tool_map(MAP).data[0].type == "scatter"
-    monkeypatch.setattr(map_charts, "MOST_SVG", 2)
-    assert map_charts.tool_map(MAP).data[0].type == "scattergl"
 
 
 def test_tables_say_the_same_as_the_pictures():

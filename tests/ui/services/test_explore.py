@@ -114,17 +114,6 @@ def test_pairs_come_ranked_and_filtered_and_the_cap_is_told(work, catalog_id, an
     counts = pair_counts(work.snapshot(catalog_id).analysis)
     assert counts.merge == sum(row.verdict == "merge" for row in found.rows) > 0
     assert counts.expected == round(sum(row.same_job for row in found.rows)) > 0
-    gamma = pair_list.matching(work.snapshot(catalog_id), PairFilter(server="gamma"))
-    assert gamma.rows
-    assert all("gamma" in (row.left_server, row.right_server) for row in gamma.rows)
-    assert gamma.matching < gamma.total
-    for verdict in ("merge", "unsure", "keep"):
-        part = pair_list.matching(work.snapshot(catalog_id), PairFilter(verdict=verdict)).rows
-        assert {row.verdict for row in part} <= {verdict}
-    assert (
-        pair_list.matching(work.snapshot(catalog_id), PairFilter(least_similarity=1.0)).matching
-        == counts.merge
-    )
     few = pair_list.pair_list(analysis, PairFilter(), COST, limit=2)
     assert few.rows == found.rows[:2]
     assert few.matching == found.matching

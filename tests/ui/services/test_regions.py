@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 
 from tests.ui.services.small_workspace import tool
@@ -56,29 +54,6 @@ def test_words_have_letters_only_whatever_the_tools_say():
     found = regions(tools, points)
     assert len(found) == 2
     assert all(word.isalpha() for region in found for word in region.words)
-
-
-def test_regions_are_named_by_things_and_no_two_alike():
-    rng = np.random.default_rng(1)
-    crowds = [crowd(word, 30, (at, at), rng) for at, word in enumerate(["patient", "patients"])]
-    tools = [
-        replace(one, description=f"Retrieve and calculate a new {word}.")
-        for (some, _), word in zip(crowds, ("animal", "policy"), strict=True)
-        for one in some
-    ]
-    named = [region.words for region in regions(tools, np.concatenate([at for _, at in crowds]))]
-    assert {word for words in named for word in words} <= {
-        *("patient", "patients", "animal", "policy", "thing")
-    }
-    assert len(named) == 2 and not set(named[0]) & set(named[1])
-    assert ("patient" in named[0]) != ("patients" in named[1]), "one stem names one region"
-
-
-def test_few_or_alike_tools_have_no_words():
-    assert regions([], np.zeros((0, 2))) == ()
-    assert regions([tool("s", "a", "One.")], np.zeros((1, 2))) == ()
-    same = [tool("s", "get_mail", "Get mail.")] * 20
-    assert regions(same, np.zeros((20, 2))) == ()
 
 
 def test_a_label_hides_no_point_where_there_is_room_and_says_no_empty_words():

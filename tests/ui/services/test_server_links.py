@@ -1,14 +1,8 @@
-import json
 from dataclasses import replace
 
 from toolscope_core.model.pair import Pair
 from ui.graph import server_network_panel
-from ui.graph.server_network_panel import (
-    drawn_servers,
-    link_columns,
-    server_drawing,
-    server_overlap,
-)
+from ui.graph.server_network_panel import link_columns, server_overlap
 from ui.shared import data_tables
 from ui.shared.tools.tool_blocks import blocks_of
 
@@ -51,17 +45,3 @@ def test_a_cluster_counts_for_what_can_be_done_about_it_and_a_doubt_looks_alike(
     assert doubts.inside == {"alpha": 1}
     both = server_overlap(analysis, plan, blocks_of(plan, "servers"))
     assert both.links == view.links, "what a cluster holds is counted once"
-
-
-def test_the_picture_has_a_dot_a_server_and_a_line_a_link(shared):
-    work, catalog_id = shared
-    view = server_network_panel.shared_pairs(work.snapshot(catalog_id))
-    drawn = json.loads(server_drawing(view).json)
-    assert [node["label"] for node in drawn["nodes"]] == drawn_servers(view)
-    sizes = [node["size"] for node in drawn["nodes"]]
-    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
-    first = drawn["edges"][0]
-    assert (first["from"], first["to"], first["label"]) == (0, 1, "2")
-    assert first["title"].splitlines() == ["alpha and beta", "gateway tool: 2"]
-    assert first["width"] > drawn["edges"][1]["width"]
-    assert [key["text"] for key in drawn["legend"]] == ["mostly gateway tool"]

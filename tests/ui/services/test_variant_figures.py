@@ -10,7 +10,7 @@ from toolscope_core.model.errors import JobError
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN
-from ui.shared.services import analyses, reviewed_variants, searches
+from ui.shared.services import analyses, reviewed_variants
 
 ROWS = [
     {"tool": "alpha/send_mail", "expanded": "Post a letter now.", "questions": ["Write to Ann"]},
@@ -62,15 +62,6 @@ def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monke
     work.analyses.wait(figures.start(i, "UMAP"))
     for panel in figures.map_of(i, "UMAP", "servers").panels:
         assert np.abs(panel.points).max() == pytest.approx(1.0)
-
-
-def test_a_page_does_not_wait_for_texts(varied, monkeypatch):
-    work, i, figures = varied
-    monkeypatch.setattr(searches, "AT_ONCE", -1)
-    assert figures.curve(i) is None
-    work.analyses.wait(figures.start(i))
-    assert figures.curve(i) is not None
-    assert work.snapshot(i).job(variant_figures.KIND).state == "done"
 
 
 @pytest.mark.case(97)
