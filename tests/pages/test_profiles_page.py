@@ -74,15 +74,6 @@ def adds_up(job, tools):
     return [{"tool": place, "arguments": []}] if place and "Add up" in job else []
 
 
-def test_a_name_that_is_no_part_of_an_address_is_refused(open_app):
-    page = open_app().open("profiles")
-    page.widget("button_group", "made_from").set_value("Nothing yet").run()
-    page.widget("text_input", "profile_name").set_value("My desk").run()
-    page.press("save_profile")
-    assert any("My desk" in error.value for error in page.at.error)
-    assert profile_edits.tools_by_profile(page.now) == {}
-
-
 def test_ticks_change_the_figures_at_once_and_are_saved_together(desk):
     page = desk
     edit(page, "ticks_1_8", {"in desk": False}, {"in desk": True}, {"in desk": True})

@@ -4,18 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.scripted import judge_says
-from tests.ui.services import family_catalog, small_workspace
+from tests.ui.services import family_catalog
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.judging.relation_words import apart_of, serving_of
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
-from ui.catalog import overview
 from ui.documents.document_form import document_checks
 from ui.shared.cards.queue import short_kind
 from ui.shared.graph import components
-from ui.shared.pairs import pair_list
-from ui.shared.pairs.pair_list import PairFilter
 from ui.shared.services import review
 
 BANKS = tuple(tool.id for tool in family_catalog.BANKS)
@@ -28,17 +24,6 @@ def own(monkeypatch):
 
 
 # Counted and queued --------------------------------------------------------------------------
-
-
-def test_a_family_is_not_counted_among_the_pairs_in_doubt(monkeypatch):
-    (pair,) = family_catalog.pairs(family_catalog.SHOPS)
-    judge_says(monkeypatch, {pair: 0.5}, {pair: 0.8})
-    work, i = small_workspace.open_workspace(*family_catalog.SHOPS)
-    assert not any("unsure" in step.text for step in overview.steps(work.snapshot(i)))
-    assert pair_list.matching(work.snapshot(i), PairFilter("unsure")).matching == 0
-    (family,) = work.snapshot(i).plan.clusters
-    edges = components.network(work.snapshot(i), family.id).edges
-    assert {edge.link for edge in edges} == {"family"}
 
 
 # Pairs ---------------------------------------------------------------------------------------
