@@ -298,10 +298,6 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
 @pytest.mark.parametrize(
     ("args", "word"),
     [
-        (("inspect", "nowhere.json"), "nowhere.json"),
-        (("diff", EXAMPLE, "nowhere.json"), "nowhere.json"),
-        (("diff", "bad.json", EXAMPLE), "bad.json"),
-        (("merge", "bad.json", "--out", "o"), "bad.json"),
         (("merge", EXAMPLE, "--out", "o", "--threshold", "7"), "threshold is 7"),
         (("merge", EXAMPLE, "--out", "o", "--embedder", "no-such-model"), "no-such-model cannot"),
         (("merge", EXAMPLE, "--out", "o", "--decisions", "bad.json"), "not JSON"),
@@ -309,7 +305,6 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
         (("judge", EXAMPLE, "--pairs", "unknown.jsonl", "--out", "v"), "no tool id"),
         (("judge", EXAMPLE, "--pairs", "list.jsonl", "--out", "v"), "JSON object"),
         (("relabel", "unknown.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
-        (("relabel", "nowhere.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
         (("search", EXAMPLE), "give a catalog"),
         (("search", EXAMPLE, " "), "the request is empty"),
         (("search", EXAMPLE, "x", "-k", "0"), "k is 0; give at least 1"),

@@ -6,12 +6,12 @@ import plotly.graph_objects as go
 
 from ui.shared.charts.pictures import table_csv, table_json
 
-ROWS = [{"one": "=1+1", "pairs": 3}, {"one": "café\ud800", "pairs": 0}]
+ROWS = [{"one": "=1+1", "pairs": 3}, {"one": "@café\ud800,\n", "pairs": 0}]
 
 
 def test_the_files_of_a_picture_hold_every_row_and_run_nothing():
     read = list(csv.reader(io.StringIO(table_csv(ROWS).decode())))
-    assert read == [["one", "pairs"], ["'=1+1", "3"], ["café\\ud800", "0"]]
+    assert read == [["one", "pairs"], ["'=1+1", "3"], ["'@café\\ud800,\n", "0"]]
     assert json.loads(table_json(ROWS))[0] == ROWS[0]
     assert table_csv([]).strip() == b""
 

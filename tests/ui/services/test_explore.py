@@ -5,16 +5,13 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, catalog
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.model.catalog import Catalog, Finding, Problem
+from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
 from ui.catalog import overview_panel
-from ui.catalog.listing_panel import PROBLEMS
 from ui.overlap import curves, maps, threshold_panel
-from ui.shared import data_tables
-from ui.shared.charts import pictures
 from ui.shared.graph import components
 from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_list import PairFilter, pair_counts
@@ -75,18 +72,6 @@ def test_servers_come_by_size_with_their_share_of_the_tokens(work, catalog_id):
         == overview_panel.today(work.snapshot(catalog_id)).tokens
         > 0
     )
-
-
-def test_rejects_are_csv_without_formulas():
-    problems = (
-        Problem("line 2", '=HYPERLINK("x")', '{"a": 1,\n}'),
-        Problem("line 3", "is bad", "@cmd"),
-    )
-    text = pictures.table_csv(data_tables.records(problems, PROBLEMS)).decode()
-    assert text.splitlines()[0] == "position,reason,raw"
-    assert '"\'=HYPERLINK(""x"")"' in text
-    assert "'@cmd" in text
-    assert '"{""a"": 1,\n}"' in text
 
 
 # --- overlap ----------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What a toolset is exported for, and the name of its zip."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.ui.services.small_workspace import TEXT, TOOLS, add_analysed, by_name, tool
@@ -13,21 +11,19 @@ from ui.shared.services.exports import export_targets
 
 
 def test_a_zip_is_named_after_the_catalog_its_use_and_what_was_decided(catalog_id, work):
-    choice, called = export_targets("mcp")[0], "Team / Tools!"
+    work.catalogs.rename("Desk", "Team / Tools!")
 
-    def name(config=PlanConfig(), **options):  # noqa: B008
-        now = work.snapshot(catalog_id)
-        state = replace(now.state, record=replace(now.record, name=called))
-        return exports.file_name(replace(now, state=state), config, choice, **options)
+    def name(accept="auto", **options):
+        config, choice = PlanConfig(accept=accept), export_targets("mcp")[0]
+        return exports.file_name(work.snapshot(catalog_id), config, choice, **options)
 
     first = name()
     assert first.split("-")[1:5] == ["team", "tools", "claude", "code"] and first == name()
     review.decide(
         work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "get_weather"), "ann"
     )
-    names = {first, name(), name(fix=True), name(PlanConfig(accept="all"))}
-    assert len(names) == 4
-    called = "天"
+    assert len({first, name(), name(fix=True), name("all")}) == 4
+    work.catalogs.rename("Team / Tools!", "天")
     assert name().split("-")[1] == "catalog"
 
 

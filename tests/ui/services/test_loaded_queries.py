@@ -17,21 +17,6 @@ ROWS = [
 LINES = "\n".join([*map(json.dumps, ROWS), "no json"]).encode()
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "message"),
-    [
-        (b"", "q.jsonl", "q.jsonl has no queries; give"),
-        (b"nothing", "q.jsonl", r"q.jsonl has no queries \(line 1"),
-        (b"\xff\xfe", "q.jsonl", "cannot be read"),
-        (b"id,text\n1,x", "q.csv", "with the name query"),
-    ],
-)
-def test_what_is_no_query_set_is_refused(work, catalog_id, content, name, message):
-    with pytest.raises(ConfigError, match=message):
-        loaded_queries.add(work.snapshot(catalog_id), content, name)
-    assert loaded_queries.sets(work.snapshot(catalog_id)) == ()
-
-
 def test_a_set_that_is_too_large_is_refused(work, catalog_id, monkeypatch):
     monkeypatch.setattr("ui.shared.services.loaded_queries.MOST_BYTES", 10)
     with pytest.raises(ConfigError, match=r"11 bytes.* at most 10"):
