@@ -174,3 +174,4 @@ def test_accepted_variants_can_be_the_descriptions(page):
     page.widget("toggle", "expanded").set_value(True).run()
     assert metrics(page.at) != before
     show_files(page)
+    assert "Post it now." in page.at.code[0].value

@@ -1,25 +1,24 @@
-"""In which order proposals come, and which of them are shown."""
+"""In which order proposals come."""
 
 from dataclasses import replace
 
 import pytest
 
 from tests.ui.services.conftest import shared  # noqa: F401
-from ui.shared.cards.queue import Filters, in_queue_order, matching
-from ui.shared.services import review
+from tests.ui.services.small_workspace import by_name
+from ui.shared.cards.queue import in_queue_order
 
 
 @pytest.fixture(scope="module")
 def clusters(shared):  # noqa: F811
     work, catalog_id = shared
-    found, tools = review.queue(work.snapshot(catalog_id)), work.snapshot(catalog_id).catalog.by_id
-    by_name = {one.document.name: one for one in found}
-    mail, weather, files = (by_name[n] for n in ("send_mail", "get_weather", "list_files"))
+    names = ("send_mail", "get_weather", "list_files")
+    mail, weather, files = (by_name(work, catalog_id, name) for name in names)
     return {
         "mail": replace(mail, weakest_edge=0.55),
         "weather": replace(weather, weakest_edge=0.99),
         "files": replace(files, weakest_edge=0.2, relation="family"),
-    }, tools
+    }
 
 
 @pytest.mark.parametrize(
@@ -34,7 +33,7 @@ def clusters(shared):  # noqa: F811
     ],
 )
 def test_orders(clusters, by, expected):
-    own, _ = clusters
+    own = clusters
     saved = {own["weather"].id: 90, own["mail"].id: 50}
     gaps = {own["weather"].members[0]: 0.7}
     learned = {own["mail"].id: 0.8, own["weather"].id: 0.3, own["files"].id: 0.9}
@@ -46,21 +45,8 @@ def test_orders(clusters, by, expected):
 @pytest.mark.parametrize("by", ["risk", "surest", "audit"])
 @pytest.mark.parametrize("state", ["proposed", "conflict"])
 def test_what_adds_tokens_comes_last_unless_it_is_in_conflict(clusters, by, state):
-    own, _ = clusters
-    mail, weather = (replace(own[name], state=state) for name in ("mail", "weather"))
+    mail, weather = (replace(clusters[name], state=state) for name in ("mail", "weather"))
     plain = [one.id for one in in_queue_order([mail, weather], by, {}, {}, {})]
     adding = [one.id for one in in_queue_order([mail, weather], by, {plain[0]: -7}, {}, {})]
     moves = by != "audit" and state == "proposed"
     assert adding == (plain[::-1] if moves else plain)
-
-
-def test_the_list_is_narrowed_by_words_and_by_a_server(clusters):
-    own, tools = clusters
-
-    def names(find="", server=None):
-        return {one.document.name for one in matching(own.values(), tools, Filters(find, server))}
-
-    assert names() == {"send_mail", "get_weather", "list_files"}
-    assert names("MAIL person") == {"send_mail"} and names("mail weather") == set()
-    assert names(server="gamma") == {"send_mail"}
-    assert names("city", "beta") == {"get_weather"}

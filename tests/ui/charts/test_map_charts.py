@@ -80,13 +80,3 @@ def test_tables_say_the_same_as_the_pictures():
     by_field = collisions.map_rows(ToolMap((BEFORE,), (), "value"))
     assert by_field[0] == {"tool": "get", "server": "a", "value": "a", "x": 0.0, "y": 1.0}
     assert collisions.silhouette_rows(SCORES)[2] == {"clusters": 4, "before": 0.5, "after": ""}
-
-
-def test_silhouettes_are_lines_and_a_sentence():
-    before, after = map_charts.silhouette_chart(SCORES).data
-    assert (before.name, list(before.y)) == ("before, 9 tools", [0.3, 0.4, 0.5])
-    assert list(after.y) == [0.2, 0.5, None]
-    assert "Of 9 tools 5 are left" in SCORES.summary
-    assert "lower at 1 of 2" in SCORES.summary
-    none = Silhouettes((2,), (("a", 3, np.array([0.1])), ("b", 1, np.array([np.nan]))))
-    assert "too few" in none.summary

@@ -140,16 +140,6 @@ def chained(plan, *members):
     return replace(mail, id="chain", members=members)
 
 
-def test_a_chain_shows_its_bridges_and_its_missing_links(plan):
-    one = merging(plan, [chained(plan, a, b, c)])
-    (row,) = components.cluster_rows(one)
-    assert (row.bridges, row.intransitive) == (2, 1)
-    assert row.density == 0.67
-    drawn = components.network_of(one, "chain")
-    assert {node.id: node.state for node in drawn.nodes}[d] == "alone", "the whole component"
-    assert [edge.parts for edge in drawn.edges] == [(1, 3), (2, 2), (3, 1)]
-
-
 def test_what_a_person_accepts_is_no_bridge_and_makes_nothing_denser(plan):
     """Four tools accepted as one: the judge joins three of the six pairs, whoever accepts them."""
     accepted = {"links": components.Constraints(must=(frozenset(IDS),))}
@@ -188,16 +178,6 @@ def test_too_large_a_component_keeps_the_cluster(plan):
     assert ({node.id for node in few.nodes}, few.left_out) == ({b, c, d}, 1)
     assert {edge.pair for edge in few.edges} == {Pair.of(b, c), Pair.of(c, d)}
     assert components.network_of(merging(plan), "gone").nodes == ()
-
-
-def test_a_bridge_knows_its_sides_and_the_cluster_to_split(plan):
-    one = merging(plan, [chained(plan, a, b, c)])
-    found = components.bridge_of(one, Pair.of(b, c))
-    assert found.sides == ((a, b), (c, d))
-    assert found.groups == [[a, b], [c]]
-    assert components.bridge_of(one, Pair.of(c, d)).cluster is None, "d is in no cluster"
-    ring = merging(plan, edges={**CHAIN, Pair.of(a, d): 0.9})
-    assert components.bridge_of(ring, Pair.of(a, b)) is None
 
 
 def test_copies_stand_with_their_first_on_one_side_of_a_bridge(plan):

@@ -44,18 +44,6 @@ def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
 # What is shown -------------------------------------------------------------------------------
 
 
-def test_neighbours_are_the_nearest_of_the_whole_catalog(work, catalog_id):
-    analysis = work.snapshot(catalog_id).analysed
-    near = pair_view.neighbours(analysis, MAIL)
-    assert len(near) == 5
-    assert [(n.tool, n.verdict) for n in near[:2]] == [("send_mail", "merge")] * 2
-    assert [n.server for n in near[:2]] == ["beta", "gamma"]
-    assert [n.similarity for n in near] == sorted((n.similarity for n in near), reverse=True)
-    assert pair_view.pair_of_key(work.snapshot(catalog_id), near[0].key) == Pair.of(
-        MAIL.id, "beta/send_mail"
-    )
-
-
 def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
     one = small_workspace.tool("s", "find", "Find it.", query=TEXT, limit={"type": "integer"})
     other = small_workspace.tool("s", "search", "Search it.", q=TEXT, page={"type": "integer"})

@@ -20,21 +20,6 @@ def names(clusters):
 # The queue -----------------------------------------------------------------------------------
 
 
-def test_the_riskiest_cluster_comes_first_and_a_frozen_order_is_kept(catalog_id, work):
-    assert names(review.queue(work.snapshot(catalog_id))) == [
-        "send_mail",
-        "get_weather",
-        "list_files",
-    ]
-    frozen = [c.id for c in review.queue(work.snapshot(catalog_id))][::-1]
-    assert [c.id for c in review.queue(work.snapshot(catalog_id), frozen)] == frozen
-    assert [c.id for c in review.queue(work.snapshot(catalog_id), frozen[1:])][:2] == frozen[1:]
-    review.decide(
-        work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "get_weather"), "ann"
-    )
-    assert names(review.queue(work.snapshot(catalog_id), frozen)) == ["list_files", "send_mail"]
-
-
 def test_the_queue_may_begin_with_what_is_used_most(catalog_id, work):
     now, weather = work.snapshot(catalog_id), by_name(work, catalog_id, "get_weather")
     calls = dict.fromkeys(weather.members, 5)

@@ -132,26 +132,6 @@ def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variant
         assert get_experiment(work.store, number).is_done
 
 
-def test_on_request_the_toolset_says_what_was_accepted(work, catalog_id, variants):
-    accept_variants(variants, catalog_id)
-
-    def descriptions(**more):
-        config = PlanConfig(accept="none", **more)
-        files = exports.bundle(work.snapshot(catalog_id), config, "neutral")
-        about = json.loads(files["manifest.json"])["configuration"]
-        assert about.get("expanded", False) is more.get("expanded", False)
-        tools = json.loads(files["toolset.json"])["tools"]
-        return {tool["id"]: tool["description"] for tool in tools}
-
-    plain, expanded = descriptions(), descriptions(expanded=True)
-    changed = {one for one in plain if plain[one] != expanded[one]}
-    assert changed == {"alpha/send_mail", "beta/get_weather"}
-    assert expanded["alpha/send_mail"] == WRITTEN.expanded
-    sizes = (PlanConfig(expanded=is_on) for is_on in (True, False))
-    one, other = (exports.figures(work.snapshot(catalog_id), config).size for config in sizes)
-    assert one != other
-
-
 def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, variants):
     with pytest.raises(DecisionError, match="no request"):
         variants.accept_measured(catalog_id, "ann")
