@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from typer.testing import CliRunner
 
-from tests.support.catalogs import accepting
 from tests.support.fakes import WordEmbedder
 from tests.support.json_files import read_json, read_lines, write_json, write_lines
 from tests.support.printed import figures
@@ -48,15 +47,13 @@ def run_json(*args, code=0):
 
 
 def test_servers_of_one_resource_name_do_not_replace_each_other(tmp_path):
-    def both(names, text):
-        record = {"description": text, "inputSchema": accepting(number={"type": "string"})}
-        return [{"name": name, **record} for name in names]
-
-    crates = both(("get_crate", "fetchCrate"), "Get one crate of the depot by its number.")
-    bills = both(("find_bill", "search_bill"), "Find one bill by its number.")
+    texts = {
+        "Depot Tools": ("get_crate", "fetchCrate", "Get one crate of the depot by its number."),
+        "depot.tools": ("find_bill", "search_bill", "Find one bill by its number."),
+    }
     servers = [
-        {"server": "Depot Tools", "tools": crates},
-        {"server": "depot.tools", "tools": bills},
+        {"server": server, "tools": [record(name, text, number={}) for name in names]}
+        for server, (*names, text) in texts.items()
     ]
     given, out = write_json(tmp_path / "servers.json", servers), tmp_path / "bundle"
     run("merge", given, "--out", out, "--accept", "all")
@@ -77,11 +74,8 @@ def test_shards_are_parts_of_one_catalog_and_a_broken_one_is_named(tmp_path, com
     out = tmp_path / "bundle"
     options = ["--out", out] if command == "merge" else ["--json"]
     done = run(command, shards, "--shards", *options)
-    read = (
-        read_json(out / "manifest.json")["counts"]
-        if command == "merge"
-        else json.loads(done.stdout)
-    )
+    counts = json.loads(done.stdout) if command == "inspect" else read_json(out / "manifest.json")
+    read = counts.get("counts", counts)
     assert (read["servers"], bool(read["problems"])) == (1, True)
 
 

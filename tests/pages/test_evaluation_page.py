@@ -114,13 +114,21 @@ def test_confusions_are_a_table_of_pairs_and_a_matrix_of_what_is_found_instead(p
     assert rf"{right}667" in page.text, "the merged mails count as one"
 
 
-@pytest.mark.parametrize(("view", "kind"), [("Stress", "stress"), ("Sweep", "sweep")])
-def test_series_have_a_picture_and_a_table(page, view, kind):
+@pytest.mark.parametrize(
+    ("view", "kind", "columns", "words"),
+    [
+        ("Stress", "stress", ("recall",), "**recall**: "),
+        ("Sweep", "sweep", ("recall",), "**recall**: "),
+        ("Plans", "plan", ("tools called", "exact"), "**exact**: "),
+        ("Ablation", "ablation", ("reranker", "merger", "CSR@10"), ""),
+    ],
+)
+def test_each_experiment_has_a_table_and_series_a_picture(page, view, kind, columns, words):
     measure(page, kind=kind)
     experiment(page, view)
-    assert "**recall**: " in page.text
-    assert any("recall" in one.value for one in page.at.dataframe)
-    assert page.at.get("plotly_chart")
+    rows = page.tables(*columns)[0]
+    assert len(rows) == {"plan": 2, "ablation": 10}.get(kind, len(rows)) and words in page.text
+    assert bool(page.at.get("plotly_chart")) == (kind in ("stress", "sweep"))
 
 
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
@@ -132,22 +140,6 @@ def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     experiment(page, "Sweep", knob="what embeds (the encoder)", x=str(number))
     assert list(page.tables("smaller by")[0]["value"]) == [own]
     assert page.at.get("plotly_chart")
-
-
-def test_plans_of_both_toolsets_are_a_table(page):
-    measure(page, kind="plan")
-    experiment(page, "Plans")
-    rows = page.tables("tools called")[0]
-    assert len(rows) == 2 and "exact" in rows
-    assert "**exact**: " in page.text
-
-
-def test_the_ablation_is_a_table(page):
-    measure(page, kind="ablation")
-    experiment(page, "Ablation")
-    rows = page.tables("reranker")[0]
-    assert len(rows) == 10 and "CSR@10" in rows
-    assert list(dict.fromkeys(rows["merger"])) == ["none", "drop-in", "gateway"]
 
 
 def test_experiments_are_listed_with_what_is_out_of_date(page):

@@ -211,16 +211,6 @@ def test_a_file_that_is_none_is_one_sentence(page):
     assert "line 1 is not JSON" in page.at.error[0].value
 
 
-def test_people_is_a_tab_where_several_decide_and_else_behind_more(page):
-    def tabs():
-        return [one.label for one in page.at.tabs]
-
-    assert tabs() == ["Decisions", "Compare", "Model runs", "More"]
-    accepted(page, "send_mail", "ann")
-    page.at.run()
-    assert tabs() == ["Decisions", "Compare", "Model runs", "People", "More"]
-
-
 def test_a_share_is_ones_own_and_a_second_look_is_blind(page):
     page.open("history", history_part="More")
     page.widget("text_input", "share_names_").set_value("ann, reviewer")

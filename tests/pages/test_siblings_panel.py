@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.ui.services.small_workspace import add_queries, tool
-from tests.ui.services.test_siblings import END, OTHER, PAIR, QUERIES, START, TEXT_OF_BOTH
+from tests.ui.services.small_workspace import tool
+from tests.ui.services.test_siblings import END, OTHER, PAIR, START, TEXT_OF_BOTH
 from ui.documents import siblings
-from ui.shared.cards import change_effect_panel
 from ui.shared.services import toolsets
 
 
@@ -34,17 +33,6 @@ def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):
     longer = page.now.described({END.id: f"Goal: {TEXT_OF_BOTH}", START.id: ""})
     assert longer.before.tokens > longer.after.tokens and ":red-badge[≈ " in page.text
     assert "Similarity **0.9" in page.text and "1 of 1 pair wait" in page.text
-
-
-def test_new_descriptions_are_measured_in_the_whole_catalog(page):
-    i = page.catalog_id
-    add_queries(page.work, i, QUERIES)
-    page.at.run()
-    assert page.work.snapshot(i).job(change_effect_panel.KIND) is None, "nothing is changed yet"
-    with_words_in_front(page)
-    page.after(page.work.snapshot(i).job(change_effect_panel.KIND))
-    assert "3 requests with these tools: **" in page.text
-    assert "not enough queries to tell (n = " in page.text
 
 
 def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):

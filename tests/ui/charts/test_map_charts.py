@@ -33,18 +33,6 @@ def test_the_pointer_shows_the_description_shortened_and_escaped():
     assert hover.endswith("…") and len(hover) < 120
 
 
-def test_twelve_groups_have_a_colour_and_all_others_step_back():
-    names = [f"g{at:03}" for at in range(150) for _ in range(160 - at)]
-    size = len(names)
-    panel = Panel(
-        "all", np.zeros((size, 2)), *[tuple(names)] * 3, tuple((at,) for at in range(size))
-    )
-    *groups, others = map_charts.tool_map(ToolMap((panel,), (), "field")).data
-    assert len({trace.marker.color for trace in groups}) == len(groups) == 12
-    assert others.name == "138 other fields"
-    assert others.marker.opacity < groups[0].marker.opacity
-
-
 def test_the_points_chosen_are_rows_of_the_catalog():
     points = [{"curve_number": 1, "point_index": 0}, {"curve_number": 2, "point_index": 0}]
     assert map_charts.tools_at(MAP, points[:1]) == {0, 1}, "a merged tool stands for its members"

@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from tests.support.fakes import WordEmbedder
-from tests.ui.services.small_workspace import MAIL, SUM, catalog, on, open_workspace
+from tests.ui.services.small_workspace import MAIL, SUM, catalog, open_workspace
 from toolscope_core.model.environment import read_environment
 from ui.shared.services import analyses
 from ui.shared.services.workspace import Workspace
@@ -52,13 +52,3 @@ def test_an_analysis_does_not_wait_for_a_map_or_a_run_with_a_model(opened):
     finally:
         until.set()
         work.close()
-
-
-def test_only_the_latest_analyses_stay_in_memory(opened, monkeypatch):
-    monkeypatch.setattr(analyses, "KEPT", 2)
-    work = opened()
-    ids = [work.catalogs.add(n, catalog(on(n, MAIL), SUM)).id for n in ("one", "two", "three")]
-    found = [work.analyses.run(i) for i in ids]
-    assert work.snapshot(ids[2]).analysed is found[2]
-    assert work.snapshot(ids[1]).analysed is found[1]
-    assert work.snapshot(ids[0]).analysed is None  # no job says that it was finished

@@ -21,11 +21,6 @@ def own_maps(work):
     return small_workspace.Functions(work, maps)
 
 
-def forget(work, catalog_id):
-    """Keep nothing of the analysis in memory."""
-    vars(work.snapshot(catalog_id).analysis).pop("kept", None)
-
-
 def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
     work, catalog_id, computed_aside, own_maps
 ):
@@ -68,19 +63,6 @@ def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps
     assert analyses.was_left(work.analyses.watch(job))
     job = own_maps.start(catalog_id, "UMAP")
     assert not endless_maps.lives(work, job, after=analyses.AWAY_SECONDS), "nobody ever looked"
-
-
-def test_a_damaged_file_is_made_again(work, counts_folder, catalog_id, computed_aside, own_maps):
-    own_maps.run(catalog_id, "t-SNE")
-    (file,) = counts_folder.glob("*.cnt")
-    whole = file.read_bytes()
-    for damaged in (whole[:-1], whole[:40] + b"\xff" + whole[41:], b""):
-        file.write_bytes(damaged)
-        forget(work, catalog_id)
-        assert own_maps.points(catalog_id, "t-SNE") is None
-    own_maps.run(catalog_id, "t-SNE")
-    assert computed_aside == ["tsne", "tsne"]
-    assert file.read_bytes() == whole
 
 
 def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, own_maps):

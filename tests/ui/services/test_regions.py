@@ -54,15 +54,3 @@ def test_words_have_letters_only_whatever_the_tools_say():
     found = regions(tools, points)
     assert len(found) == 2
     assert all(word.isalpha() for region in found for word in region.words)
-
-
-def test_a_label_hides_no_point_where_there_is_room_and_says_no_empty_words():
-    tools, points = many(["weather", "invoice", "music", "train"])
-    frame = frame_of(points)
-    pixels = np.array([WIDE, HIGH]) / (frame[:, 1] - frame[:, 0])
-    dots = (points - frame[:, 0]) * pixels
-    for region in regions(tools, points):
-        x, y = (np.array(region.label) - frame[:, 0]) * pixels
-        beside = np.abs(dots - (x, y)) > (_wide(region.words) / 2, 10)
-        assert beside.any(axis=1).all(), f"{region.words} hides a point"
-        assert not {"for", "using", "the"} & set(region.words)

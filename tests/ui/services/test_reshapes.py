@@ -4,7 +4,31 @@ import pytest
 
 from tests.ui.services.small_workspace import by_name
 from toolscope_core.model.errors import DecisionError, StaleDecisionError
-from ui.shared.services import reshapes, review
+from toolscope_core.model.pair import tool_key
+from ui.shared.services import reshapes, review, toolsets
+from ui.shared.tools.tool_drawer import tool_view
+
+
+def test_the_drawer_tells_the_decisions_on_a_tool_and_on_no_other(work, catalog_id):
+    weather = by_name(work, catalog_id, "get_weather")
+    made = review.decide(work.snapshot(catalog_id), "accept", weather, "ann")
+    for tool_id, decisions in (("beta/get_weather", (made,)), ("beta/send_mail", ())):
+        assert tool_view(work.snapshot(catalog_id), tool_key(tool_id)).decisions == decisions
+    review.undo(work.snapshot(catalog_id), "ann", made.seq)
+    assert tool_view(work.snapshot(catalog_id), tool_key("beta/get_weather")).decisions == ()
+
+
+def test_too_many_tools_at_once_are_refused_with_the_reason(work, catalog_id, monkeypatch):
+    now, three = (
+        work.snapshot(catalog_id),
+        ("alpha/list_files", "alpha/send_mail", "beta/add_numbers"),
+    )
+    for most in ("MOST_ON_A_CARD", "MOST_APART"):
+        monkeypatch.setattr(toolsets, most, 2)
+    for does, words in ((toolsets.send_to_review, "3 tools"), (toolsets.never_merge, "3 pairs")):
+        with pytest.raises(DecisionError, match=words):
+            does(now, three, toolsets.version(now, three), "ann")
+    assert work.snapshot(catalog_id).log == ()
 
 
 def test_the_proposal_as_it_is_cannot_be_recorded(work, catalog_id):

@@ -1,11 +1,8 @@
 import re
 from dataclasses import replace
 
-import pytest
-
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, TOOLS, by_name, catalog, on
-from toolscope_core.check.version_changes import one_line
 from toolscope_core.decisions.constraints import edits
 from toolscope_core.decisions.decision_lines import decisions_in
 from ui.history import histories
@@ -103,20 +100,6 @@ def test_only_what_a_version_brings_is_a_new_proposal(work):
     again = next_version(work, reworded("Send it."), *TOOLS[1:], on("gamma", SUM))
     assert {one.document.name for one in review.queue_part(work.snapshot(again.id), "new")} == set()
     assert {one.state for one in review.queue_part(work.snapshot(again.id), "again")} == {"stale"}
-
-
-@pytest.mark.parametrize(
-    ("value", "line"),
-    [
-        ("two\nlines", "two lines"),
-        ({"a": 1}, '{"a":1}'),
-        ("1", "1"),
-        ("a\u200bb", "a⟨U+200B⟩b"),
-        ("x" * 200, "x" * 159 + "…"),
-    ],
-)
-def test_values_are_shown_in_one_line(value, line):
-    assert one_line(value) == line
 
 
 POSTED = replace(MAIL, id="alpha/mail_send", name="mail_send")
