@@ -12,7 +12,7 @@ from tests.check.compared_bundle import ACCEPTED, BEFORE, MAIL, on, write_bundle
 from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from tests.support.printed import figures
-from tests.ui.services.small_workspace import SUM, catalog
+from tests.ui.services.small_workspace import SUM, catalog, tool
 from toolscope_core.cli import check_command
 from toolscope_core.llm import embedding
 
@@ -108,9 +108,7 @@ def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(her
 
 
 def test_cases_fail_where_another_tool_is_found_than_before(here):
-    near = replace(
-        SUM, id="gamma/mail_sum", name="mail_sum", server="gamma", description="Send a mail."
-    )
+    near = tool("gamma", "mail_sum", "Send a mail.", **SUM.schema["properties"])
     write_catalog(here / "tools.json", *BEFORE.tools, near)
     (here / "cases.jsonl").write_text(
         '{"id": "1", "query": "Send a mail", "gold": [["alpha/send_mail", "beta/send_mail"]]}\n'

@@ -18,6 +18,7 @@ from tests.check.compared_bundle import (
     on,
     reworded,
 )
+from tests.support.catalogs import accepting
 from tests.support.decisions import decision_on, logged
 from tests.support.fakes import WordEmbedder
 from toolscope_core.catalog.scan.scanner import scan_catalog
@@ -35,9 +36,7 @@ from toolscope_core.model.plan import DanglingReference, Relabel
 from toolscope_core.model.tool import Tool
 
 NEW_MAIL = on("gamma", MAIL)
-LIKE_MAIL = replace(
-    MAIL, id="gamma/send_mail", server="gamma", description="Sends a mail to a person."
-)
+LIKE_MAIL = reworded(NEW_MAIL, "Sends a mail to a person.")
 ALL = (*BEFORE.tools,)
 APP = AppPlace("http://localhost:8501", "c")
 
@@ -90,9 +89,8 @@ def test_a_changed_tool_brings_only_what_it_did_not_overlap_before(judge):
 
 def test_what_the_bundle_said_of_a_pair_counts_before_the_judge(judge):
     now, mails = catalog(MAIL, LIKE_MAIL), Pair.of(MAIL.id, LIKE_MAIL.id)
-    before = Baseline(
-        catalog(MAIL, reworded(LIKE_MAIL, "Send a letter.")), outcomes={mails: "keep"}
-    )
+    came = catalog(MAIL, reworded(LIKE_MAIL, "Send a letter."))
+    before = Baseline(came, outcomes={mails: "keep"})
     assert pairs(compare(now, before, judge).pairs.overlaps) == [mails]
     for old in (replace(before, outcomes={mails: "merge"}), replace(before, decided_pairs={mails})):
         assert compare(now, old, judge).pairs.overlaps == ()
@@ -109,12 +107,8 @@ def test_a_threshold_that_people_applied_holds_for_new_pairs(judge):
 
 
 def test_a_lower_probability_makes_overlaps_of_unsure_pairs(judge):
-    takes = {
-        "type": "object",
-        "properties": {"mailbox": {"type": "string"}, "letter": {"type": "string"}},
-        "required": ["mailbox", "letter"],
-    }
-    doubtful = replace(LIKE_MAIL, schema=takes)
+    takes = accepting(mailbox={"type": "string"}, letter={"type": "string"})
+    doubtful = replace(LIKE_MAIL, schema={**takes, "required": ["mailbox", "letter"]})
     now, before = catalog(MAIL, doubtful), Baseline(catalog(MAIL))
     pair = Pair.of(MAIL.id, doubtful.id)
     assert pairs(compare(now, before, judge).pairs.unsure) == [pair]

@@ -112,17 +112,15 @@ def test_the_same_in_other_words_breaks_nobody():
 
 
 def test_a_tool_that_is_to_be_called_as_a_task_breaks_its_callers():
-    plain, task = (
-        replace(OLD, raw={"execution": {"taskSupport": kind}}) for kind in ("optional", "required")
-    )
+    kinds = ("optional", "required")
+    plain, task = (replace(OLD, raw={"execution": {"taskSupport": kind}}) for kind in kinds)
     assert seen(OLD, task) == {"execution": True} and seen(OLD, plain) == {"execution": False}
     assert seen(plain, task) == seen(task, plain) == {"execution/taskSupport": True}
 
 
 def test_a_schema_that_closes_is_to_be_looked_at():
-    (change,) = field_changes(
-        OLD, replace(OLD, schema={**OLD.schema, "additionalProperties": False})
-    )
+    closed = replace(OLD, schema={**OLD.schema, "additionalProperties": False})
+    (change,) = field_changes(OLD, closed)
     assert (change.breaking, change.warning[:10]) == ("", "calls with")
 
 

@@ -149,9 +149,7 @@ def test_judge_tells_how_two_tools_are_related_in_the_order_asked(tmp_path):
         record("translate_to_french", "Translate a text to French.", text=text),
     ]
     catalog, out = write_json(tmp_path / "t.json", tools), tmp_path / "out" / "verdicts.jsonl"
-    pairs = [
-        dict(zip(("left", "right"), names, strict=True)) for names in permutations(TRANSLATORS)
-    ]
+    pairs = [{"left": one, "right": other} for one, other in permutations(TRANSLATORS)]
     pairs_file = write_lines(tmp_path / "pairs.jsonl", *pairs)
     output = run("judge", catalog, "--pairs", pairs_file, "--out", out).output
     assert figures(output, "same job")[:3] == [2, 2, 0]
@@ -217,10 +215,7 @@ FORGED = "a\x1b[31mb\nproblem  forged: line\r\x85\u2028\u202e\u200b\x07"
 @pytest.mark.case(68)
 @pytest.mark.parametrize("command", ["inspect", "merge", "diff", "relabel", "error"])
 def test_no_name_moves_the_terminal_or_forges_a_line(tmp_path, command):
-    tools = [
-        {"name": f"{FORGED}{n}", "description": f"x {FORGED}", "inputSchema": {"type": "object"}}
-        for n in (1, 2)
-    ]
+    tools = [record(f"{FORGED}{n}", f"x {FORGED}") for n in (1, 2)]
     catalog = write_json(tmp_path / "c.json", {"tools": [*tools, {"name": [FORGED]}]})
     other = write_json(tmp_path / "d.json", {"tools": tools[:1]})
     bundle, queries = tmp_path / "b", tmp_path / "q.jsonl"
@@ -257,9 +252,8 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     clusters = read_json(bundle / "clusters.json")
     cluster = next(one for one in clusters if one["kind"] == "drop_in")
     members = cluster["members"]
-    done, new = relabel(
-        {"id": "q1", "query": "x", "gold": members}, {"id": "q2", "gold": ["nobody"]}
-    )
+    asked = {"id": "q1", "query": "x", "gold": members}
+    done, new = relabel(asked, {"id": "q2", "gold": ["nobody"]})
     assert len(new) == 2
     assert new[0]["gold"] == [cluster["canonical"]]
     assert figures(done.output, "queries")[:7] == [2, 2, 1, 1, 1, 0, 1]
@@ -324,9 +318,7 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path, monkeypatch, no_model_is
     monkeypatch.chdir(tmp_path)
     Path("bad.json").write_text("{", "utf-8")
     Path("list.jsonl").write_text("[1]\n", "utf-8")
-    Path("unknown.jsonl").write_text(
-        '{"action": "accept", "ids": ["x", "y"], "left": "x"}\n', "utf-8"
-    )
+    write_json(Path("unknown.jsonl"), {"action": "accept", "ids": ["x", "y"], "left": "x"})
     done = run(*args, code=2)
     assert word in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -460,11 +452,9 @@ def test_servers_that_others_serve_are_switched_off_first(tmp_path):
     def adding(name):
         return record(name, "Add two numbers.", a=text, b=text)
 
+    rounding = record("round_number", "Round a number.", a=text)
     servers = [
-        {
-            "server": "one",
-            "tools": [adding("add_numbers"), record("round_number", "Round a number.", a=text)],
-        },
+        {"server": "one", "tools": [adding("add_numbers"), rounding]},
         {"server": "two", "tools": [adding("sum_numbers")]},
         {"server": "three", "tools": [adding("numbers_add")]},
     ]

@@ -83,11 +83,8 @@ def test_documents_of_a_model_are_in_the_bundle_and_the_refused_are_listed(
         (draft,) = (tool for name, tool in tools.items() if name.endswith(" draft"))
         words = draft["description"]
         refused.append(len(refused) % 2 == 0)
-        return {
-            "description": f"{words} See https://evil.example."
-            if refused[-1]
-            else f"In short: {words}"
-        }
+        odd = f"{words} See https://evil.example."
+        return {"description": odd if refused[-1] else f"In short: {words}"}
 
     refused = []
     server.answer = served(answering(same_verb, document=document))
@@ -144,13 +141,8 @@ def test_the_estimate_asks_nobody_and_names_every_task(server, tools, small):
     output = run("estimate", small).output
     assert not server.received
     contents = {tool.content_hash for tool in tools}
-    for task in (
-        "judge: ",
-        "audit: ",
-        "document synthesis: ",
-        f"quality: {len(contents)} questions",
-    ):
-        assert task in output
+    tasks = ("judge: ", "audit: ", "document synthesis: ", f"quality: {len(contents)} questions")
+    assert all(task in output for task in tasks)
     assert "saved against the paper's way: " in output
 
     def questions(*args):
@@ -240,9 +232,8 @@ def test_every_command_that_asks_has_the_same_options():
 
 def test_pairs_are_judged_by_a_model_too(server, tools, small, tmp_path):
     tools = [tool.id for tool in tools]
-    pairs = write_lines(
-        tmp_path / "p.jsonl", *({"left": tools[0], "right": other} for other in tools[1:9])
-    )
+    rows = [{"left": tools[0], "right": other} for other in tools[1:9]]
+    pairs = write_lines(tmp_path / "p.jsonl", *rows)
     judge = ("judge", small, "--pairs", pairs, "--out", tmp_path / "v.jsonl")
     assert "--judge llm" in run(*judge, "--model", "m", code=2).stderr
     offline = run(*judge).output

@@ -71,9 +71,8 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     compare = ("check", "tools.json", "--baseline", "bundle", "--profile", "reader")
     cases = ("--cases", "asked.jsonl", "--profile-limit")
     assert "profile reader: 2 tools" in run(*compare, *cases, "unserved=1").stdout
-    broken = run(
-        *compare, *cases, "unserved=0", "--profile-limit", "tools=1", "--junit", "j.xml", code=1
-    )
+    limits = ("unserved=0", "--profile-limit", "tools=1")
+    broken = run(*compare, *cases, *limits, "--junit", "j.xml", code=1)
     assert "1 unserved request, at most 0" in broken.stderr
     assert "reader: 2 tools, at most 1" in broken.stderr
     assert "does not serve a request" in broken.stdout

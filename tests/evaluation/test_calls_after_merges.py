@@ -74,9 +74,7 @@ def test_a_name_counts_for_the_merge_that_alone_has_it():
 
 def test_chances_are_corrected_for_the_merges_that_there_are_calls_of():
     tools = [Tool(f"{server}/{name}", name, server=server) for name in "pq" for server in "ab"]
-    merges = {
-        name: DatedMerge((f"a/{name}", f"b/{name}"), name, DECIDED) for name in ("p", "q", "r")
-    }
+    merges = {name: DatedMerge((f"a/{name}", f"b/{name}"), name, DECIDED) for name in "pqr"}
     worse = []
     for name in "pq":
         worse += calls(EARLY, 12, original=f"a/{name}")

@@ -145,10 +145,8 @@ def test_calls_are_read_in_any_form_and_by_a_name_that_one_tool_has():
         "nothing",
     )
     query = replace(QUERIES[0], calls=calls)
-    assert gold_calls([query], twins) == (
-        GoldCall("a/mail", {"to": "x"}),
-        GoldCall("b/find", {"query": "x"}),
-    )
+    mail, find = GoldCall("a/mail", {"to": "x"}), GoldCall("b/find", {"query": "x"})
+    assert gold_calls([query], twins) == (mail, find)
 
 
 def test_a_schema_that_nobody_can_read_takes_everything_and_asks_nobody():

@@ -49,10 +49,8 @@ def test_an_answer_that_is_not_found_is_confused_with_all_that_is():
 def found(gold, ranking, tools="abcdxyz", equal=None, **query):
     needs = tuple(map(frozenset, gold))
     asked = Query("1", "text", needs, needs_none=not gold, **query)
-    return [
-        (one.expected, one.actual)
-        for one in expected_and_actual(asked, ranking, tools, equal or {})
-    ]
+    mismatches = expected_and_actual(asked, ranking, tools, equal or {})
+    return [(one.expected, one.actual) for one in mismatches]
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,8 @@ def test_each_job_is_searched_once_alone():
 def test_a_job_takes_of_the_list_what_its_own_search_ranks_highest():
     by_job = job_rankings(CATALOG.tools, [BOTH, RAIN], KnownOrder())
     assert best_for_jobs([BOTH, RAIN], by_job, LISTS) == ({"search", "mail"}, {"find"})
-    assert best_for_jobs([BOTH, RAIN], by_job, [["search"], ["weather"]]) == (
-        {"search"},
-        {"weather"},
-    )
+    alone = best_for_jobs([BOTH, RAIN], by_job, [["search"], ["weather"]])
+    assert alone == ({"search"}, {"weather"})
     assert best_for_jobs([BOTH], by_job, [["elsewhere"]]) == (frozenset(),), "beyond its own places"
 
 

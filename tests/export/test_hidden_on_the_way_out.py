@@ -117,15 +117,12 @@ def test_fail_on_counts_whatever_the_scan_finds_in_what_leaves(tmp_path):
 
 
 def test_a_name_in_disguise_does_not_take_the_name_it_copies(tmp_path):
-    tools = [
-        {"name": name, "description": "Adds."}
-        for name in ("add", "a\u200bdd", "a\u2060dd", "\u200b")
-    ]
+    disguised = ("add", "a\u200bdd", "a\u2060dd", "\u200b")
+    tools = [{"name": name, "description": "Adds."} for name in disguised]
     analysis, plan = planned(json.dumps({"tools": tools}), tmp_path)
     files = dict(bundle_of(analysis, plan, (), CONFIG, None, fix=True).files())
-    names = {
-        row["old_name"]: row["new_name"] for row in json.loads(files["relabel.json"])["entries"]
-    }
+    entries = json.loads(files["relabel.json"])["entries"]
+    names = {row["old_name"]: row["new_name"] for row in entries}
     assert names["add"] == "add" and len(set(names.values())) == 4
     assert all(re.fullmatch(r"(add|tool)(_[0-9a-f]{8})?", name) for name in names.values())
 

@@ -79,10 +79,8 @@ def test_a_parameter_added_and_one_removed(page):
     assert "body" in "".join(w.value for w in page.at.warning)
     page.press("save_")
     schema = by_name(page.work, 1, "send_mail").document.schema
-    assert schema["properties"] == {
-        "to": {"type": "string", "enum": ["a"]},
-        "urgent": {"type": "boolean"},
-    }
+    to, urgent = {"type": "string", "enum": ["a"]}, {"type": "boolean"}
+    assert schema["properties"] == {"to": to, "urgent": urgent}
     assert schema["required"] == ["to", "urgent"]
 
 

@@ -67,12 +67,7 @@ def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
 
 def bad_log(original):
     """Calls of a tool: right long ago, failed or refused in days to come."""
-    call = {
-        "tool": "send_mail",
-        "original": original,
-        "outcome": "ok",
-        "at": "2020-01-01T00:00:00Z",
-    }
+    call = {"tool": "send_mail", "original": original, "outcome": "ok", "at": "2020-01-01T00:00Z"}
     failed = {**call, "outcome": "error", "at": "2999-01-01T00:00:00Z"}
     refused = {**failed, "original": "", "outcome": "refused"}
     return "\n".join(map(json.dumps, [*[call] * 9, *[failed, refused] * 6])).encode()

@@ -59,17 +59,13 @@ def test_only_a_text_that_changed_is_embedded(opened):
     text = {"description": "List what a folder holds."}
     review.decide(work.snapshot(i), "edit", cluster, "ann", text)
     review.decide(work.snapshot(i), "accept", small_workspace.by_name(work, i, "list_files"), "ann")
-    assert curves.curve(work.snapshot(i)).uncounted == ("merged",), (
-        "a page does not wait for a model"
-    )
+    assert curves.curve(work.snapshot(i)).uncounted == ("merged",), "no page waits for a model"
     work.analyses.wait(curves.start(work.snapshot(i)))
     view = curves.curve(work.snapshot(i))
     assert view.uncounted == ()
     assert work.snapshot(i).job(curves.KIND).state == "done"
-    analysis, plan = (
-        work.snapshot(i).analysed,
-        work.snapshot(i).plan_under(PlanConfig(accept="auto")),
-    )
+    analysis = work.snapshot(i).analysed
+    plan = work.snapshot(i).plan_under(PlanConfig(accept="auto"))
     assert list(curves.new_texts(analysis, plan).values()) == ["list_files: " + text["description"]]
     oracle = WordEmbedder().encode(compared_texts([item.tool for item in plan.tools]))
     known = curves.plan_vectors(analysis, plan, WordEmbedder().encode)

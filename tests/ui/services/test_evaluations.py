@@ -31,9 +31,8 @@ def small_workspace(shared):
 
 def run(small_workspace, **wanted):
     work, catalog_id = small_workspace
-    number = evaluations.run(
-        work.snapshot(catalog_id), ExperimentRequest(queries="q.jsonl", **wanted)
-    )
+    wanted = ExperimentRequest(queries="q.jsonl", **wanted)
+    number = evaluations.run(work.snapshot(catalog_id), wanted)
     return get_experiment(work.store, number)
 
 
@@ -106,9 +105,8 @@ def test_what_is_not_there_is_refused(small_workspace):
 
 def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work, catalog_id = own
-    made = get_experiment(
-        work.store, evaluations.run(work.snapshot(catalog_id), ExperimentRequest())
-    )
+    number = evaluations.run(work.snapshot(catalog_id), ExperimentRequest())
+    made = get_experiment(work.store, number)
     assert evaluations.is_current(work.snapshot(catalog_id), made)
     review.decide(
         work.snapshot(catalog_id), "accept", by_name(work, catalog_id, "send_mail"), "ann"
@@ -118,9 +116,8 @@ def test_decisions_and_versions_make_an_experiment_a_thing_of_the_past(own):
     work.analyses.run(newer.id)
     assert "version 1" in Functions(work, measured_sides).names(newer.id)
     assert not evaluations.is_current(work.snapshot(newer.id), made)
-    number = evaluations.run(
-        work.snapshot(newer.id), ExperimentRequest(before="as it is", after="version 1")
-    )
+    wanted = ExperimentRequest(before="as it is", after="version 1")
+    number = evaluations.run(work.snapshot(newer.id), wanted)
     assert get_experiment(work.store, number).result["after"]["name"] == "version 1"
 
 

@@ -7,10 +7,8 @@ from toolscope_core.llm.run_configuration import configuration, still_holds
 from toolscope_core.model.configuration import Endpoint, QuestionConfig
 
 CATALOG = catalog()
-TOLD = {
-    **configuration("quality", Endpoint("http://h/v1", "m"), CATALOG),
-    "questions": asdict(QuestionConfig()),
-}
+TOLD = configuration("quality", Endpoint("http://h/v1", "m"), CATALOG)
+TOLD = {**TOLD, "questions": asdict(QuestionConfig())}
 
 
 def test_what_is_told_today_holds():

@@ -156,10 +156,8 @@ def test_another_process_rebuilds_the_same_opinions_and_asks_nobody(server, work
     run(work, catalog_id)
     plan, count = work.snapshot(catalog_id).plan, len(server.received)
     other, _ = opened(server)
-    assert (
-        other.snapshot(catalog_id).analysis.model_verdicts
-        == work.snapshot(catalog_id).analysis.model_verdicts
-    )
+    one, two = (each.snapshot(catalog_id).analysis.model_verdicts for each in (work, other))
+    assert one == two
     assert other.snapshot(catalog_id).plan == plan and len(server.received) == count
     other.close()
 

@@ -40,6 +40,11 @@ def add(work, catalog_id, survey, name, kept_of=None):
     return record
 
 
+def preview(work, catalog_id, survey, kept_of=None):
+    source = live_servers.source(work.snapshot(catalog_id), survey, kept_of)
+    return work.catalogs.preview([source])
+
+
 def tools_file(tmp_path, **descriptions):
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     tools = [
@@ -65,10 +70,8 @@ def test_no_value_is_in_the_store(work, catalog_id):
 
 
 def test_nothing_is_started_for_visitors_unless_that_is_allowed(work, catalog_id, live):
-    config, before = (
-        configuration(good=entry("good")),
-        work.snapshot(catalog_id).job(live_servers.JOB_KIND),
-    )
+    config = configuration(good=entry("good"))
+    before = work.snapshot(catalog_id).job(live_servers.JOB_KIND)
     with pytest.raises(ConfigError, match="START_SERVERS=1"):
         live.start(catalog_id, config, ["good"], is_shared=True)
     assert work.snapshot(catalog_id).job(live_servers.JOB_KIND) == before
@@ -100,11 +103,8 @@ def test_a_server_that_changes_its_tools_suspends_what_was_decided_on_them(
 
     tools_file(tmp_path, find="Find notes by words. Call me first.", find_notes="Find notes.")
     survey = read(work, record.id, live_servers.configuration("mcp.json", as_file(place)), "notes")
-    ahead = versions.ahead(
-        work.snapshot(catalog_id),
-        "Notes",
-        work.catalogs.preview([live_servers.source(work.snapshot(catalog_id), survey)]),
-    )
+    now = work.snapshot(catalog_id)
+    ahead = versions.ahead(now, "Notes", preview(work, catalog_id, survey))
     assert ahead.summary.startswith("2 changed")
     assert len(ahead.doubts) == 1
     again = add(work, record.id, survey, "Notes")
@@ -120,17 +120,13 @@ def as_file(place):
 def test_servers_that_fail_at_a_refresh_keep_their_tools(work, catalog_id, live):
     both = configuration(a=entry("good"), b=entry("good"))
     survey = read(work, catalog_id, both, "a", "b")
-    record = work.catalogs.add(
-        "Two", work.catalogs.preview([live_servers.source(work.snapshot(catalog_id), survey)])
-    )
+    record = work.catalogs.add("Two", preview(work, catalog_id, survey))
     live_servers.remember(work.store, "Two", survey)
     broken = configuration(a=entry("good"), b=entry("exits"))
     survey = read(work, record.id, broken, "a", "b")
-    preview = work.catalogs.preview(
-        [live_servers.source(work.snapshot(catalog_id), survey, record.id)]
-    )
-    assert preview.version == work.snapshot(record.id).catalog.version
-    without = work.catalogs.preview([live_servers.source(work.snapshot(catalog_id), survey)])
+    refreshed = preview(work, catalog_id, survey, record.id)
+    assert refreshed.version == work.snapshot(record.id).catalog.version
+    without = preview(work, catalog_id, survey)
     assert [tool.id for tool in without.tools] == ["a/read", "a/write"]
     live_servers.remember(work.store, "Two", survey)
     kept = live_servers.last_read(work.store, "Two").servers
@@ -142,10 +138,8 @@ def test_what_is_remembered_follows_the_catalogs_name(work, catalog_id, live):
     work.catalogs.add("One", work.snapshot(catalog_id).catalog)
     live_servers.remember(work.store, "One", Survey(config.servers, (ServerOffer("a"),), "then"))
     work.catalogs.rename("One", "Other")
-    assert (
-        live_servers.last_read(work.store, "One") is None
-        and live_servers.last_read(work.store, "Other") is not None
-    )
+    assert live_servers.last_read(work.store, "One") is None
+    assert live_servers.last_read(work.store, "Other") is not None
     work.catalogs.delete("Other")
     assert live_servers.last_read(work.store, "Other") is None
 

@@ -39,13 +39,10 @@ def test_sets_are_kept_for_all_versions_and_deleted(work, catalog_id):
     newer = work.catalogs.add("Desk", catalog(MAIL)).id
     assert newer != catalog_id
     assert [view.name for view in loaded_queries.sets(work.snapshot(newer))] == ["a.csv", "q.jsonl"]
-    assert loaded_queries.texts(work.snapshot(newer))[:2] == (
-        ("a.csv", "Rain?"),
-        ("q.jsonl", "Mail Ann"),
-    )
-    assert loaded_queries.of_text(work.snapshot(newer), " Rain? ").id == "b", (
-        "one with answers before others"
-    )
+    texts = loaded_queries.texts(work.snapshot(newer))
+    assert texts[:2] == (("a.csv", "Rain?"), ("q.jsonl", "Mail Ann"))
+    rain = loaded_queries.of_text(work.snapshot(newer), " Rain? ")
+    assert rain.id == "b", "one with answers before others"
     assert loaded_queries.of_text(work.snapshot(newer), "Mail Ann").id == "a"
     assert loaded_queries.of_text(work.snapshot(newer), "No answer").gold == ()
     for name in ("a.csv", "q.jsonl"):

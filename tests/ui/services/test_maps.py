@@ -91,10 +91,8 @@ def test_the_merged_panel_is_what_export_would_write(work, catalog_id, own_maps)
 
 def test_colours_follow_servers_clusters_states_and_fields(work, catalog_id, own_maps):
     assert own_maps.colours(catalog_id) == ("servers", "clusters", "states")
-    drawn = {
-        by: own_maps.map_of(catalog_id, "PCA", by, compare=False)
-        for by in own_maps.colours(catalog_id)
-    }
+    kinds = own_maps.colours(catalog_id)
+    drawn = {by: own_maps.map_of(catalog_id, "PCA", by, compare=False) for by in kinds}
     rows = {tool.id: row for row, tool in enumerate(work.snapshot(catalog_id).catalog.tools)}
     at = rows["beta/send_mail"]
     assert [drawn[by].panels[0].groups[at] for by in drawn] == ["beta", "send_mail", "proposed"]

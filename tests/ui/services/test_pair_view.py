@@ -24,21 +24,17 @@ def say(work, catalog_id, pair, reject=False, who="ann"):
 
 def test_a_key_leads_back_to_its_pair_and_holds_no_text_of_the_catalog(work, catalog_id):
     assert pair_view.pair_of_key(work.snapshot(catalog_id), pair_key(FAR)) == FAR
-    assert "~".join(pair_key(FAR).split("~")[::-1]) != pair_key(FAR)
-    assert (
-        pair_view.pair_of_key(work.snapshot(catalog_id), "~".join(pair_key(FAR).split("~")[::-1]))
-        == FAR
-    )
+    turned = "~".join(pair_key(FAR).split("~")[::-1])
+    assert turned != pair_key(FAR)
+    assert pair_view.pair_of_key(work.snapshot(catalog_id), turned) == FAR
     assert set(pair_key(FAR)) <= set("0123456789abcdef~")
 
 
 @pytest.mark.parametrize("key", ["", "x", "a~b", "a~b~c", "~", "same"])
 def test_a_key_of_no_pair_leads_nowhere(work, catalog_id, key):
     one = pair_key(FAR).split("~")[0]
-    assert (
-        pair_view.pair_of_key(work.snapshot(catalog_id), f"{one}~{one}" if key == "same" else key)
-        is None
-    )
+    key = f"{one}~{one}" if key == "same" else key
+    assert pair_view.pair_of_key(work.snapshot(catalog_id), key) is None
 
 
 # What is shown -------------------------------------------------------------------------------

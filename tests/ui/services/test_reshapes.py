@@ -52,12 +52,10 @@ def test_what_people_decided_before_is_told(work, catalog_id):
 
 def test_somebody_else_was_faster(work, catalog_id):
     mail = by_name(work, catalog_id, "send_mail")
-    seen = reshapes.preview(
-        work.snapshot(catalog_id), mail, {m: n for n, m in enumerate(mail.members)}, "ann"
-    )
-    review.decide(
-        work.snapshot(catalog_id), "canonical", mail, "bob", {"canonical": "gamma/send_mail"}
-    )
+    parts = {member: number for number, member in enumerate(mail.members)}
+    seen = reshapes.preview(work.snapshot(catalog_id), mail, parts, "ann")
+    chosen = {"canonical": "gamma/send_mail"}
+    review.decide(work.snapshot(catalog_id), "canonical", mail, "bob", chosen)
     with pytest.raises(StaleDecisionError):
         reshapes.record(work.snapshot(catalog_id), seen)
 

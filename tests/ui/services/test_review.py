@@ -125,10 +125,9 @@ def test_sizes_are_those_of_the_chosen_client():
     def seen():
         card = review.card(work.snapshot(i), weather).size
         assert review.sizes(work.snapshot(i))[weather.id] == card
-        assert (
-            sum(work.snapshot(i).tokens.values()) == overview_panel.today(work.snapshot(i)).tokens
-        )
-        return card.name, card.after.tokens, overview_panel.today(work.snapshot(i)).tokens
+        today = overview_panel.today(work.snapshot(i)).tokens
+        assert sum(work.snapshot(i).tokens.values()) == today
+        return card.name, card.after.tokens, today
 
     first = seen()
     work.catalogs.choose_format("anthropic")
@@ -146,9 +145,8 @@ def test_a_gateway_that_gives_agents_more_to_read_is_in_no_batch():
     names = {c.id: c.document.name for c in review.queue(work.snapshot(i))}
     larger = {"get_weather", "send_mail"}
     assert {names[one] for one in review.larger_gateways(work.snapshot(i))} == larger
-    assert (
-        next(names[one.id] for one in review.queue(work.snapshot(i), by="surest")) == "write_note"
-    )
+    surest, *_ = review.queue(work.snapshot(i), by="surest")
+    assert names[surest.id] == "write_note"
     assert review.server_pairs(work.snapshot(i)) == (), "one proposal is left, which is no pair's"
     (accepted,) = work.snapshot(i).plan_under(PlanConfig(accept="all", gateway=True)).applied
     assert accepted.document.name == "write_note"

@@ -11,7 +11,6 @@ from tests.ui.services.small_workspace import (
     on,
     open_workspace,
 )
-from toolscope_core.decisions.forms import ONE_ACCOUNT, OWN_ACCOUNTS
 from ui.shared.services import review, server_advice
 from ui.shared.services.review import make_decision
 
@@ -70,26 +69,6 @@ def test_what_was_decided_stays_in_the_table(opened, action, words):
         review.decide(work.snapshot(i), action, row.proposal, "ann")
     decided = {(one.one, one.other): one.decision for one in matches(advice, i) if one.decision}
     assert decided == {(row.one, "" if action == "omit" else row.other): words}
-
-
-def test_one_account_of_two_servers_is_asked_once_for_all_their_cards():
-    work, i = open_workspace(*(on(server, MAIL) for server in ("alpha", "beta")))
-
-    def kind_and_reasons():
-        (cluster,) = review.queue(work.snapshot(i))
-        return cluster.kind, any("are on 2 servers" in reason for reason in cluster.reasons)
-
-    assert server_advice.coverage(work.snapshot(i)).asks_for_account("alpha", "beta")
-    assert kind_and_reasons() == ("gateway", True)
-    for answer, expected in ((ONE_ACCOUNT, ("drop_in", False)), (OWN_ACCOUNTS, ("gateway", True))):
-        server_advice.answer_account(work.snapshot(i), "alpha", "beta", answer, "ann")
-        assert server_advice.coverage(work.snapshot(i)).are_on_one_account("beta", "alpha") is (
-            answer == ONE_ACCOUNT
-        )
-        assert kind_and_reasons() == expected
-    server_advice.answer_account(work.snapshot(i), "alpha", "beta", None, "ann")
-    assert server_advice.coverage(work.snapshot(i)).are_on_one_account("alpha", "beta") is None
-    assert kind_and_reasons() == ("gateway", True)
 
 
 def test_a_server_is_switched_off_as_one_batch(opened):

@@ -50,16 +50,12 @@ def test_decisions_hold_wait_or_are_about_tools_that_are_gone(work):
         review.decide(work.snapshot(1), "accept", by_name(work, 1, name), "ann")
     toolsets.leave_out(work.snapshot(1), [SUM.id], "ann", "nobody adds up")
     toolsets.flag(work.snapshot(1), [FILES.id], "ann", "is this right?")
-    assert [one.seq for one in versions.carried_decisions(work.snapshot(first(work))).hold] == [
-        1,
-        2,
-        3,
-    ]
+    before = versions.carried_decisions(work.snapshot(first(work)))
+    assert [one.seq for one in before.hold] == [1, 2, 3]
     ahead = versions.standing_ahead(work.snapshot(1), "Desk", catalog(*NEXT))
     standing = versions.carried_decisions(work.snapshot(next_version(work, *NEXT).id))
-    assert (
-        standing == ahead and versions.standing_ahead(work.snapshot(1), "Other", catalog()) is None
-    )
+    assert standing == ahead
+    assert versions.standing_ahead(work.snapshot(1), "Other", catalog()) is None
     parts = (standing.hold, standing.wait, standing.gone)
     assert [[one.seq for one in part] for part in parts] == [[2], [1], [3]]
 
@@ -81,9 +77,8 @@ def test_what_changed_since_a_decision_is_told_from_the_version_it_was_made_on(w
     (card,) = review.queue_part(work.snapshot(record.id), "again")
     assert versions.waiting_on(work.snapshot(record.id), card) == (decision,)
     unknown = replace(decision, fingerprints=("x", *decision.fingerprints[1:]))
-    assert [one.rows for one in versions.since_decision(work.snapshot(record.id), unknown)] == [
-        None
-    ]
+    (tool,) = versions.since_decision(work.snapshot(record.id), unknown)
+    assert tool.rows is None
 
 
 def test_only_what_a_version_brings_is_a_new_proposal(work):
@@ -114,9 +109,8 @@ def test_a_decision_follows_a_tool_through_two_renames_and_back(work):
         (waiting,) = versions.carried_decisions(work.snapshot(record.id)).wait
         assert waiting.ids == (now.id, *made.ids[1:]) and waiting.fingerprints == made.fingerprints
     record = work.catalogs.add("Desk", catalog())
-    assert versions.carried_decisions(work.snapshot(record.id)).hold == (made,), (
-        "it is called as before"
-    )
+    standing = versions.carried_decisions(work.snapshot(record.id))
+    assert standing.hold == (made,), "it is called as before"
     assert work.snapshot(1).log == (made,), "an earlier version has its own names"
 
 
