@@ -106,7 +106,9 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     assert run["what"].startswith("m ") and figures(run["what"], "accepted and safe") == [3]
     (kept,) = experiments.all(page.now)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
-    sheet = evaluations.spreadsheet(get_experiment(page.work.store, kept.number)).decode()
+    stored = get_experiment(page.work.store, kept.number)
+    assert stored.result["requests"][0]["sides"][1]["answer"] == "Done."
+    sheet = evaluations.spreadsheet(stored).decode()
     assert len(sheet.splitlines()) == 1 + 2 * 3 and "get, read_file" in sheet
 
 

@@ -54,3 +54,8 @@ def test_words_have_letters_only_whatever_the_tools_say():
     found = regions(tools, points)
     assert len(found) == 2
     assert all(word.isalpha() for region in found for word in region.words)
+
+
+def test_few_or_alike_tools_have_no_words():
+    same = [tool("s", "get_mail", "Get mail.")] * 20
+    assert regions(same, np.zeros((20, 2))) == regions([], np.zeros((0, 2))) == ()
