@@ -90,7 +90,10 @@ def _of_advice(advice: Advice | None) -> Iterator[str]:
         return
     yield from (one.in_words for one in advice.switch_off[:2])
     for group in advice.copies[:1]:
-        yield f"Keep one of {enumerated(group)}: they offer the same tools."
+        yield (
+            f"{enumerated(group)} offer the same tools: keep one of them, unless each is for an "
+            "account or a folder of its own."
+        )
 
 
 def _of_limits(tools_by_client: Mapping[str, int]) -> Iterator[str]:
