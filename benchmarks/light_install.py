@@ -78,8 +78,8 @@ def _versions(pip: tuple[str, ...], framework: str) -> list[str]:
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-    return f"does not: {(lines[0] if lines else done.stderr[-200:])[:200]}"
+    errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+    return f"does not: {errors[-1][:200] if errors else done.stderr[-200:]}"
 
 
 if __name__ == "__main__":
