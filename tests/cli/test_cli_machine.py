@@ -3,12 +3,17 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.mcp.servers.stubs import TOKEN, entry
+from tests.support.catalogs import read_json
 from toolscope_core.cli import app, machine_command
+from toolscope_core.cli.machine_report import machine_report
+from toolscope_core.mcp.servers.client_places import Origin
+from toolscope_core.merging.server_choice import Advice
 
 
 @pytest.fixture
@@ -113,3 +118,27 @@ def test_without_the_sdk_nothing_is_asked_and_the_extra_is_named(home, on_termin
 def test_inspect_says_which_options_are_for_files_and_which_for_this_machine(home, starts, args):
     done = CliRunner().invoke(app, ["inspect", *args], prog_name="toolscope")
     assert (done.exit_code, args[-1 if "--yes" in args else 0] in done.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("clients", "spoken_of"),
+    [
+        (("Cursor", "Cursor"), {"web", "photos"}),
+        (("Cursor", "Claude Code"), set()),
+        (("Cursor", "Claude Code Cursor"), {"web", "photos"}),
+    ],
+)
+def test_advice_is_on_servers_that_one_client_has(clients, spoken_of):
+    def configured(name, clients):
+        uses = [SimpleNamespace(disabled=False, origin=Origin("", one)) for one in clients]
+        return SimpleNamespace(name=name, uses=uses)
+
+    first, second = (one.replace("Claude Code", "Claude").split() for one in clients)
+    servers = [configured("web", first), configured("fetch", second)]
+    servers += [configured("photos", first), configured("files", second)]
+    coverage = SimpleNamespace(server="web", others=("fetch",), in_words="Switch off web.")
+    advice = Advice((coverage,), (), (("files", "photos"),))
+    sentences = " ".join(
+        machine_report(servers, read_json({"tools": [{"name": "a"}]}), advice).sentences
+    )
+    assert {name for name in ("web", "photos") if name in sentences} == spoken_of

@@ -5,6 +5,7 @@ what to do first.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.tokens import tokenizer, tool_tokens
@@ -50,7 +51,7 @@ def machine_report(
     tools_by_client, tokens_by_client = (_by_client(servers, one) for one in (tools, tokens))
     sentences = (
         *_of_findings(catalog.findings),
-        *_of_advice(advice),
+        *_of_advice(advice, servers),
         *_of_limits(tools_by_client),
         *_of_large_servers(tokens),
     )
@@ -73,7 +74,7 @@ def _by_client(servers: Sequence[ConfiguredServer], amounts: Mapping[str, int]) 
     """Amounts of servers by client: each server that is on there counts once."""
     sums = Counter[str]()
     for server in servers:
-        for client in {use.origin.client for use in server.uses if not use.disabled}:
+        for client in _clients_of(server):
             sums[client] += amounts.get(server.name, 0)
     return +sums
 
@@ -85,15 +86,36 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"Read {what} before you use them: the scan blocks {subjects[0]} and the like."
 
 
-def _of_advice(advice: Advice | None) -> Iterator[str]:
+def _of_advice(advice: Advice | None, servers: Sequence[ConfiguredServer]) -> Iterator[str]:
+    """Of what other servers do, what those of the same clients do: who switches a server off must
+    have the others.
+    """
     if advice is None:
         return
-    yield from (one.in_words for one in advice.switch_off[:2])
-    for group in advice.copies[:1]:
-        yield (
-            f"{enumerated(group)} offer the same tools: keep one of them, unless each is for an "
-            "account or a folder of its own."
-        )
+    clients = {server.name: _clients_of(server) for server in servers}
+    needless = (
+        one.in_words
+        for one in advice.switch_off
+        if all(clients[one.server] <= clients[other] for other in one.others)
+    )
+    yield from islice(needless, 2)
+    copies = (
+        (client, [server for server in group if client in clients[server]])
+        for group in advice.copies
+        for client in sorted(set().union(*(clients[server] for server in group)))
+    )
+    for client, group in copies:
+        if len(group) > 1:
+            yield (
+                f"{enumerated(group)} offer the same tools in {client}: keep one of them, unless "
+                "each is for an account or a folder of its own."
+            )
+            return
+
+
+def _clients_of(server: ConfiguredServer) -> set[str]:
+    """The clients in which it is on."""
+    return {use.origin.client for use in server.uses if not use.disabled}
 
 
 def _of_limits(tools_by_client: Mapping[str, int]) -> Iterator[str]:
