@@ -4,7 +4,8 @@ stands.
     python -m benchmarks.count_words
 
 Writes ``toolscope_core/wording/data/word_counts.json`` and, of the tokens only what they weigh,
-``toolscope_core/embedding/data/piece_weights.npy``: facts, no text of any tool.
+``toolscope_core/embedding/data/piece_weights.npy``; beside it ``server_centre.npy``, the mean of
+what the servers are about. Facts, no text of any tool.
 """
 
 import json
@@ -12,8 +13,10 @@ from collections import Counter
 
 import numpy as np
 
-from benchmarks.measuring import read_named
+from benchmarks.measuring import read_named, vectors_of
 from toolscope_core.embedding.minilm import PIECE_WEIGHTS, shipped_tokenizer
+from toolscope_core.embedding.server_fields import SERVER_CENTRE, server_means
+from toolscope_core.judging.signals import codes
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import WORD_COUNTS
@@ -38,13 +41,17 @@ def main() -> None:
     tokenizer = shipped_tokenizer()
     pieces = np.zeros(tokenizer.get_vocab_size())
     tools, counts = 0, Counter[str]()
+    means = []
     for name in CATALOGS:
+        servers = codes([tool.server for tool in read_named(name).tools])
+        means.append(server_means(vectors_of(read_named(name).tools), servers)[1:])
         for tool in read_named(name).tools:
             tools += 1
             counts.update({stem(word) for word in read_tool(tool).words})
             pieces[list({*tokenizer.encode(tool_document(tool).full).ids})] += 1
     weights = -np.log(pieces / tools + 1 / MOST_WEIGHT)
     np.save(PIECE_WEIGHTS, np.maximum(1, np.round(STEPS * weights)).astype(np.uint8))
+    np.save(SERVER_CENTRE, np.concatenate(means).mean(axis=0).astype(np.float32))
     frequent = {word: n for word, n in sorted(counts.items()) if n >= LEAST}
     content = {
         "provenance": f"Counted by benchmarks/count_words.py over {', '.join(CATALOGS)}.",

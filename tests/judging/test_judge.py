@@ -419,6 +419,20 @@ def test_tools_that_do_another_thing_are_no_family():
     assert judge.verdict(0, 2).outcome == "family"
 
 
+def test_two_servers_of_which_one_says_nothing_of_a_tool_make_no_family():
+    def outcome(description, server):
+        tools = (
+            tool("a", "hold_place", "Hold a place.", "place", server="hall"),
+            tool("b", "hold_place", description, "place", server=server),
+        )
+        judge = OfflineJudge.of(tools, embed(tools), biased(family_across=16.0, family_beside=16.0))
+        return judge.verdict(0, 1).outcome
+
+    assert outcome("Hold it.", "park") == "family"
+    assert outcome(" ", "park") != "family"
+    assert outcome(" ", "hall") == "family"
+
+
 def test_outcomes_follow_the_thresholds():
     weights = shipped_weights()
     at = (weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, weights.unsure_at - 1e-6)

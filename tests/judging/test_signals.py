@@ -229,6 +229,18 @@ def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():
     assert prepared.is_no_family(0, 2)
 
 
+def test_a_family_of_two_servers_is_of_one_field_and_of_one_thing():
+    a, b = (Tool(at, "create_node", "Create a node.", at) for at in ("alpha", "beta"))
+    cone = Tool("c", "create_cone", "Create a cone.", "beta")
+    prepared = Signals.of((a, b, cone), vectors(3))
+    assert prepared.fields is None
+    assert [prepared.is_no_family(0, at) for at in (1, 2)] == [False, True]
+    fields = np.array([[1, 0], [1, 0], [0.19, 0.98]], dtype=np.float32)
+    assert replace(prepared, fields=fields).is_no_family(0, 1)
+    fields[2] = 0.21, 0.978
+    assert not replace(prepared, fields=fields).is_no_family(0, 1)
+
+
 def test_names_equal_but_for_a_word_are_marked():
     tools = (tool("json_to_toml", "Turns it round."), tool("json_into_toml", "Turn it round."))
     same = signals("json_to_toml", "json_into_toml", tools)

@@ -153,7 +153,8 @@ class CachedJudge:
         text = canonical_json([*parts, judge.facts.general_of(row)]).encode(
             "utf-8", "surrogatepass"
         )
-        return hashlib.sha256(text + judge.signals.vectors[row].tobytes()).hexdigest()[:32]
+        vectors = judge.signals.vectors[row].tobytes() + judge.signals.field(row).tobytes()
+        return hashlib.sha256(text + vectors).hexdigest()[:32]
 
 
 class _PairFile:

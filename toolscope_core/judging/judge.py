@@ -88,6 +88,12 @@ class ToolFacts:
         comparable |= self._undeclared[left] & self._undeclared[right]
         return np.asarray(~comparable | self._unclear[left] | self._unclear[right])
 
+    def are_unclear_across(self, left: int, right: int) -> bool:
+        """Whether two tools are on two servers and one has no description that can be read."""
+        servers = self.tools[left].server, self.tools[right].server
+        unclear = bool(self._unclear[left] or self._unclear[right])
+        return unclear and all(servers) and servers[0] != servers[1]
+
     def are_copies(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are equal in what a person sees of them."""
         return np.asarray(self._contents[left] == self._contents[right])
@@ -330,7 +336,9 @@ class OfflineJudge:
         return PairProbabilities(same_job, np.where(is_merge, lower, family).round(_DIGITS))
 
     def _family(self, left: PairRows, right: PairRows, signals: Matrix) -> NDArray[np.float64]:
-        """By the signals; below *family* where what differs is what they do."""
+        """By the signals; below *family* where what differs is what they do, or too little is said
+        of what two servers do.
+        """
         weights = self.weights
         family = weights.family_probability(signals, self.signals.of_one_server(left, right))
         family[self._other_values(left, right, family)] = weights.family_at
@@ -338,7 +346,8 @@ class OfflineJudge:
             pair = int(left[at]), int(right[at])
             readings = self._readings(*pair)
             if (
-                self.signals.is_no_family(*pair)
+                self.facts.are_unclear_across(*pair)
+                or self.signals.is_no_family(*pair)
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)
             ):

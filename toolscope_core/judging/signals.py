@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import PairRows, cosines, default_threshold
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
+from toolscope_core.embedding.server_fields import server_fields
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.distinctions import unshared
@@ -29,6 +30,8 @@ from toolscope_core.wording.vocabulary import opposites, total_weight
 from toolscope_core.wording.words import keys_of, plain_words, stem
 
 _MOST_APART = 3
+_ONE_FIELD = 0.2
+"""From this cosine of their fields on, two servers are about things of one kind."""
 _EFFECTS = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 
 
@@ -193,7 +196,8 @@ class Signals:
 
     ``plain`` are the ``tools`` without boilerplate, in whose words they are read. ``near_at`` is
     the least cosine of a candidate pair for the embedding model, so that closeness means the same
-    whichever it is. ``servers`` are the tools' servers as numbers, 0 for none.
+    whichever it is. ``servers`` are the tools' servers as numbers, 0 for none,
+    ``fields`` what those are about (``server_fields``).
     """
 
     tools: tuple[Tool, ...]
@@ -202,20 +206,22 @@ class Signals:
     vectors: Vectors
     near_at: float
     servers: NDArray[np.int64]
+    fields: Vectors | None
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors, model: str = DEFAULT_MODEL) -> Signals:
         """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``;
         ``model`` is the name of the embedding model that they are of.
         """
-        plain = without_boilerplate(tools)
+        plain, servers = without_boilerplate(tools), codes([tool.server for tool in tools])
         return cls(
             tools=tuple(tools),
             plain=plain,
             products=products.products_of(tools),
             vectors=vectors,
             near_at=default_threshold(model),
-            servers=codes([tool.server for tool in tools]),
+            servers=servers,
+            fields=server_fields(vectors, servers, model),
         )
 
     def reading(self, row: int) -> ToolReading:
@@ -269,25 +275,30 @@ class Signals:
     def is_no_family(self, left: int, right: int) -> bool:
         """Whether what differs is more than one value: the other says the verb of one of them in no
         form (*hold*, *release*), or on one server their arguments are not the same but for that
-        value (``author`` of *search by author*), or they are for accounts of other fields, or
-        of two accounts each works on something else (*release*, *schedule*).
+        value (``author`` of *search by author*), or they are for accounts of other fields or on
+        servers of other fields, or of two accounts or servers each works on something else
+        (*release*, *schedule*).
         """
         if products.of_other_fields(self.products[left], self.products[right]):
             return True
-        pair = self.compare(left, right)
-        if self._on_products(left, right)["other_products"] and all(self._things(left, right)):
+        pair, two_servers = self.compare(left, right), self._are_on_two_servers(left, right)
+        ours, theirs = self.field(left), self.field(right)
+        if two_servers and len(ours) and float(ours @ theirs) < _ONE_FIELD:
+            return True
+        two_owners = two_servers or self._on_products(left, right)["other_products"]
+        if two_owners and all(self._things(left, right)):
             return True
         if any(
             self._verb(row) in words
             for row, words in zip((left, right), pair.unshared, strict=True)
         ):
             return True
-        ours, theirs = self.plain[left], self.plain[right]
-        if not ours.server or ours.server != theirs.server:
+        tools = self.plain[left], self.plain[right]
+        if two_servers or not all(tool.server for tool in tools):
             return False
         rest = [
             {_stems(plain_words(one.name)) - _stems(words) for one in tool.parameters}
-            for tool, words in zip((ours, theirs), pair.renamed, strict=True)
+            for tool, words in zip(tools, pair.renamed, strict=True)
         ]
         return rest[0] != rest[1]
 
@@ -299,9 +310,17 @@ class Signals:
             word for row in (left, right) for word in products.product_words(self.plain[row].server)
         }
         accounts = {*self.products[left].accounts, *self.products[right].accounts}
-        names = frozenset().union(*servers, *(account.split() for account in accounts))
+        names = servers.union(*(account.split() for account in accounts))
         ours, theirs = self.compare(left, right).renamed
         return [w for w in ours if w not in names], [w for w in theirs if w not in names]
+
+    def _are_on_two_servers(self, left: int, right: int) -> bool:
+        ours, theirs = self.servers[left], self.servers[right]
+        return bool(ours and theirs and ours != theirs)
+
+    def field(self, row: int) -> Vectors:
+        """What the server of a tool is about; of no length where that is not known."""
+        return np.empty(0, np.float32) if self.fields is None else self.fields[self.servers[row]]
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
         """The name words that only the one, and only the other says, joined."""
@@ -321,7 +340,7 @@ class Signals:
         accounts = ours.accounts, theirs.accounts
         engines = ours.engines, theirs.engines
         servers = self.plain[left].server, self.plain[right].server
-        two = bool(servers[0] and servers[1]) and servers[0] != servers[1]
+        two = self._are_on_two_servers(left, right)
         objects = frozenset(self.reading(left).objects) & frozenset(self.reading(right).objects)
         return {
             "shared_server_word": float(products.share_a_word(*servers)) if two else np.nan,
