@@ -14,8 +14,8 @@ from collections import Counter
 import numpy as np
 
 from benchmarks.measuring import read_named, vectors_of
+from toolscope_core.embedding.candidate_pairs import SERVER_CENTRE, server_means
 from toolscope_core.embedding.minilm import PIECE_WEIGHTS, shipped_tokenizer
-from toolscope_core.embedding.server_fields import SERVER_CENTRE, server_means
 from toolscope_core.judging.signals import codes
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.wording.reading import read_tool

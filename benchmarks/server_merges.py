@@ -4,7 +4,8 @@
 
 Eight groups of servers with schemas (``servers/relations.jsonl``, confidence 2 or 3); of each group
 by a judge that never saw its labels. *Servable*: one tool could take the other's calls, by
-reading. A pair counts as proposed where both tools end on one card. Shares with 95 % Wilson
+reading. A pair counts as proposed where both tools end on one card; a family also where their
+cards, or one card and a tool alone, are of one family. Shares with 95 % Wilson
 intervals. ``--pairs`` lists every labelled pair with what became of it.
 """
 
@@ -22,7 +23,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject
 
 TRUTHS = ("servable", "one job, neither serves", "family", "no merge")
-CARDS = ("drop_in", "gateway", "family", "none")
+CARDS = ("drop_in", "gateway", "family", "cards of a family", "none")
 LEAST_CONFIDENCE = 2
 
 
@@ -44,11 +45,14 @@ def on_cards(
     plan: MergePlan, labels: Iterable[JsonObject]
 ) -> Iterator[tuple[JsonObject, str, Cluster | None]]:
     """Each label with the card that both of its tools are on, one of ``CARDS``, and its cluster."""
+    families = {tool: one for one in plan.families for tools in one.tools for tool in tools}
     clusters = {member: cluster for cluster in plan.clusters for member in cluster.members}
     for label in labels:
         left, right = clusters.get(label["left"]), clusters.get(label["right"])
         common = left if left is right else None
-        yield label, card_of(common) if common else "none", common
+        beyond = families.get(label["left"]) is families.get(label["right"], plan)
+        alone = "cards of a family" if beyond else "none"
+        yield label, card_of(common) if common else alone, common
 
 
 def main() -> None:
@@ -80,11 +84,13 @@ def main() -> None:
         on_card = sum(total[truth, card] for truth in TRUTHS)
         right = total["servable", card] + (card == "gateway") * total[TRUTHS[1], card]
         print(f"labelled {card}s right: {rate_text(right, on_card)}")
-    families = sum(total[truth, "family"] for truth in TRUTHS)
-    right = total["family", "family"]
-    print(f"labelled family pairs on family cards right: {rate_text(right, families)}")
     labelled = sum(total["family", card] for card in CARDS)
-    print(f"family pairs found: {rate_text(right, labelled)}")
+    found = 0
+    for card in CARDS[2:4]:
+        proposed = sum(total[truth, card] for truth in TRUTHS)
+        found += total["family", card]
+        print(f"labelled pairs, {card}, right: {rate_text(total['family', card], proposed)}")
+    print(f"family pairs found: {rate_text(found, labelled)}")
 
 
 def _servable(counts: Counter[tuple[str, str]]) -> str:

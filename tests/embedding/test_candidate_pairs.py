@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolscope_core.embedding import candidate_pairs
-from toolscope_core.embedding.candidate_pairs import cosines, nearest, pairs_above
+from toolscope_core.embedding.candidate_pairs import cosines, nearest, pairs_above, server_fields
+from toolscope_core.embedding.minilm import QUANTIZED_MODEL, MiniLmEmbedder
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import split_name, tool_text
 
@@ -116,3 +117,19 @@ def test_pairs_at_a_threshold_count_and_copies_are_at_one():
     assert {at: int(counts[at - 50]) for at in (50, 60, 61, 80, 81, 96, 97, 100)} == {
         50: 6, 60: 6, 61: 4, 80: 4, 81: 2, 96: 2, 97: 1, 100: 1,
     }  # fmt: skip
+
+
+TEXTS = ("Send an email.", "Search the inbox.", "List mails in a folder.", "Mine a block.")
+
+
+def test_a_server_is_as_near_to_another_as_what_their_tools_are_about():
+    vectors, servers = MiniLmEmbedder().encode(TEXTS), np.array([1, 1, 2, 3])
+    mails, other_mails, coins = server_fields(vectors, servers, QUANTIZED_MODEL)[1:]
+    assert mails @ other_mails > 0.2 > mails @ coins
+    assert [float(row @ row) for row in (mails, coins)] == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize(("model", "width"), [("thenlper/gte-large", 384), (QUANTIZED_MODEL, 8)])
+def test_what_servers_are_about_is_not_known_for_other_embeddings(model, width):
+    vectors = np.ones((2, width), dtype=np.float32)
+    assert server_fields(vectors, np.array([1, 2]), model) is None

@@ -26,6 +26,7 @@ from toolscope_core.files.folders import write_folder
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.former_names import with_tools
 from toolscope_core.model.catalog import Catalog, Server
+from toolscope_core.model.cluster import CardFamily
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.pair import Pair, Verdict
@@ -145,6 +146,18 @@ NUMBERS = Tool("add_numbers", "add_numbers", "Add up numbers.", schema={"type": 
 def shops(tmp_path_factory):
     tools = sorted((*PRICES, NUMBERS), key=lambda tool: tool.id)
     return analysed(Catalog(tuple(tools)), tmp_path_factory.mktemp("shops"), threshold=0.4)
+
+
+def test_families_of_clusters_are_a_file_of_their_own(shops):
+    plan = plan_merge(shops, (), DECIDED)
+    parts = (("a", "b"), ("c",))
+    family = CardFamily(("b", "c"), parts, 0.7, "provider", ("bee", "sea"))
+    bundle = bundle_of(shops, replace(plan, families=(family,)), (), DECIDED)
+    files = dict(bundle.files())
+    (row,) = loaded(files, "families.json")
+    assert row["selector"] == "provider"
+    assert row["members"][0] == {"canonical": "b", "tools": ["a", "b"], "value": "bee"}
+    assert "families.json" in loaded(files, "manifest.json")["sha256"]
 
 
 @pytest.mark.parametrize("dropped", [(), ("get_amazon_price",)])

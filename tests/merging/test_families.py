@@ -18,7 +18,7 @@ from toolscope_core.merging.grouping import family_groups, with_families, with_s
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.decision import Constraints
+from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.pair import Pair, PairScores
 from toolscope_core.model.tool import Tool
 
@@ -141,15 +141,17 @@ def test_families_have_no_tool_in_common_and_their_edges_hold(catalog_and_table)
         assert not group.intransitive
 
 
-def judged(catalog, family, same_job, tmp_path):
-    """The analysis of a catalog by a judge that says the same of every pair of ``family``."""
+def judged(catalog, family, same_job, tmp_path, doubts=()):
+    """The analysis of a catalog by a judge that says the same of every pair of ``family``, and is
+    unsure of one job of the ``doubts``.
+    """
     analysis = analysed(catalog, tmp_path, threshold=0.01).without_cache()
     left, right = np.triu_indices(len(catalog.tools), 1)
     left, right = left.astype(np.int32), right.astype(np.int32)
     ids = [one.id for one in catalog.tools]
     pairs = [Pair(ids[a], ids[b]) for a, b in zip(left, right, strict=True)]
     pair_probabilities = PairProbabilities(
-        np.array([0.95 if pair in same_job else 0.0 for pair in pairs]),
+        np.array([0.95 * (pair in same_job) or 0.6 * (pair in doubts) for pair in pairs]),
         np.array([0.9 if pair in family else 0.0 for pair in pairs]),
     )
     scores = PairScores(
@@ -228,6 +230,10 @@ def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order
         ("get_ebay_price", "get_zorblax_price"),
         ("translate_to_french", "translate_to_german"),
     ]
+    (family,) = plan.families
+    assert family.members == ("get_amazon_price", "get_ebay_price")
+    assert family.tools == tuple(by_members)[:2]
+    assert (family.selector, family.values) == ("provider", ("amazon", "ebay"))
     kinds = [(cluster.kind, cluster.relation, cluster.selector) for cluster in plan.clusters]
     assert kinds == [
         ("drop_in", "duplicate", ""),
@@ -236,6 +242,43 @@ def test_clusters_do_not_depend_on_the_order_of_the_file(tmp_path_factory, order
     ]
     assert [cluster.state for cluster in plan.clusters] == ["accepted", "proposed", "proposed"]
     assert [cluster.safe for cluster in plan.clusters] == [True, False, False]
+
+
+EBAYS = (EBAY, tool("fetch_ebay_price"))
+TWO_CARDS = (AMAZON, tool("fetch_amazon_price"), *EBAYS)
+JOBS = [("fetch_amazon_price", AMAZON.id), ("fetch_ebay_price", EBAY.id)]
+ACROSS = every(TWO_CARDS).keys() - {Pair(*job) for job in JOBS}
+
+
+def card_families(tmp_path, *log, family=ACROSS, doubts=()):
+    """The tools of each member of each family of the plan."""
+    catalog = catalog_of(*TWO_CARDS, STOCK)
+    analysis = judged(catalog, family, {Pair(*job) for job in JOBS}, tmp_path, doubts)
+    prints = {one.id: one.fingerprint for one in catalog.tools}
+    decisions = [
+        Decision(action, tuple(map(prints.get, ids)), ids, "ann", seq=at)
+        for at, (action, ids) in enumerate(log, 1)
+    ]
+    plan = plan_merge(analysis, decisions)
+    assert [cluster.members for cluster in plan.clusters] == JOBS
+    return [one.tools for one in plan.families]
+
+
+@pytest.mark.parametrize("log", [[], [("accept", JOBS[0])]], ids=["proposed", "accepted"])
+def test_two_jobs_are_members_of_a_family_and_stay_apart(log, tmp_path):
+    assert card_families(tmp_path, *log) == [tuple(JOBS)]
+
+
+def test_jobs_are_no_family_where_one_of_their_tools_contradicts(tmp_path):
+    ids = "fetch_amazon_price", "fetch_ebay_price"
+    assert card_families(tmp_path, family=ACROSS - {Pair(*ids)}) == [tuple(JOBS)]
+    assert card_families(tmp_path, doubts=[Pair(*ids)]) == []
+    assert card_families(tmp_path, ("keep_apart", ids)) == []
+
+
+def test_a_tool_alone_is_a_member(tmp_path):
+    alone = {Pair.of(STOCK.id, tool_id) for tool_id in JOBS[0]}
+    assert card_families(tmp_path, family=alone) == [(JOBS[0], (STOCK.id,))]
 
 
 def test_a_general_tool_that_lists_the_value_is_a_drop_in(tmp_path):

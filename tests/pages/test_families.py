@@ -153,6 +153,20 @@ def test_whether_all_words_match_stands_on_the_card_of_a_drop_in(page):
     assert "no relevant difference" not in card
 
 
+def test_a_job_shows_the_family_that_it_is_a_member_of_and_so_does_the_pair(open_app, monkeypatch):
+    job, *families = family_catalog.pairs(family_catalog.BANKS)
+    judge_says(monkeypatch, {job: 0.97}, dict.fromkeys(families, 0.9))
+    page = open_app(*family_catalog.BANKS).open("review")
+    assert list(queue(page)["family"]) == ["with 1"]
+    (members,) = [one.value for one in page.at.dataframe if "here" in one.value]
+    assert dict(zip(members["tool"], members["tools"], strict=True)) == {BANKS[0]: 2, SCHWAB: 1}
+    page.open("overlap", pair=pair_key(Pair.of(job[1], SCHWAB)))
+    assert page.figures("members") == [2]
+    page.open("review").at.session_state["blind"] = True
+    page.at.run()
+    assert "with other tools" not in page.text
+
+
 def test_one_job_is_shown_before_it_is_said(page):
     shown = by_name(page.work, 1, SCHWAB)
     page.open("review", show="Families").press(f"one_job_{shown.id}")

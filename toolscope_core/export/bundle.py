@@ -39,6 +39,7 @@ from toolscope_core.files.json_lines import lines_of
 from toolscope_core.merging.analysis import Analysis, thresholds_of
 from toolscope_core.merging.former_names import names_after, with_names_of
 from toolscope_core.model.catalog import Catalog, FormerName
+from toolscope_core.model.cluster import CardFamily
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Serves, Verdict
@@ -47,6 +48,7 @@ from toolscope_core.model.tool import JsonObject
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_plan, profile_tools
 
 _VARIANTS = "variants.jsonl"
+FAMILIES = "families.json"
 CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),
@@ -88,7 +90,8 @@ class Bundle:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Names and contents of the files, each made when it is asked for, always in the same
-        order: before the manifest ``_VARIANTS`` where document variants were accepted, the
+        order: ``FAMILIES`` where clusters are members of some; before the manifest ``_VARIANTS``
+        where document variants were accepted, the
         ``CLIENT_FILES`` where tools of servers were replaced, and ``PROFILES`` with a folder for
         each profile where there are some. Too many tools for the target are in ``toolset-1.json``
         and so on in place of ``toolset.json``.
@@ -121,6 +124,8 @@ class Bundle:
             for one in plan.clusters
         ]
         yield "clusters.json", _json(rows)
+        if plan.families:
+            yield FAMILIES, _json(list(map(family_row, plan.families)))
         yield from self._pair_files(counts)
         yield "aliases.json", _json(_aliases(plan))
         cannot = sorted(constraints(self.analysis.catalog, self.log).cannot)
@@ -247,6 +252,18 @@ def write_bundle(
     bundle = bundle_of(analysis, plan, log, config or PlanConfig("auto"))
     write_folder(bundle.files(), Path(folder))
     return bundle
+
+
+def family_row(family: CardFamily) -> JsonObject:
+    """A family of clusters and tools as ``FAMILIES`` has it: its members with all their tools."""
+    rows = zip(family.members, family.tools, family.values, strict=True)
+    return {
+        "selector": family.selector,
+        "weakest_edge": family.weakest_edge,
+        "members": [
+            {"canonical": head, "tools": list(tools), "value": value} for head, tools, value in rows
+        ],
+    }
 
 
 def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:

@@ -24,6 +24,7 @@ _FILES = (
     ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),
     ("arguments.json", "α: how a call to a tool that went becomes a call to the one that stayed"),
     ("clusters.json", "the merges, accepted and proposed, with reasons"),
+    ("families.json", "which of them are a family with other tools, where any are; merges nothing"),
     (
         "pairs.jsonl",
         "each pair that was judged, with probabilities and reasons; of more than "

@@ -14,9 +14,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.candidate_pairs import PairRows, cosines, default_threshold
+from toolscope_core.embedding.candidate_pairs import (
+    PairRows,
+    cosines,
+    default_threshold,
+    server_fields,
+)
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
-from toolscope_core.embedding.server_fields import server_fields
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
 from toolscope_core.judging.distinctions import unshared

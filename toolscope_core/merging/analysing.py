@@ -29,6 +29,7 @@ from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
 from toolscope_core.merging.auto_accept import accept
+from toolscope_core.merging.card_families import card_families
 from toolscope_core.merging.clusters import (
     NEEDS_GATEWAY,
     Edits,
@@ -40,7 +41,7 @@ from toolscope_core.merging.correction import weakest_of
 from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.grouping import groups_at, with_families
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Cluster, Group
+from toolscope_core.model.cluster import CardFamily, Cluster, Group
 from toolscope_core.model.configuration import (
     LEAST_PROBABILITY,
     AnalysisConfig,
@@ -247,12 +248,14 @@ def plan_merge(
 @dataclass(frozen=True, slots=True)
 class Proposals:
     """The proposals under people's decisions, before any accept policy: ``clusters`` to be merged,
-    tools ``edited`` on their own as clusters of one, the ids of those ``omitted``.
+    tools ``edited`` on their own as clusters of one, the ids of those ``omitted``, and the
+    ``families`` that the clusters are members of.
     """
 
     clusters: tuple[Cluster, ...]
     edited: tuple[Cluster, ...]
     omitted: frozenset[str]
+    families: tuple[CardFamily, ...]
 
 
 def proposed(
@@ -281,7 +284,8 @@ def proposed(
     rows = zip(built, versions[::2], versions[1::2], strict=True)
     versioned = [replace(c, version=own, grown=grown) for c, own, grown in rows]
     clusters = tuple(c for c in versioned if len(c.members) > 1)
-    return Proposals(clusters, tuple(c for c in versioned if len(c.members) == 1), links.omitted)
+    edited = tuple(c for c in versioned if len(c.members) == 1)
+    return Proposals(clusters, edited, links.omitted, card_families(analysis, links, clusters))
 
 
 def plan_of(analysis: Analysis, proposals: Proposals, config: PlanConfig) -> MergePlan:
@@ -294,6 +298,7 @@ def plan_of(analysis: Analysis, proposals: Proposals, config: PlanConfig) -> Mer
         lambda one: is_larger_gateway(one, merge_size(one, tools, PROMPT_FORMATS[0], costs)),
     )
     plan = apply_clusters(catalog, clusters, config.gateway, proposals.edited, proposals.omitted)
+    plan = replace(plan, families=proposals.families)
     return plan if config.eager is None else replace(plan, eager=frozenset(config.eager))
 
 

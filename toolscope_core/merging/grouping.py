@@ -100,8 +100,7 @@ def _groups_with_verdicts(
     model_verdicts: ModelVerdicts,
     divide: bool,
 ) -> tuple[Group, ...]:
-    bars = bars_of(analysis)
-    judge = partial(model_verdicts.probabilities, offline=analysis.probabilities, bars=bars)
+    bars, judge = bars_of(analysis), job_judge(analysis)
     edges = edges_at(analysis, thresholds)
     groups = correct_pairs(analysis, edges, links, judge, at=thresholds.same_job, divide=divide)
     groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
@@ -121,13 +120,7 @@ def with_families(
     Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
     with a blocking finding, is in none.
     """
-    judge: Judge = analysis.family_probabilities
-    if analysis.model_verdicts is not None:
-        judge = partial(
-            analysis.model_verdicts.family_probabilities,
-            offline=analysis.family_probabilities,
-            bars=bars_of(analysis),
-        )
+    judge = family_judge(analysis)
     family_at = bars_of(analysis).family_at
     marked = tuple(
         replace(group, family=True, weakest_edge=weakest_of(group.members, judge))
@@ -146,6 +139,28 @@ def with_families(
         row_judge = _by_ids(analysis, judge)
         families = family_groups(graph, row_judge, family_at, links, tools, stands)
     return tuple(sorted((*marked, *families), key=lambda group: group.members))
+
+
+def family_judge(analysis: Analysis) -> Judge:
+    """The probabilities of a family: the model's where it was asked, else the offline judge's."""
+    if analysis.model_verdicts is None:
+        return analysis.family_probabilities
+    return partial(
+        analysis.model_verdicts.family_probabilities,
+        offline=analysis.family_probabilities,
+        bars=bars_of(analysis),
+    )
+
+
+def job_judge(analysis: Analysis) -> Judge:
+    """The probabilities of the same job, in the same way."""
+    if analysis.model_verdicts is None:
+        return analysis.probabilities
+    return partial(
+        analysis.model_verdicts.probabilities,
+        offline=analysis.probabilities,
+        bars=bars_of(analysis),
+    )
 
 
 def family_groups(
@@ -226,12 +241,13 @@ def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]
     used = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     used |= analysis.catalog.blocked | links.omitted
     free = analysis.judge.facts.mappable & np.array([tool not in used for tool in analysis.rows])
-    left, right, _, _ = staying(analysis, links, *_family_rows(analysis))
+    left, right, _, _ = staying(analysis, links, *family_rows(analysis))
     is_free = free[left] & free[right]
     return row_graph(analysis, replace(links, must=()), left[is_free], right[is_free])
 
 
-def _family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
+def family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
+    """The candidate pairs that are a family, by row."""
     if analysis.model_verdicts is None:
         is_family = analysis.scores.family >= analysis.judge.weights.family_at
         return analysis.scores.left[is_family], analysis.scores.right[is_family]

@@ -161,6 +161,23 @@ class Cluster:
         return not self.reasons
 
 
+@dataclass(frozen=True, slots=True)
+class CardFamily:
+    """Proposals and tools alone that are one operation for several providers or values, some with
+    tools of the same job: it merges nothing.
+
+    ``members`` are the ids of the canonical tools, sorted; in their order ``tools`` has the ids
+    (sorted) of all that each stands for, ``values`` what the argument ``selector`` would call it.
+    ``weakest_edge`` is the lowest probability of a family of any two members.
+    """
+
+    members: tuple[str, ...]
+    tools: tuple[tuple[str, ...], ...]
+    weakest_edge: float
+    selector: str
+    values: tuple[str, ...]
+
+
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key")
 

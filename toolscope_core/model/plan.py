@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolscope_core.model.catalog import Catalog, Server
-from toolscope_core.model.cluster import ArgumentMap, Cluster
+from toolscope_core.model.cluster import ArgumentMap, CardFamily, Cluster
 from toolscope_core.model.tool import JsonObject, Tool
 
 RelabelStatus = Literal["kept", "renamed", "merged", "removed"]
@@ -55,7 +55,8 @@ class MergePlan:
     the ids that an outgoing tool stood for, why no client of MCP could read it: one that stood
     alone is left out, a merge came apart. ``eager`` are the ids of outgoing tools that a client
     which searches for tools keeps in every prompt; ``None`` where nothing is left to a search.
-    ``profile`` names the one whose tools alone leave.
+    ``profile`` names the one whose tools alone leave. ``families`` are those that the clusters are
+    members of: nothing follows from them.
     """
 
     catalog: Catalog
@@ -69,6 +70,7 @@ class MergePlan:
     unreadable: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     eager: frozenset[str] | None = None
     profile: str = ""
+    families: tuple[CardFamily, ...] = ()
 
     @property
     def phi(self) -> dict[str, str | None]:

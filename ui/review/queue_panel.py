@@ -338,6 +338,10 @@ def columns(
         own = [disagreements[tool] for tool in queue.all_members(cluster) if tool in disagreements]
         return f"{max(own):.2f}" if own else ""
 
+    def family(cluster: Cluster) -> str:
+        wider = queue.family_with(snapshot.plan, [cluster.canonical])
+        return f"with {len(wider.members) - 1}" if wider else ""
+
     def mark(cluster: Cluster) -> str:
         return "" if selected.isdisjoint(queue.all_members(cluster)) else "●"
 
@@ -353,6 +357,7 @@ def columns(
         Column(
             "what differs", _differs, width=160, visible=listing.show == _FAMILIES and not blind
         ),
+        Column("family", family, width=76, visible=bool(snapshot.plan.families) and not blind),
         Column("state", lambda one: one.state, width=80, visible=has_settled),
     )
 

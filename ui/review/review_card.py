@@ -25,7 +25,7 @@ from ui.shared.cards import (
     shortcuts,
 )
 from ui.shared.cards.cluster_card import size_badge
-from ui.shared.cards.queue import all_members
+from ui.shared.cards.queue import all_members, family_with
 from ui.shared.services import reshapes, review, toolsets, usage_evidence
 from ui.shared.services.reshapes import APART, MOST_TOOLS, Parts, ReshapeEffect
 from ui.shared.snapshot import Snapshot
@@ -258,6 +258,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     cluster_card.members(snapshot, card, drop_button if open_to_change else None)
     if card.selector is not None and not blind:
         cluster_card.family(card, card.selector)
+    _wider_family(snapshot, cluster, blind)
     argument_panel.arguments(card)
     if open_to_change:
         _change_line(snapshot, card, listing, blind)
@@ -265,6 +266,13 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
             one_job_panel(snapshot, cluster, suffix, listing.onward)
     _further(snapshot, card, listing, blind)
     start_at_top(cluster.id)
+
+
+def _wider_family(snapshot: Snapshot, cluster: Cluster, blind: bool) -> None:
+    """The family that the cluster is a member of, if there is one; not where ``blind``."""
+    family = family_with(snapshot.plan, [cluster.canonical])
+    if family is not None and not blind:
+        cluster_card.wider_family(family, cluster, snapshot.catalog.by_id)
 
 
 def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:

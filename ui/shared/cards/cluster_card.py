@@ -1,7 +1,7 @@
 """How one cluster is drawn, on the Review and the Documents page."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import streamlit as st
@@ -11,8 +11,10 @@ from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.model.cluster import (
     KINDS,
     OUTCOME_NAMES,
+    CardFamily,
     Cluster,
     State,
+    family_name,
     kind_name,
     outcome_word,
     proposal_kind,
@@ -172,6 +174,27 @@ def family(card: Card, selector: FamilySelector) -> None:
     )
     schema = json.dumps({selector.name: selector.schema}, ensure_ascii=False)
     st.code(schema, language="json", wrap_lines=True)
+
+
+def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]) -> None:
+    """What else is a family with the cluster; ``tools`` are those of the catalog, by id."""
+    st.markdown(
+        f"A **{family_name(family.selector)}** with other tools: they do the same for another "
+        "provider or value. Nothing is merged with them."
+    )
+    rows = zip(family.members, family.tools, family.values, strict=True)
+    data_tables.draw(
+        [(tools[head], of_head, value) for head, of_head, value in rows],
+        [
+            Column("here", lambda row: "●" if row[0].id == cluster.canonical else "", width=42),
+            Column(family.selector, lambda row: row[2]),
+            Column("tool", lambda row: row[0].name),
+            Column("server", lambda row: row[0].server),
+            Column("tools", lambda row: len(row[1]), width=42),
+        ],
+        "The members of the family",
+        most=190,
+    )
 
 
 def members(snapshot: Snapshot, card: Card, drop: Callable[[Tool], None] | None = None) -> None:

@@ -4,11 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind, proposal_kind
+from toolscope_core.model.cluster import KINDS, CardFamily, Cluster, ProposalKind, proposal_kind
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
@@ -276,6 +277,12 @@ def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
     """The cluster that holds all of these tools, if there is one."""
     tool_ids = set(ids)
     return next((c for c in plan.clusters if tool_ids.issubset(all_members(c))), None)
+
+
+def family_with(plan: MergePlan, ids: Iterable[str]) -> CardFamily | None:
+    """The family that has all of these tools among those of its members."""
+    tool_ids = set(ids)
+    return next((one for one in plan.families if tool_ids.issubset(chain(*one.tools))), None)
 
 
 def reason_kind(reason: str) -> str:

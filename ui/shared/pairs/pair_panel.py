@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.model.catalog import Finding
-from toolscope_core.model.cluster import outcome_word
+from toolscope_core.model.cluster import family_name, outcome_word
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
@@ -124,6 +124,9 @@ def _heading(view: PairView) -> None:
         st.badge(f"Similarity {verdict.similarity:.2f}", color="gray")
         if view.card is not None:
             st.badge(f"Cluster: {view.card.state}", color="blue", icon=":material/rule:")
+        elif view.family is not None:
+            kind = family_name(view.family.selector).capitalize()
+            st.badge(f"{kind}: {len(view.family.members):,} members", color="violet")
     relation, serving, *wording = view.relation
     st.markdown(f"**{safe_text.untrusted(relation)}** {safe_text.untrusted(serving)}")
     st.markdown(" ".join(map(safe_text.untrusted, wording)))

@@ -18,13 +18,13 @@ from toolscope_core.judging.signals import SIGNALS
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.catalog import Catalog, Finding
-from toolscope_core.model.cluster import ArgumentMap, Cluster
+from toolscope_core.model.cluster import ArgumentMap, CardFamily, Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Pair, PairOutcome, Verdict, pair_key
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import read_tool
 from ui.shared.cards.cards import move_sentence
-from ui.shared.cards.queue import cluster_with
+from ui.shared.cards.queue import cluster_with, family_with
 from ui.shared.charts import pictures
 from ui.shared.charts.pictures import GREY, PALETTE, TableRow
 from ui.shared.kept import kept
@@ -145,7 +145,8 @@ class PairView:
     ``version`` is what a decision on the pair must carry. ``verdict`` is that of the judge in
     force, ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences
     what the two are to each other, who could serve whom, and the words that only one says.
-    ``family_at`` is the probability of a family from which on the offline judge says so.
+    ``family_at`` is the probability of a family from which on the offline judge says so;
+    ``family`` the one that the cards of both are members of, if any.
     """
 
     key: str
@@ -163,6 +164,7 @@ class PairView:
     version: str
     relation: tuple[str, ...]
     family_at: float
+    family: CardFamily | None
 
     @property
     def has_model_verdict(self) -> bool:
@@ -246,6 +248,7 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
             )
         ),
         family_at=analysis.judge.weights.family_at,
+        family=family_with(plan, (pair.left, pair.right)),
     )
 
 

@@ -1,0 +1,140 @@
+"""Families that reach beyond one proposal: the same operation for another provider or value, of
+which some have several tools of the same job already.
+
+They say what proposals, and tools that no proposal holds, are to each other. Nothing is merged by
+them, and no tool leaves its proposal.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolscope_core.embedding.candidate_pairs import PairRows
+from toolscope_core.judging.selector import own_words, selector_of
+from toolscope_core.merging.analysis import Analysis, bars_of
+from toolscope_core.merging.contracted_graph import RowGraph, component_of
+from toolscope_core.merging.grouping import family_groups, family_judge, family_rows, job_judge
+from toolscope_core.merging.pair_graph import staying
+from toolscope_core.model.cluster import CardFamily, Cluster, Group
+from toolscope_core.model.decision import Constraints
+from toolscope_core.model.pair import Pair
+from toolscope_core.wording.reading import read_tool
+
+_MembersByHead = Mapping[str, tuple[str, ...]]
+"""By the id of a canonical tool the ids of all that it stands for, sorted."""
+
+
+def card_families(
+    analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]
+) -> tuple[CardFamily, ...]:
+    """The families of which at least one member is a cluster of one job, sorted.
+
+    The canonical tools of every two members are a family, or a model says so of some of their
+    tools; and of no tool of the one and of the other does a judge think that they may do one job,
+    or did people say that they stay apart.
+    """
+    members = _members(analysis, links, clusters)
+    jobs = [c.canonical for c in clusters if c.relation != "family" and c.canonical in members]
+    if not jobs:
+        return ()
+    judge = _CardJudge(analysis, members)
+    graph = _graph(analysis, links, judge, jobs)
+    families = family_groups(
+        graph,
+        judge,
+        bars_of(analysis).family_at,
+        Constraints(cannot=judge.apart(links.cannot)),
+        analysis.catalog.by_id,
+        judge.model_says_family,
+    )
+    return tuple(
+        _card_family(analysis, members, group)
+        for group in families
+        if not set(jobs).isdisjoint(group.members)
+    )
+
+
+def _members(analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]) -> _MembersByHead:
+    """What may be a member: proposals with known arguments, and the tools that none speaks of."""
+    free = dict.fromkeys(analysis.rows)
+    for tool in (
+        *analysis.catalog.blocked,
+        *links.omitted,
+        *(tool for one in clusters for tool in (*one.members, *one.newcomers)),
+    ):
+        free.pop(tool, None)
+    mappable = analysis.judge.facts.mappable
+    members = {tool: (tool,) for tool in free if mappable[analysis.rows[tool]]}
+    known = [one for one in clusters if one.kind != "looks_alike"]
+    return members | {one.canonical: one.members for one in known}
+
+
+@dataclass(frozen=True, slots=True)
+class _CardJudge:
+    """A judge of pairs of canonical tools, by row, that asks about all that they stand for."""
+
+    analysis: Analysis
+    members: _MembersByHead
+
+    def __call__(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
+        ids = tuple(self.analysis.rows)
+        heads = [Pair.of(ids[a], ids[b]) for a, b in zip(left, right, strict=True)]
+        if not heads:
+            return np.zeros(0)
+        parts = [list(self._pairs(head)) for head in heads]
+        begins = np.cumsum([0, *map(len, parts[:-1])])
+        pairs = [pair for part in parts for pair in part]
+        family, bars = family_judge(self.analysis)(pairs), bars_of(self.analysis)
+        by_model = np.array([self.model_says_family(pair) for pair in pairs])
+        perhaps_one_job = (job_judge(self.analysis)(pairs) >= bars.unsure_at) & ~by_model
+        of_heads = family_judge(self.analysis)(heads)
+        best = np.maximum(of_heads, np.maximum.reduceat(np.where(by_model, family, 0.0), begins))
+        return np.where(np.logical_or.reduceat(perhaps_one_job, begins), 0.0, best)
+
+    def model_says_family(self, pair: Pair) -> bool:
+        verdicts = self.analysis.model_verdicts
+        return verdicts is not None and verdicts.is_family(pair)
+
+    def apart(self, pairs: frozenset[Pair]) -> frozenset[Pair]:
+        """The canonical tools of the pairs that people keep apart."""
+        heads = {tool: head for head, tools in self.members.items() for tool in tools}
+        sides = ((heads.get(pair.left, ""), heads.get(pair.right, "")) for pair in pairs)
+        return frozenset(Pair.of(a, b) for a, b in sides if a and b and a != b)
+
+    def _pairs(self, head: Pair) -> Iterator[Pair]:
+        """The pairs of a tool of the one and a tool of the other."""
+        for a, b in product(self.members[head.left], self.members[head.right]):
+            yield Pair.of(a, b)
+
+
+def _graph(
+    analysis: Analysis, links: Constraints, judge: _CardJudge, jobs: Sequence[str]
+) -> RowGraph:
+    """The canonical tools of what is a family, where a tool of ``jobs`` is within reach."""
+    rows, ids = analysis.rows, tuple(analysis.rows)
+    heads = np.full(len(ids), -1, dtype=np.int32)
+    for head, tools in judge.members.items():
+        heads[[rows[tool] for tool in tools]] = rows[head]
+    ends = staying(analysis, links, *family_rows(analysis))[:2]
+    edges = np.sort(heads[np.stack(ends, axis=1)], axis=1)
+    edges = np.unique(edges[(edges[:, 0] >= 0) & (edges[:, 0] < edges[:, 1])], axis=0)
+    left, right = edges[judge(edges[:, 0], edges[:, 1]) >= bars_of(analysis).family_at].T
+    nothing_copied = np.arange(len(ids), dtype=np.int32)
+    component = component_of(RowGraph(ids, nothing_copied, left, right))
+    near = np.isin(component, component[[rows[job] for job in jobs]])
+    return RowGraph(ids, nothing_copied, left[near[left]], right[near[left]])
+
+
+def _card_family(analysis: Analysis, members: _MembersByHead, group: Group) -> CardFamily:
+    tools = [analysis.catalog.by_id[head] for head in group.members]
+    selector, values = selector_of(tools, own_words([read_tool(tool) for tool in tools]))
+    return CardFamily(
+        members=group.members,
+        tools=tuple(members[head] for head in group.members),
+        weakest_edge=round(group.weakest_edge, 6),
+        selector=selector,
+        values=values,
+    )
