@@ -224,6 +224,10 @@ def test_a_family_has_one_verb_and_on_one_server_the_same_arguments():
         replace(tool(f"search_by_{of}", f"Search books by {of}.", of, *more), server="library")
         for of, more in (("author", ()), ("title", ()), ("year", ("until",)))
     )
+    needs, needed = (
+        tool(f"list_{what}", "List packages.", "package") for what in ("dependencies", "dependents")
+    )
+    assert Signals.of((needs, needed), vectors(2)).is_no_family(0, 1)
     prepared = Signals.of((by_author, by_title, by_year), vectors(3))
     assert not prepared.is_no_family(0, 1)
     assert prepared.is_no_family(0, 2)

@@ -199,6 +199,29 @@ def test_never_merge_holds_for_families_of_the_catalog(tmp_path):
     assert families(catalog_of(AMAZON, EBAY), tmp_path, constraints=NEVER) == []
 
 
+@pytest.mark.parametrize("called", ["{}_chart", "chart_of_{}"])
+def test_tools_of_one_server_named_alike_with_the_same_arguments_are_a_family_or_none(
+    called, tmp_path
+):
+    daily, weekly, yearly, other = (
+        tool(called.format(of), "stocks") for of in ("daily", "weekly", "yearly", "spoken")
+    )
+    outside = tool("daily_price", "stocks")
+    near = {Pair.of(daily.id, weekly.id), Pair.of(daily.id, outside.id)}
+    chart = {*near, Pair.of(weekly.id, yearly.id)}
+    assert families(catalog_of(daily, weekly, yearly, outside), tmp_path, family=chart) == [
+        tuple(sorted((daily.id, weekly.id, yearly.id)))
+    ]
+    tools = daily, weekly, yearly, other
+    assert families(catalog_of(*tools), tmp_path, family=near) == [(daily.id, weekly.id)]
+    more = replace(yearly, schema={"type": "object", "properties": {"year": TEXT}})
+    assert len(families(catalog_of(daily, weekly, more), tmp_path, family=chart)[0]) == 2
+    apart = Constraints(cannot=frozenset({Pair.of(daily.id, yearly.id)}))
+    tools = daily, weekly, yearly
+    made = families(catalog_of(*tools), tmp_path, constraints=apart, family=every(tools))
+    assert [len(members) for members in made] == [2]
+
+
 def test_what_people_put_together_as_a_family_stays_one(tmp_path):
     decided = [Group(PRICED, 0.95, decided=True)]
     links = Constraints(families=(frozenset(PRICED),))

@@ -278,19 +278,19 @@ class Signals:
 
     def is_no_family(self, left: int, right: int) -> bool:
         """Whether what differs is more than one value: the other says the verb of one of them in no
-        form (*hold*, *release*), or on one server their arguments are not the same but for that
-        value (``author`` of *search by author*), or they are for accounts of other fields or on
-        servers of other fields, or of two accounts or servers each works on something else
-        (*release*, *schedule*).
+        form (*hold*, *release*), or their names say contraries (*dependencies*, *dependents*), or
+        on one server their arguments are not the same but for that value (``author`` of *search by
+        author*), or they are for accounts of other fields or on servers of other fields, or of two
+        accounts or servers each works on something else (*release*, *schedule*).
         """
-        if products.of_other_fields(self.products[left], self.products[right]):
-            return True
         pair, two_servers = self.compare(left, right), self._are_on_two_servers(left, right)
-        ours, theirs = self.field(left), self.field(right)
-        if two_servers and len(ours) and float(ours @ theirs) < _ONE_FIELD:
-            return True
         two_owners = two_servers or self._on_products(left, right)["other_products"]
-        if two_owners and all(self._things(left, right)):
+        if (
+            products.of_other_fields(self.products[left], self.products[right])
+            or (two_servers and self._are_of_other_fields(left, right))
+            or pair.signals["opposite_words"]
+            or (two_owners and all(self._things(left, right)))
+        ):
             return True
         if any(
             self._verb(row) in words
@@ -321,6 +321,10 @@ class Signals:
     def _are_on_two_servers(self, left: int, right: int) -> bool:
         ours, theirs = self.servers[left], self.servers[right]
         return bool(ours and theirs and ours != theirs)
+
+    def _are_of_other_fields(self, left: int, right: int) -> bool:
+        ours, theirs = self.field(left), self.field(right)
+        return bool(len(ours)) and float(ours @ theirs) < _ONE_FIELD
 
     def field(self, row: int) -> Vectors:
         """What the server of a tool is about; of no length where that is not known."""

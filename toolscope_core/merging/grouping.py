@@ -5,7 +5,7 @@ member could serve another's callers, since what differs is in no argument; a ga
 selector could stand for all of them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging.selector import DistinctWords
+from toolscope_core.judging.weights import EVEN
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, RowJudge, weakest_of_rows
 from toolscope_core.merging.correction import Judge, correct, suspended, weakest_of, with_requested
@@ -34,6 +35,8 @@ Clean = Callable[[tuple[str, ...]], bool]
 Weakest = Callable[[tuple[str, ...]], float]
 """The lowest probability of the same job over all pairs of these tools."""
 
+_FEWEST_ALIKE, _MOST_ALIKE = 3, 40
+"""Of so many tools whose names differ in one place it is asked whether they are one family."""
 _LARGEST = 12
 """Larger groups are left to people as they are: their pairs are many."""
 
@@ -129,7 +132,8 @@ def with_families(
         else group
         for group in groups
     )
-    graph = family_graph(analysis, links, groups)
+    named_alike = _named_alike(analysis, links, groups, _by_ids(analysis, judge))
+    graph = family_graph(analysis, links, (*groups, *named_alike))
     tools = analysis.catalog.by_id
     if analysis.model_verdicts is None:
         offline = analysis.candidate_family_probabilities
@@ -138,7 +142,51 @@ def with_families(
         stands = analysis.model_verdicts.is_family
         row_judge = _by_ids(analysis, judge)
         families = family_groups(graph, row_judge, family_at, links, tools, stands)
-    return tuple(sorted((*marked, *families), key=lambda group: group.members))
+    return tuple(sorted((*marked, *named_alike, *families), key=lambda group: group.members))
+
+
+def _named_alike(
+    analysis: Analysis, links: Constraints, groups: Sequence[Group], judge: RowJudge
+) -> tuple[Group, ...]:
+    """Families of three or more tools of one server that have the same arguments and names that
+    differ in one place: whole where half of their pairs are a family, candidates or not, the
+    largest first.
+    """
+    free, family_at = _free_rows(analysis, links, groups), bars_of(analysis).family_at
+    by_template: dict[object, list[int]] = {}
+    for row in np.flatnonzero(free).tolist():
+        for template in _templates(read_tool(analysis.catalog.tools[row])):
+            by_template.setdefault(template, []).append(row)
+    alike, ids = [], tuple(analysis.rows)
+    for rows in by_template.values():
+        if _FEWEST_ALIKE <= len(rows) <= _MOST_ALIKE:
+            left, right = np.array(list(combinations(rows, 2)), dtype=np.int32).T
+            near = analysis.candidate_family_probabilities(left, right)
+            if near.max() < family_at:
+                continue
+            family = judge(left, right)
+            if (family >= family_at).mean() >= EVEN:
+                alike.append((-len(rows), -float(family.mean()), rows, float(family.min())))
+    families: list[Group] = []
+    for _, _, rows, weakest in sorted(alike):
+        members = tuple(ids[row] for row in rows)
+        apart = any(Pair.of(*pair) in links.cannot for pair in combinations(members, 2))
+        if free[rows].all() and not apart:
+            free[rows] = False
+            families.append(Group(members, weakest, family=True))
+    return tuple(families)
+
+
+def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
+    """What a tool has in common with those named alike: once for each word that may differ."""
+    tool, name = reading.tool, reading.name
+    if not tool.server or not tool.parameters or len(name) < 2:
+        return
+    arguments = sorted(
+        (one.name, one.required, str(one.schema.get("type"))) for one in tool.parameters
+    )
+    for at in range(len(name)):
+        yield tool.server, tuple(arguments), name[:at], name[at + 1 :]
 
 
 def family_judge(analysis: Analysis) -> Judge:
@@ -238,12 +286,20 @@ def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[st
 
 def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
     """The pairs that are a family, of the tools that the ``groups`` of one job leave."""
-    used = {tool for group in groups for tool in (*group.members, *group.newcomers)}
-    used |= analysis.catalog.blocked | links.omitted
-    free = analysis.judge.facts.mappable & np.array([tool not in used for tool in analysis.rows])
+    free = _free_rows(analysis, links, groups)
     left, right, _, _ = staying(analysis, links, *family_rows(analysis))
     is_free = free[left] & free[right]
     return row_graph(analysis, replace(links, must=()), left[is_free], right[is_free])
+
+
+def _free_rows(
+    analysis: Analysis, links: Constraints, groups: Sequence[Group]
+) -> NDArray[np.bool_]:
+    """By row whether a tool may be in a family: no group has it, and its calls can be mapped."""
+    used = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    used |= analysis.catalog.blocked | links.omitted
+    free = np.array([tool not in used for tool in analysis.rows])
+    return np.asarray(free & analysis.judge.facts.mappable)
 
 
 def family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
