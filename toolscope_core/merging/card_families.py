@@ -121,11 +121,12 @@ def _graph(
     ends = staying(analysis, links, *family_rows(analysis))[:2]
     edges = np.sort(heads[np.stack(ends, axis=1)], axis=1)
     edges = np.unique(edges[(edges[:, 0] >= 0) & (edges[:, 0] < edges[:, 1])], axis=0)
-    left, right = edges[judge(edges[:, 0], edges[:, 1]) >= bars_of(analysis).family_at].T
     nothing_copied = np.arange(len(ids), dtype=np.int32)
-    component = component_of(RowGraph(ids, nothing_copied, left, right))
+    component = component_of(RowGraph(ids, nothing_copied, *edges.T))
     near = np.isin(component, component[[rows[job] for job in jobs]])
-    return RowGraph(ids, nothing_copied, left[near[left]], right[near[left]])
+    left, right = edges[near[edges[:, 0]]].T
+    is_family = judge(left, right) >= bars_of(analysis).family_at
+    return RowGraph(ids, nothing_copied, left[is_family], right[is_family])
 
 
 def _card_family(analysis: Analysis, members: _MembersByHead, group: Group) -> CardFamily:
