@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.minilm import DEFAULT_MODEL, QUANTIZED_MODEL
+from toolscope_core.embedding.minilm import DEFAULT_MODEL, SHIPPED_MODEL
 from toolscope_core.model.protocols import (
     LOCAL,
     Engine,
@@ -243,7 +243,7 @@ def server_fields(vectors: Vectors, servers: NDArray[np.int64], model: str) -> V
     """By the number of a server its mean less that of all servers, rows normalised; ``None`` for
     an embedding model of which the latter is not known.
     """
-    if model not in (DEFAULT_MODEL, QUANTIZED_MODEL) or vectors.shape[1:] != _centre().shape:
+    if model not in (DEFAULT_MODEL, SHIPPED_MODEL) or vectors.shape[1:] != _centre().shape:
         return None
     fields = server_means(vectors, servers) - _centre()
     return np.asarray(fields / np.linalg.norm(fields, axis=1, keepdims=True), dtype=np.float32)
