@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolscope_core.catalog.calls import MappedCall, map_call, relabel_query, unmap_call
+from toolscope_core.catalog.calls import MappedCall, map_call, unmap_call
+from toolscope_core.catalog.evaluation_rows import relabel_query
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation
 
 PHI = {"a": "b", "b": "b", "c": "c"}
@@ -98,7 +99,7 @@ def test_calls_in_the_forms_of_apis_are_understood(call, expected):
 
 
 @pytest.mark.parametrize(
-    "call", [{"name": "zz", "arguments": {}}, {"arguments": {}}, {"tool": ["a"]}, "a", 7, None]
+    "call", [{"name": "zz", "arguments": {}}, {"arguments": {}}, {"tool": ["zz"]}, "a", 7, None]
 )
 def test_calls_that_are_not_understood_are_counted(call):
     done = relabel_query({"calls": [call, {"tool": "a"}]}, PHI, ALPHAS, NAMES)
@@ -108,7 +109,7 @@ def test_calls_that_are_not_understood_are_counted(call):
 
 
 @pytest.mark.parametrize(
-    ("row", "unread"), [({"gold": {"a": 1}, "calls": 5}, 2), ({"gold": "a"}, 1)]
+    ("row", "unread"), [({"gold": {"zz": 1}, "calls": 5}, 2), ({"gold": "zz"}, 1)]
 )
 def test_gold_and_calls_that_are_no_lists_are_counted(row, unread):
     done = relabel_query(row, PHI, ALPHAS, NAMES)

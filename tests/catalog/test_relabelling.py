@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.analyses import analysed
 from tests.support.catalogs import example_catalog
 from tests.support.properties import examples
-from toolscope_core.catalog.calls import relabel_query
+from toolscope_core.catalog.evaluation_rows import relabel_query
 from toolscope_core.catalog.gone_names import gone_forms, left_names
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.export.bundle import bundle_of

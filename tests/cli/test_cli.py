@@ -280,7 +280,11 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
     run("relabel", queries, "--bundle", bundle, "--out", out, "--keep-unread")
     assert read_lines(out)[1] == odd
     write_json(queries, [{"actions": [gone]}])
-    assert "`actions`" in run("relabel", queries, "--bundle", bundle, "--out", out, code=2).stderr
+    run("relabel", queries, "--bundle", bundle, "--out", out)
+    (task,) = read_json(out)
+    assert task["actions"] == [next(row["new_id"] for row in entries if row["old_id"] == gone)]
+    write_json(queries, [[gone]])
+    assert gone in run("relabel", queries, "--bundle", bundle, "--out", out, code=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from tests.support.bundle_names import FILES
 from tests.support.catalogs import accepting, example_catalog, read_json
 from tests.support.decisions import decision_on, logged
 from tests.ui.services.small_workspace import open_workspace
-from toolscope_core.catalog.calls import relabel_query
 from toolscope_core.catalog.clients.client_table import CLIENT_FILES
+from toolscope_core.catalog.evaluation_rows import relabel_query
 from toolscope_core.catalog.relabelling import read_relabelling
 from toolscope_core.catalog.tokens import Tokenizer
 from toolscope_core.decisions.decision_lines import decision_of_row, read_decisions

@@ -1,8 +1,4 @@
-"""Calls through α, and evaluation sets through φ and α.
-
-ToolScope relabels gold answers by φ (equation 3); a call keeps its meaning only if its arguments
-move too, which is what the argument maps are for.
-"""
+"""Calls of tools: where their parts stand, what α makes of them, and which a schema takes."""
 
 import json
 import math
@@ -27,43 +23,17 @@ class MappedCall:
     losses: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RelabelledQuery:
-    """One row of an evaluation set after φ and α, and what became of it.
-
-    ``shrunk`` holds the groups of gold ids that became one; ``removed_tools`` the gold and called
-    tools that were left out of the toolset, with ``is_emptied`` where no gold tool is left;
-    ``unknown_ids`` lists ids that φ does not know (left as they are); ``losses`` names the
-    arguments of its calls that have no place any more; ``unread_calls`` counts the calls of which
-    it is not clear which tool they call; ``rename_count`` the names in gold and calls that became
-    others; ``exempt`` are the JSON pointers at which a name that is gone may stand: the id of the
-    row, called tools that were left out, and what α has put in.
-    """
-
-    row: JsonObject
-    is_changed: bool
-    shrunk: tuple[tuple[str, ...], ...] = ()
-    unknown_ids: tuple[str, ...] = ()
-    losses: tuple[str, ...] = ()
-    unread_calls: int = 0
-    removed_tools: tuple[str, ...] = ()
-    is_emptied: bool = False
-    rename_count: int = 0
-    exempt: frozenset[str] = frozenset()
-
-    @property
-    def is_understood(self) -> bool:
-        """Whether the row has gold or calls at all."""
-        return any(isinstance(self.row.get(key), list) for key in ("gold", "calls"))
-
-
-_PLACES = (
-    (("tool",), ("arguments",)),
-    (("name",), ("input",)),
-    (("name",), ("arguments",)),
-    (("function", "name"), ("function", "arguments")),
+_TOOL_KEYS = (
+    *("tool", "name", "tool_name", "toolName", "function_name", "recipient_name"),
+    *("action", "function"),
 )
-"""Where a call has its tool and its arguments: ours, Anthropic, OpenAI responses, OpenAI chat."""
+_ARGUMENT_KEYS = (
+    *("arguments", "input", "args", "kwargs", "parameters", "params", "inputs", "tool_input"),
+    *("toolInput", "tool_args", "action_input", "input_parameters"),
+)
+_HOLDERS = ((), ("function",))
+"""Where a call has its tool and its arguments: in itself or, in OpenAI's chat, one step below."""
+_OF_SCHEMAS = ("properties", "$ref", "additionalProperties")
 
 _INVERSE: Mapping[Operation, Operation] = {"wrap": "unwrap", "unwrap": "wrap"}
 
@@ -187,150 +157,70 @@ def _sample(parameter: Parameter) -> Any:
     return parameter.schema.get("default", _SAMPLES.get(parameter.type, "…"))
 
 
-def relabel_query(
-    row: JsonObject,
-    phi: Mapping[str, str | None],
-    alphas: Mapping[str, ArgumentMap],
-    names: Mapping[str, tuple[str, str | None]] | None = None,
-) -> RelabelledQuery:
-    """``gold`` and ``calls`` of one row rewritten; everything else, and the order, as it was.
-
-    Of two gold tools that became one the first place stays, and one that was left out of the
-    toolset leaves gold; calls are never dropped or joined, and one to such a tool stays as it is.
-    A call says its tool by id or, where one tool has it, by name: ``names`` are old name → (old id,
-    new name). What is no id or no call stays as it is.
-    """
-    gold = row.get("gold")
-    old_ids: dict[str, list[str]] = {}
-    new_gold: list[Any] = []
-    removed_gold: list[str] = []
-    for tool in gold if isinstance(gold, list) else ():
-        new = phi.get(tool, tool) if isinstance(tool, str) else tool
-        if new is None and tool is not None:
-            removed_gold.append(tool)
-            continue
-        old_ones = old_ids.setdefault(new, []) if isinstance(new, str) else []
-        if not old_ones or tool in old_ones:
-            new_gold.append(new)
-        if tool not in old_ones:
-            old_ones.append(tool)
-    called_tools = row["calls"] if isinstance(row.get("calls"), list) else ()
-    calls = [_relabel_call(call, phi, alphas, names or {}) for call in called_tools]
-    new_row = dict(row)
-    if isinstance(gold, list):
-        new_row["gold"] = new_gold
-    if isinstance(row.get("calls"), list):
-        new_row["calls"] = [call.row for call in calls]
-    tool_ids = [tool for old in old_ids.values() for tool in old]
-    tool_ids += [call.tool for call in calls if call.tool]
-    called_gone = [call.tool for call in calls if phi.get(call.tool, "") is None]
-    renamed = [tool for old in old_ids.values() for tool in old if phi.get(tool, tool) != tool]
-    return RelabelledQuery(
-        row=new_row,
-        is_changed=canonical_json(new_row) != canonical_json(dict(row)),
-        shrunk=tuple(tuple(old) for old in old_ids.values() if len(old) > 1),
-        unknown_ids=tuple(dict.fromkeys(tool for tool in tool_ids if tool not in phi)),
-        losses=tuple(name for call in calls for name in call.losses),
-        unread_calls=sum(not call.tool for call in calls) + _unreadable(row),
-        removed_tools=tuple(dict.fromkeys((*removed_gold, *called_gone))),
-        is_emptied=bool(removed_gold) and not new_gold,
-        rename_count=len(renamed) + sum(call.is_renamed for call in calls),
-        exempt=frozenset(
-            (
-                "/id",
-                *(f"/calls/{at}/{place}" for at, call in enumerate(calls) for place in call.exempt),
-            )
-        ),
-    )
-
-
-def _unreadable(row: JsonObject) -> int:
-    """How many of ``gold`` and ``calls`` hold something and are no lists."""
-    values = (row.get("gold"), row.get("calls"))
-    return sum(value is not None and not isinstance(value, list) for value in values)
-
-
 @dataclass(frozen=True, slots=True)
-class _RelabelledCall:
-    """A call rewritten, and the id of the tool that it called; empty if it was not understood.
-    ``exempt`` as in ``RelabelledQuery``, in the call.
+class CallPlaces:
+    """Where a call has its tool and its arguments, as paths; a call without arguments has nothing
+    at the second.
     """
 
-    row: Any
-    tool: str = ""
-    losses: tuple[str, ...] = ()
-    is_renamed: bool = False
-    exempt: tuple[str, ...] = ()
+    tool: tuple[str, ...]
+    arguments: tuple[str, ...]
 
 
 def read_call(call: object) -> tuple[str, JsonObject] | None:
-    """The tool of a call, by id or name, and its arguments, in any of the forms that
-    ``relabel_query`` rewrites; ``None`` for what is no call.
+    """The tool of a call, by id or name, and its arguments, in any form that ``relabel`` rewrites;
+    ``None`` for what is no call.
     """
-    places = _places(call)
+    places = call_places(call)
     if places is None:
         return None
-    tool, value = _at(call, places[0]), _at(call, places[1])
-    arguments = {} if value is None else _object(value)
-    return None if arguments is None else (tool, arguments)
+    value = value_of_path(call, places.arguments)
+    arguments = {} if value is None else arguments_of(value)
+    return None if arguments is None else (value_of_path(call, places.tool), arguments)
 
 
-def _places(call: object) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Where a call has its tool and its arguments."""
-    for tool_at, arguments_at in _PLACES:
-        has_arguments = _at(call, arguments_at) is not None or arguments_at[-1] == "arguments"
-        if isinstance(_at(call, tool_at), str) and has_arguments:
-            return tool_at, arguments_at
+def call_places(call: object, is_tool: Callable[[str], object] = bool) -> CallPlaces | None:
+    """Where an object has a tool, of which ``is_tool`` is true, and what it is called with; a
+    schema is no argument, and only ``tool`` and ``name`` alone are a call without any. ``None`` for
+    what is no call.
+    """
+    for holder in _HOLDERS:
+        inner = value_of_path(call, holder)
+        if not isinstance(inner, dict):
+            continue
+        named = (key for key in _TOOL_KEYS if isinstance(inner.get(key), str))
+        tool = next((key for key in named if is_tool(inner[key])), None)
+        given = next((key for key in _ARGUMENT_KEYS if _are_arguments(inner, key)), None)
+        if tool == "action" and given != "action_input":
+            continue
+        if tool is not None and (given or tool in ("tool", "name")):
+            return CallPlaces((*holder, tool), (*holder, given or "arguments"))
     return None
 
 
-def _relabel_call(
-    call: object,
-    phi: Mapping[str, str | None],
-    alphas: Mapping[str, ArgumentMap],
-    names: Mapping[str, tuple[str, str | None]],
-) -> _RelabelledCall:
-    places = _places(call)
-    if places is None:
-        return _RelabelledCall(call)
-    tool_at, arguments_at = places
-    tool, value = _at(call, tool_at), _at(call, arguments_at)
-    old, new = tool, phi.get(tool, tool)
-    if tool not in phi and tool in names:
-        old, new = names[tool]
-    elif tool not in phi and tool_at != ("tool",):
-        return _RelabelledCall(call)
-    if new is None:
-        return _RelabelledCall(call, old, exempt=("/".join(tool_at),))
-    row, alpha = _put(call, tool_at, new), alphas.get(old)
-    arguments = _object(value)
-    if alpha is None or value is None:
-        return _RelabelledCall(row, old, is_renamed=new != tool)
-    if arguments is None:
-        why = f"{old}: its arguments are no object"
-        return _RelabelledCall(row, old, (why,), new != tool)
-    new_call = map_call(alpha, arguments)
-    new_arguments = dict(new_call.arguments)
-    in_same_form = canonical_json(new_arguments) if isinstance(value, str) else new_arguments
-    row = _put(row, arguments_at, in_same_form)
-    lost = tuple(f"{old}.{name}" for name in new_call.losses)
-    added_names = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
-    exempt = tuple(f"{'/'.join(arguments_at)}/{name}" for name in sorted(added_names))
-    return _RelabelledCall(row, old, lost, new != tool, exempt)
+def _are_arguments(inner: JsonObject, key: str) -> bool:
+    value = inner.get(key)
+    if value is None or (key in ("parameters", "params", "inputs") and "description" in inner):
+        return False
+    return not is_schema(value)
 
 
-def _at(value: object, path: Sequence[str]) -> Any:
+def is_schema(value: object) -> bool:
+    """Whether an object describes arguments in place of giving them."""
+    return isinstance(value, dict) and (
+        any(isinstance(value.get(key), (dict, str)) for key in _OF_SCHEMAS)
+        or (isinstance(value.get("type"), str) and value["type"].lower() in ("object", "dict"))
+    )
+
+
+def value_of_path(value: object, path: Sequence[str]) -> Any:
+    """What stands at a path of keys; ``None`` where nothing does."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def _put(value: Any, path: Sequence[str], new: Any) -> Any:
-    key, *rest = path
-    return {**value, key: _put(value[key], rest, new) if rest else new}
-
-
-def _object(arguments: object) -> JsonObject | None:
+def arguments_of(arguments: object) -> JsonObject | None:
     """The arguments as an object, also where an evaluation set holds them as JSON text."""
     if isinstance(arguments, str):
         try:

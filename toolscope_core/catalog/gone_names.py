@@ -93,7 +93,7 @@ class GoneNames:
         return names - {""}
 
     def _of(self, word: str) -> str:
-        if not _BORDER.search(word):
+        if not is_clear_name(word):
             return ""
         return self._clear.get(word, self._clear.get(word.casefold(), ""))
 
@@ -153,6 +153,11 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
         frozenset(living),
         shared_names,
     )
+
+
+def is_clear_name(name: str) -> bool:
+    """Whether no plain word looks like this name."""
+    return _BORDER.search(name) is not None
 
 
 def gone_names_in(line: str, gone: GoneNames) -> set[str]:
@@ -236,17 +241,47 @@ def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
     )
 
 
+def called_names(relabels: Sequence[Relabel]) -> dict[str, tuple[str, str | None]]:
+    """Each name by which clients and files call a tool, with and without its server → its old id,
+    and the new name in the same form, ``None`` of a tool that was left out. A name of several tools
+    is none of them.
+    """
+    servers = {row.new_id: row.server for row in relabels if row.new_id == row.old_id}
+    names: dict[str, tuple[str, str | None]] = {}
+    shared = set[str]()
+    for row in relabels:
+        own: dict[str, tuple[str, str | None]] = {}
+        fronts = _fronts(row.server)
+        new_fronts = fronts
+        if row.server and row.new_id is not None:
+            new_fronts = _fronts(servers.get(row.new_id, row.server))
+        olds = [front + name for front in fronts for name in _spellings(row.old_name)]
+        news = [front + name for front in new_fronts for name in _spellings(row.new_name or "")]
+        for old, new in zip(olds, news, strict=True):
+            own.setdefault(old, (row.old_id, None if row.new_name is None else new))
+        shared |= own.keys() & names.keys()
+        names |= own
+    return {name: tool for name, tool in names.items() if name.strip() and name not in shared}
+
+
 def _forms(tool_id: str, server: str, name: str) -> set[str]:
     """What a tool is called: by id, and by name with and without its server."""
-    names = {name, _plain(name)}
-    if not server:
-        return {tool_id, *names}
-    servers = {server, _plain(server)}
-    fronts = {f"{one}{mark}" for one in servers for mark in _BETWEEN}
-    fronts |= {
-        f"{front}{one}{mark}" for one in servers for front, mark in (("mcp__", "__"), ("mcp_", "_"))
-    }
-    return {tool_id, *names, *(front + own for front in fronts for own in names)}
+    return {tool_id, *(front + own for front in _fronts(server) for own in _spellings(name))}
+
+
+def _fronts(server: str) -> list[str]:
+    """What clients and files put before the name of a tool, always in the same order: nothing, or
+    its server; nothing at all where it has none.
+    """
+    fronts = [""]
+    for one in (server, _plain(server)):
+        fronts += [one + mark for mark in _BETWEEN]
+        fronts += [f"{front}{one}{mark}" for front, mark in (("mcp__", "__"), ("mcp_", "_"))]
+    return fronts if server else [""] * len(fronts)
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    return name, _plain(name)
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 
 from jsonschema_rs import Draft202012Validator
 
-from toolscope_core.catalog.gone_names import GoneNames, gone_forms
+from toolscope_core.catalog.gone_names import GoneNames, called_names, gone_forms
 from toolscope_core.catalog.sources import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
@@ -47,8 +47,8 @@ _ARGUMENTS = _object({"maps": {"type": "object", "additionalProperties": _MAP}})
 @dataclass(frozen=True, slots=True)
 class Relabelling:
     """φ by old id (``None`` for a tool that was left out), and α by old id of the tools that were
-    merged, as read from a bundle; ``names`` that one tool has: old name → its old id, its new name;
-    ``relabels`` are the rows of φ.
+    merged, as read from a bundle; ``names`` by which one tool is called, with and without its
+    server: old name → its old id, its new name; ``relabels`` are the rows of φ.
     """
 
     phi: Mapping[str, str | None]
@@ -70,13 +70,11 @@ def read_relabelling(path: Path) -> Relabelling:
         relabel = _read(folder / "relabel.json", _RELABEL)
         maps = _read(folder / "arguments.json", _ARGUMENTS)
     phi = {row["old_id"]: row["new_id"] for row in relabel["entries"]}
-    names = [(r["old_name"], (r["old_id"], r["new_name"])) for r in relabel["entries"]]
-    counts = Counter(name for name, _ in names)
     alphas = {old: _argument_map(old, row) for old, row in maps["maps"].items()}
     for alpha in alphas.values():
         _check_one_to_one(alpha, path)
-    unique = {name: tool for name, tool in names if counts[name] == 1}
-    return Relabelling(phi, alphas, unique, tuple(map(_relabel, relabel["entries"])))
+    relabels = tuple(map(_relabel, relabel["entries"]))
+    return Relabelling(phi, alphas, called_names(relabels), relabels)
 
 
 def _relabel(row: JsonObject) -> Relabel:
@@ -198,12 +196,13 @@ def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
 
 def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
     alpha = alphas.get(name.tool_id)
-    if alpha is None or _changes_nothing(alpha):
+    if alpha is None or changes_nothing(alpha):
         return name.maps
     return canonical_json([*json.loads(name.maps or "[]"), argument_row(alpha)])
 
 
-def _changes_nothing(alpha: ArgumentMap) -> bool:
+def changes_nothing(alpha: ArgumentMap) -> bool:
+    """Whether every call has the same arguments on both sides."""
     has_other_changes = alpha.constants or alpha.dropped or alpha.nested
     is_same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
     return is_same and not has_other_changes

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.calls import RelabelledQuery, relabel_query
+from toolscope_core.catalog.evaluation_rows import RelabelledQuery, relabel_query
 from toolscope_core.catalog.gone_names import left_names
 from toolscope_core.catalog.relabelling import read_relabelling
+from toolscope_core.catalog.structured_texts import json_like
 from toolscope_core.cli.terminal import command, fail_for, say
 from toolscope_core.files.folders import read_file
-from toolscope_core.files.json_lines import objects_of_list, rows_in, utf8_text, write_rows
+from toolscope_core.files.json_lines import rows_in, utf8_text, write_rows, write_whole
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import JsonObject
@@ -22,9 +23,11 @@ _SHOWN = 20
 
 @command
 def relabel(
-    queries: Annotated[Path, typer.Argument(help="JSONL with `gold` ids and `calls`.")],
+    queries: Annotated[
+        Path, typer.Argument(help="JSONL or JSON: evaluation sets, fine-tuning data, tasks.")
+    ],
     bundle: Annotated[Path, typer.Option(help="Folder that merge wrote, or Export's zip.")],
-    out: Annotated[Path, typer.Option(help="JSONL of the rewritten queries.")],
+    out: Annotated[Path, typer.Option(help="The rewritten file, in the same form.")],
     keep_unread: Annotated[
         bool,
         typer.Option(
@@ -32,23 +35,24 @@ def relabel(
         ),
     ] = False,
 ) -> None:
-    """Rewrite the gold answers and calls of an evaluation set for the merged toolset. Exits with 1,
-    and writes nothing, where a name that is gone is left in a text that is not understood.
+    """Rewrite the gold answers, calls and tools of an evaluation set for the merged toolset. Exits
+    with 1, and writes nothing, where a name that is gone is left in a text that is not understood.
     """
     mapping = read_relabelling(bundle)
+    document, rows = _rows(queries)
     relabelled = {
-        line: relabel_query(row, mapping.phi, mapping.arguments, mapping.names)
-        for line, row in _rows(queries)
+        place: relabel_query(row, mapping.phi, mapping.arguments, mapping.names)
+        for place, row in rows
     }
     gone = mapping.gone_names
     texts = [
-        f"line {line}, {one.path}: {one.name}{f', {one.new_name} now' if one.new_name else ''}"
-        for line, query in relabelled.items()
+        f"{place}, {one.path}: {one.name}{f', {one.new_name} now' if one.new_name else ''}"
+        for place, query in relabelled.items()
         for one in left_names(query.row, gone, query.exempt)
     ]
     reason = _why_not(queries, [*relabelled.values()], texts)
     if keep_unread or not reason:
-        write_rows(out, [query.row for query in relabelled.values()])
+        _write(out, [query.row for query in relabelled.values()], document)
     say(_counts([*relabelled.values()], len(texts), "" if reason and not keep_unread else str(out)))
     _say_changes([*relabelled.values()])
     for place in texts[:_SHOWN]:
@@ -58,25 +62,38 @@ def relabel(
     fail_for("" if keep_unread else reason)
 
 
-def _rows(path: Path) -> list[tuple[int, JsonObject]]:
-    """The rows of the evaluation set. Raises ``ConfigError`` for what is none, a JSON list too: its
-    records are named by their keys.
+def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
+    """The rows of the evaluation set by their places, behind the text of the document that they
+    are: a list of objects, or one object on several lines; empty for JSON Lines. Raises
+    ``ConfigError`` for what is neither.
     """
     try:
         content = read_file(path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+    text = utf8_text(content, str(path))
     try:
-        document = json.loads(utf8_text(content, str(path)))
+        document = json.loads(text)
     except (ValueError, RecursionError):
         document = None
-    if isinstance(document, list):
-        raise ConfigError(
-            f"{path} is a JSON list of {quantity(len(document), 'record')} with "
-            f"{_keys(objects_of_list(document))}; give one JSON object a line, "
-            "with `gold` or `calls`"
-        )
-    return list(rows_in(content, str(path)))
+    is_whole = isinstance(document, dict) and "\n" in text.strip()
+    if not (is_whole or isinstance(document, list)):
+        return "", [(f"line {line}", row) for line, row in rows_in(content, str(path))]
+    rows = [document] if isinstance(document, dict) else document
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise ConfigError(f"{path}, record {number} is {row!r:.40}; give a list of objects")
+    return text, [(f"record {number}", row) for number, row in enumerate(rows, 1)]
+
+
+def _write(out: Path, rows: Sequence[JsonObject], document: str) -> None:
+    """The rows as JSON Lines, or as the document that they were. Raises ``ExportError``."""
+    if not document:
+        write_rows(out, rows)
+        return
+    is_list = document.lstrip("\ufeff \t\r\n").startswith("[")
+    text = json_like(document, list(rows) if is_list else rows[0])
+    write_whole(out, f"{text}\n".encode("utf-8", "backslashreplace"), "--out")
 
 
 def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Sequence[str]) -> str:
@@ -89,7 +106,10 @@ def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Seque
         )
     if relabelled and not any(query.is_understood for query in relabelled):
         keys = _keys([query.row for query in relabelled])
-        return f"no line of {path} has `gold` or `calls`, but {keys}; name them so"
+        return (
+            f"nothing in {path} names a tool of the bundle where it is read: its keys are {keys}; "
+            "give `gold` or `calls`, or the bundle of its tools"
+        )
     return ""
 
 

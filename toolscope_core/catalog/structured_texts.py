@@ -1,0 +1,197 @@
+"""Texts with other values in place of the JSON and the Python that they hold.
+
+What stands around them stays as it is.
+"""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.model.tool import JsonObject
+
+_OPEN = re.compile(r"[\[{]")
+_TAG = re.compile(r"<(tool_?calls?|tools?|function_?calls?|functions?|action)>", re.IGNORECASE)
+_CALLS = re.compile(r"\s*\[?\s*[^\W\d][^()\[\]{}\n\"'=]{0,128}\(")
+_CALLED = re.compile(r"[^()\[\]{}\n\"',=]{1,128}(?=\()")
+_MOST_FAILURES = 1_000
+"""So many brackets of a text may open nothing before the rest is taken for prose."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCall:
+    """A call as Python writes it; ``arguments`` by name, ``None`` where they are not all literals
+    that have one.
+    """
+
+    name: str
+    arguments: JsonObject | None
+
+
+def json_in(text: str) -> Any:
+    """The value of a text that is nothing but JSON; else ``None``."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        return None
+
+
+def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
+    """The text with each object and list in it as ``rewrite`` has it: all of the text, also as the
+    JSON of a text, what stands in prose as JSON, and between tags of calls as Python's literal.
+    """
+    whole = json_in(text) if text.lstrip()[:1] in ("{", "[", '"') else None
+    if isinstance(whole, (dict, list, str)):
+        return _written(text, whole, rewrite)
+    literal = _literal_in(text)
+    if literal is not None:
+        new = rewrite(literal)
+        return text if new == literal else repr(new)
+    pieces, end = [], 0
+    for start, stop, value in _json_values(text):
+        pieces += [text[end:start], _written(text[start:stop], value, rewrite)]
+        end = stop
+    return _with_literals("".join((*pieces, text[end:])), rewrite)
+
+
+def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None]) -> str:
+    """A text that is nothing but one call of Python or a list of them, as ``rewrite`` has each;
+    ``None`` leaves one as it is, and no arguments those that it has. Any other text stays.
+    """
+    if not (_CALLS.match(text) and text.rstrip().endswith((")", "]"))) or "\r" in text:
+        return text
+    source, odd_names = _with_plain_names(text)
+    source = source.strip()
+    tree = _parsed(source)
+    calls = tree.elts if isinstance(tree, (ast.List, ast.Tuple)) else [tree]
+    if not all(isinstance(one, ast.Call) for one in calls):
+        return text
+    content = source.encode()
+    for one in (one for one in reversed(calls) if isinstance(one, ast.Call)):
+        name = ast.unparse(one.func)
+        new = rewrite(PythonCall(odd_names.get(name, name), _keywords(one)))
+        if new is not None:
+            start, end = _place(content, one.func if new.arguments is None else one)
+            shown = ", ".join(f"{key}={value!r}" for key, value in (new.arguments or {}).items())
+            piece = new.name if new.arguments is None else f"{new.name}({shown})"
+            content = content[:start] + piece.encode("utf-8", "surrogatepass") + content[end:]
+    result = content.decode()
+    for plain, name in odd_names.items():
+        result = result.replace(plain, name)
+    return text.replace(text.strip(), result, 1)
+
+
+def json_like(text: str, value: Any) -> str:
+    """A value as JSON in the form of another text of JSON: its indent, its blanks and its letters
+    outside ASCII.
+    """
+    indent = re.search(r"\n( *)\S", text)
+    separators = None if indent or re.search(r"[,:] ", text) else (",", ":")
+    return json.dumps(
+        value,
+        ensure_ascii=text.isascii(),
+        indent=len(indent[1]) if indent else None,
+        separators=separators,
+    )
+
+
+def _written(text: str, value: Any, rewrite: Callable[[Any], Any]) -> str:
+    new = rewrite(value)
+    return text if new == value else json_like(text, new)
+
+
+def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
+    """The objects and lists in a text, the outermost, with the places at which each starts and
+    ends.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=_unique)
+    end, failures = 0, 0
+    while (opening := _OPEN.search(text, end)) and failures < _MOST_FAILURES:
+        try:
+            value, end = decoder.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            failures, end = failures + 1, opening.end()
+            continue
+        yield opening.start(), end, value
+
+
+def _with_literals(text: str, rewrite: Callable[[Any], Any]) -> str:
+    pieces, end = [], 0
+    for tag in _TAG.finditer(text):
+        stop = text.find(f"</{tag[1]}>", tag.end()) if tag.end() >= end else -1
+        inside = text[tag.end() : stop] if stop >= 0 else ""
+        value = _literal_in(inside)
+        if value is not None and (new := rewrite(value)) != value:
+            pieces += [text[end : tag.end()], inside.replace(inside.strip(), repr(new), 1)]
+            end = stop
+    return "".join((*pieces, text[end:]))
+
+
+def _literal_in(text: str) -> Any:
+    """The object or list of a text that is nothing but a literal of Python, with no key twice."""
+    inside = text.strip()
+    if inside[:1] not in ("{", "[") or inside[-1:] not in ("}", "]"):
+        return None
+    tree = _parsed(inside)
+    try:
+        value = None if tree is None else ast.literal_eval(tree)
+        objects = [one for one in ast.walk(tree) if isinstance(one, ast.Dict)] if tree else []
+        if any(len({*map(ast.dump, filter(None, one.keys))}) < len(one.keys) for one in objects):
+            return None
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
+
+
+def _parsed(source: str) -> ast.expr | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source, mode="eval").body
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _with_plain_names(text: str) -> tuple[str, dict[str, str]]:
+    """A text of calls with names of Python in place of others, and what each of them stands for."""
+    names: dict[str, str] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        name = match[0].strip()
+        if not name or all(part.isidentifier() for part in name.split(".")):
+            return match[0]
+        other = f"tool_{len(names)}_of_text"
+        names[other] = name
+        return match[0].replace(name, other, 1)
+
+    return _CALLED.sub(plain, text), names
+
+
+def _keywords(call: ast.Call) -> JsonObject | None:
+    if call.args or not all(one.arg for one in call.keywords):
+        return None
+    try:
+        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _place(content: bytes, node: ast.expr) -> tuple[int, int]:
+    """Where a node of the source starts and ends, in bytes."""
+    starts = [0, *(mark.end() for mark in re.finditer(b"\n", content))]
+    last_line = node.end_lineno or node.lineno
+    return (
+        starts[node.lineno - 1] + node.col_offset,
+        starts[last_line - 1] + (node.end_col_offset or 0),
+    )
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """An object. Raises ``ValueError`` for one that has a key twice, which would lose a value."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key stands twice")
+    return value
