@@ -288,16 +288,15 @@ def test_the_name_of_a_call_is_read_from_its_span(name, attributes):
 @pytest.mark.parametrize(
     "record",
     [
-        {"type": "response_item", "payload": {"type": "function_call", "name": "read"}},
-        {"role": "assistant", "content": [{"type": "mcp_tool_use", "id": "x", "name": "read"}]},
-        {"role": "assistant", "content": None, "function_call": {"name": "read"}},
+        {"type": "response_item", "payload": {"type": "function_call"}},
+        {"type": "response_item"},
+        {"role": "assistant", "content": [{"type": "other_tool_call", "name": "read"}]},
         {"role": "assistant", "content": "<tool_call>{}</tool_call>"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "x"}]},
-        {"role": "model", "parts": [{"functionCall": {"name": "read"}}]},
+        {"role": "model", "parts": [{"functionCall": {"args": {}}}]},
         {"messages": [7]},
         {"name": "tools/call", "attributes": {"mcp.method.name": "tools/call"}},
-        {"name": "read", "attributes": {"openinference.span.kind": "TOOL"}},
-        {"name": "ai.toolCall", "attributes": {"ai.toolCall.name": "read"}},
+        {"name": "read", "attributes": {"x.tool.name": "read"}},
         7,
     ],
 )
@@ -305,6 +304,91 @@ def test_a_record_that_is_not_understood_is_counted(record):
     trace = read_trace(lines([*LOG, record]), "t")
     assert (len(trace.calls), trace.unread) == (3, 1)
     assert read_trace(lines([*OPENAI, *LOG]), "t").unread == 0
+
+
+GIVEN = {"name": "read", "arguments": "{}", "id": "1"}
+FORMS = {
+    "Responses": {"object": "response", "output": [
+        {"type": "mcp_list_tools", "server_label": "a", "tools": []},
+        {"type": "function_call", "name": "read", "call_id": "1", "arguments": "{}"},
+        {"type": "mcp_call", "id": "2", "server_label": "a", "name": "read", "error": "full"}]},
+    "chat completion": {"object": "chat.completion", "choices": [{"message": {
+        "role": "assistant", "tool_calls": [{"id": n, "function": GIVEN} for n in "12"]}}]},
+    "batch": {"custom_id": "x", "response": {"body": {"choices": [{"message": {
+        "role": "assistant", "function_call": {**GIVEN, "id": n}}} for n in "12"]}}},
+    "connector": {"role": "assistant", "content": [
+        {"type": "mcp_tool_use", "id": n, "name": "read", "server_name": "a"} for n in "12"]},
+    "Gemini": {"contents": [{"role": "model", "parts": [
+        {"functionCall": {"name": "read", "args": {}}}, {"functionCall": {"name": "read"}}]}]},
+    "Gemini's reply": {"candidates": [{"content": {"role": "model", "parts": [
+        {"functionCall": {"name": "read", "args": {}}}, {"functionCall": {"name": "read"}}]}}]},
+    "Bedrock": {"messages": [{"role": "assistant", "content": [
+        {"toolUse": {"toolUseId": n, "name": "read", "input": {}}} for n in "12"]}]},
+    "AI SDK": {"messages": [{"role": "assistant", "content": [
+        {"type": "tool-call", "toolCallId": n, "toolName": "read", "input": {}} for n in "12"]}]},
+    "AI SDK, screen": {"messages": [{"role": "assistant", "parts": [
+        {"type": "tool-read", "toolCallId": n, "input": {}} for n in "12"]}]},
+    "LangChain": {"lc": 1, "type": "constructor", "kwargs": {"content": "", "tool_calls": [
+        {"type": "tool_call", "name": "read", "args": {}, "id": n} for n in "12"]}},
+    "GenAI": {"role": "assistant", "parts": [
+        {"type": "tool_call", "id": n, "name": "read", "arguments": {}} for n in "12"]},
+    "Hermes": {"conversations": [{"from": "human", "value": "x"}, {"from": "gpt", "value":
+        '<tool_call>{"name": "read", "arguments": {}}</tool_call>\n' * 2}]},
+    "LangSmith": {"id": "0", "run_type": "chain", "name": "agent", "child_runs": [
+        {"id": n, "run_type": "tool", "name": "read"} for n in "12"]},
+    "Langfuse": {"id": "0", "observations": [
+        {"id": n, "type": "TOOL", "name": "read", "startTime": "x"} for n in "12"]},
+    "OpenInference": [{"name": n, "attributes": {"openinference.span.kind": "TOOL", "tool.name": "read"}}
+        for n in "12"],
+    "Traceloop": [{"name": "read.tool", "attributes": {"traceloop.span.kind": "tool"}}] * 2,
+    "AI SDK's spans": [{"name": "ai.toolCall", "attributes": {"ai.toolCall.name": "read"}}] * 2,
+    "Logfire": [{"name": "running tool", "attributes": {"gen_ai.tool.name": "read"}}] * 2,
+}  # fmt: skip
+
+
+@pytest.mark.case(79, 92)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_is_read_wherever_it_stands(form):
+    trace = read_trace(json.dumps(FORMS[form]).encode(), "t")
+    assert [call.tool.removeprefix("mcp__a__") for call in trace.calls] == ["read", "read"]
+    assert trace.unread == 0
+    assert [call.has_failed for call in trace.calls] == [False, form == "Responses"]
+
+
+@pytest.mark.case(79, 92)
+def test_a_session_of_codex_tells_of_each_call_once():
+    end = {
+        "type": "mcp_tool_call_end",
+        "call_id": "2",
+        "invocation": {"server": "a", "tool": "read"},
+    }
+    items = [
+        {"type": "function_call", "name": "a__read", "arguments": "{", "call_id": "1"},
+        {"type": "function_call", "namespace": "mcp__a__", "name": "read", "call_id": "2"},
+        {**end, "result": {"Err": "no"}},
+        {"type": "function_call_output", "call_id": "2", "output": "no"},
+        {**end, "call_id": "3", "result": {"Ok": {"isError": True}}},
+        {"type": "token_count"},
+    ]
+    at = "2026-01-01T10:00:00Z"
+    rows = [{"timestamp": at, "type": "response_item", "payload": one} for one in items]
+    trace = read_trace(lines([{"timestamp": at, "type": "session_meta"}, *rows]), "t")
+    assert [(one.tool, one.is_malformed, one.has_failed) for one in trace.calls] == [
+        ("a__read", True, False), ("mcp__a__read", False, True), ("mcp__a__read", False, True)
+    ]  # fmt: skip
+    assert trace.unread == 0 and {one.at[:10] for one in trace.calls} == {"2026-01-01"}
+
+
+@pytest.mark.parametrize(
+    "name", ["mcp__w__saw_get", "w__saw_get", "w_saw.get", "w/saw.get", "w-saw_get", "saw_get"]
+)
+def test_a_dot_that_a_client_writes_in_another_way_is_the_same_tool(name):
+    saw, other = Tool("w/saw.get", "saw.get", server="w"), Tool("v/saw", "saw", server="v")
+    assert count_calls(calls((name, "", "")), [saw, other]).by_id.keys() == {"w/saw.get"}
+    twin = Tool("w/saw_get", "saw_get", server="w")
+    exact = {"w_saw.get", "w/saw.get"}
+    expected = "w/saw.get" if name in exact else "w/saw_get"
+    assert count_calls(calls((name, "", "")), [saw, twin]).by_id.keys() == {expected}
 
 
 def test_times_have_one_form():

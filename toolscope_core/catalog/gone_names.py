@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import Relabel
-from toolscope_core.model.unicode_forms import normalise
+from toolscope_core.model.unicode_forms import normalise, plain_name
 
 _WORD = re.compile(r"\w[\w.\-/:]*")
 _MARKED = re.compile(r"`\s{0,9}([^`\s]{1,128})\s{0,9}`|\b(\w{1,128})(?:\(|\s?\(?\{\s{0,9}[\"'}])")
@@ -122,7 +122,7 @@ def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
     }
     for row in rows:
         if row.server:
-            new_names[f"mcp__{_plain(row.server)}__{row.old_name}"] = row.new_id or ""
+            new_names[f"mcp__{plain_name(row.server)}__{row.old_name}"] = row.new_id or ""
     return GoneNames(new_names, alive)
 
 
@@ -237,7 +237,7 @@ def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
         word
         for row in rows
         for word in (row.server, row.new_id or "", *_forms(row.old_id, row.server, row.old_name))
-        if word and word not in (row.old_name, _plain(row.old_name))
+        if word and word not in (row.old_name, plain_name(row.old_name))
     )
 
 
@@ -274,19 +274,14 @@ def _fronts(server: str) -> list[str]:
     its server; nothing at all where it has none.
     """
     fronts = [""]
-    for one in (server, _plain(server)):
+    for one in (server, plain_name(server)):
         fronts += [one + mark for mark in _BETWEEN]
         fronts += [f"{front}{one}{mark}" for front, mark in (("mcp__", "__"), ("mcp_", "_"))]
     return fronts if server else [""] * len(fronts)
 
 
 def _spellings(name: str) -> tuple[str, str]:
-    return name, _plain(name)
-
-
-def _plain(name: str) -> str:
-    """The name as clients send it that take no other characters."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+    return name, plain_name(name)
 
 
 def _readable(text: str) -> str:

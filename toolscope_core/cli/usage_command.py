@@ -34,7 +34,7 @@ def usage(
         list[Path],
         typer.Argument(
             metavar="LOG...",
-            help="Logs of serve, messages of OpenAI or Anthropic, or OpenTelemetry spans, as JSON "
+            help="Logs of serve, messages, sessions and replies of agents, spans or runs, as JSON "
             "or JSON Lines.",
         ),
     ],

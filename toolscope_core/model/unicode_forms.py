@@ -5,6 +5,7 @@ Stream-Safe Text Format does (UAX #15, section 13), a run is cut after 30 marks;
 writes more.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Literal
@@ -22,6 +23,11 @@ def normalise(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
 def letters_and_digits(name: str) -> str:
     """The letters and digits of a name, case folded: clients write the rest their own way."""
     return "".join(char for char in name.casefold() if char.isalnum())
+
+
+def plain_name(name: str) -> str:
+    """The name as clients send it that take no other characters."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
 def _cut_runs(text: str) -> Iterator[str]:

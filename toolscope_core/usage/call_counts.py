@@ -5,15 +5,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
-from toolscope_core.model.unicode_forms import letters_and_digits
+from toolscope_core.model.unicode_forms import letters_and_digits, plain_name
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 CLIENT_PREFIX = re.compile(r"^mcp__(.+?)__(.+)$")
 """How Claude Code calls the tool of a server."""
 _DATE = len("2026-01-01")
+_MARKS = re.compile(r"__|::|[._/:-]")
+_NameKey = TypeVar("_NameKey", str, tuple[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +114,48 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
 
 
 class _Names:
-    """Which tool a name means: an id, a name with its server in front as clients write it, or a
-    name that one tool has.
+    """Which tool a name means: an id, a name that one tool has, or a name with its server in front
+    as clients write it, where other characters may be ``_``. A name that is as it should be goes
+    before one that was written so.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._ids = {tool.id for tool in tools}
-        uses = Counter(tool.name for tool in tools)
-        self._by_name = {tool.name: tool.id for tool in tools if uses[tool.name] == 1}
-        for tool in tools:
-            if tool.server:
-                self._by_name.setdefault(f"{tool.server}_{tool.name}", tool.id)
-        self._by_server = {(letters_and_digits(tool.server), tool.name): tool.id for tool in tools}
+        self._by_name = _of_one_tool((tool.name, tool.id) for tool in tools)
+        self._by_plain_name = _of_one_tool((plain_name(tool.name), tool.id) for tool in tools)
+        servers = [(letters_and_digits(tool.server), tool) for tool in tools if tool.server]
+        self._by_server = _of_one_tool(((own, one.name), one.id) for own, one in servers)
+        self._by_plain_server = _of_one_tool(
+            ((own, plain_name(one.name)), one.id) for own, one in servers
+        )
 
     def of(self, call: TracedCall) -> str | None:
         if call.original in self._ids:
             return call.original
         if call.tool in self._ids:
             return call.tool
-        match = CLIENT_PREFIX.fullmatch(call.tool)
-        if match:
-            key = (letters_and_digits(match[1]), match[2])
-            return self._by_server.get(key, self._by_name.get(match[2]))
-        return self._by_name.get(call.tool)
+        own = self._by_name.get(call.tool, self._with_server(call.tool))
+        return own or self._by_plain_name.get(call.tool)
+
+    def _with_server(self, name: str) -> str | None:
+        """The tool of a name behind its server, or alone behind a server that is not known."""
+        match = CLIENT_PREFIX.fullmatch(name)
+        for mark in _MARKS.finditer(name.removeprefix("mcp__")):
+            front, tool = mark.string[: mark.start()], mark.string[mark.end() :]
+            key = (letters_and_digits(front), tool)
+            if tool_id := self._by_server.get(key, self._by_plain_server.get(key)):
+                return tool_id
+        if match is None:
+            return None
+        return self._by_name.get(match[2], self._by_plain_name.get(match[2]))
+
+
+def _of_one_tool(pairs: Iterable[tuple[_NameKey, str]]) -> dict[_NameKey, str]:
+    """Key → id, without the keys of several tools."""
+    ids: defaultdict[_NameKey, set[str]] = defaultdict(set)
+    for key, tool_id in pairs:
+        ids[key].add(tool_id)
+    return {key: next(iter(own)) for key, own in ids.items() if len(own) == 1}
 
 
 def add_tool_counts(counts: Iterable[ToolCallCounts]) -> ToolCallCounts:

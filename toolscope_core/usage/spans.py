@@ -1,4 +1,4 @@
-"""The calls and requests of OpenTelemetry spans, by the conventions for generative AI."""
+"""The calls and requests of OpenTelemetry spans and of what tracers write like them."""
 
 import json
 import re
@@ -8,10 +8,29 @@ from typing import Any
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.tool import digest
 from toolscope_core.usage import traced_calls
+from toolscope_core.usage.call_forms import message_texts
 
 Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")
-_ID, _PARENT = ("spanId", "span_id"), ("parentSpanId", "parent_span_id", "parent_id")
+_ID = ("spanId", "span_id")
+_PARENT = (
+    *("parentSpanId", "parent_span_id", "parent_id", "parent_run_id", "parentObservationId"),
+)
+_RUN_KEYS = (
+    "traceId",
+    "trace_id",
+    "start_time",
+    "startTime",
+    "parent_run_id",
+    "parentObservationId",
+)
+_BELOW = ("child_runs", "observations", "spans")
+_NAMES = (
+    *("gen_ai.tool.name", "mcp.tool.name", "tool.name", "ai.toolCall.name"),
+    "traceloop.entity.name",
+)
+_NUMBERS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
+_KINDS = (".kind", ".type", "spantype")
 _MARKS = ("__", "/", ".", ":")
 _CALLS = ("execute_tool", "tools/call")
 _OPERATION = "gen_ai.operation.name"
@@ -19,7 +38,9 @@ _OTHER_NAME = re.compile(r"(^|\.)tool[._]?(call[._]?)?name$", re.IGNORECASE)
 
 
 def spans_of(record: Span) -> list[Span]:
-    """The spans in an OTLP document, or the record itself where it is one; none else."""
+    """The spans in an OTLP document, the record itself where it is one, or a run of LangSmith or an
+    observation of Langfuse as one, with those below it; none else.
+    """
     if isinstance(record.get("resourceSpans"), list):
         return [
             span
@@ -27,7 +48,32 @@ def spans_of(record: Span) -> list[Span]:
             for scope in objects_of_list(resource.get("scopeSpans"))
             for span in objects_of_list(scope.get("spans"))
         ]
-    return [record] if "attributes" in record and "name" in record else []
+    if "attributes" in record and "name" in record:
+        return [record]
+    kind = record.get("run_type") or (record.get("type") if "startTime" in record else None)
+    own = [_span_of_run(record, kind)] if isinstance(kind, str) and "name" in record else []
+    below = (one for key in _BELOW for one in objects_of_list(record.get(key)))
+    return (
+        own + [span for one in below for span in spans_of(one)] if own or _is_trace(record) else []
+    )
+
+
+def _is_trace(record: Span) -> bool:
+    return any(objects_of_list(record.get(key)) for key in _BELOW)
+
+
+def _span_of_run(record: Span, kind: str) -> Span:
+    """A run or an observation as a span."""
+    inputs = record.get("inputs") or record.get("input")
+    messages = inputs.get("messages") if isinstance(inputs, dict) else inputs
+    has_failed = bool(record.get("error")) or record.get("level") == "ERROR"
+    about = {key: record[key] for key in (*_RUN_KEYS, "name") if key in record}
+    return {
+        **about,
+        "spanId": record.get("id"),
+        "attributes": {"run.kind": kind, "gen_ai.input.messages": messages},
+        "status": 2 if has_failed else 0,
+    }
 
 
 def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
@@ -94,18 +140,14 @@ def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
 def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
     """The key of a call by its id, else by its span."""
     trace, own = _place(span)
-    if number := attributes.get("gen_ai.tool.call.id"):
+    if number := next((attributes[key] for key in _NUMBERS if attributes.get(key)), None):
         return traced_calls.call_key(number, tool, trace)
     return digest(trace, own) if own else ""
 
 
 def _is_other_call(attributes: Mapping[str, Any]) -> bool:
     """Whether a span that is not read calls a tool without naming it, or in other words."""
-    return _is_call(attributes) or any(
-        (name.lower().endswith((".kind", ".type", "spantype")) and str(value).lower() == "tool")
-        or _OTHER_NAME.search(name) is not None
-        for name, value in attributes.items()
-    )
+    return _is_call(attributes) or any(map(_OTHER_NAME.search, attributes))
 
 
 def _tool(span: Span, attributes: Mapping[str, Any]) -> str:
@@ -113,13 +155,23 @@ def _tool(span: Span, attributes: Mapping[str, Any]) -> str:
     method, _, tool = name.partition(" ")
     if not _is_call(attributes) and not (method in _CALLS and tool):
         return ""
-    declared = attributes.get("gen_ai.tool.name") or attributes.get("mcp.tool.name")
-    return str(declared or (tool if method in _CALLS else name))
+    declared = next((attributes[key] for key in _NAMES if attributes.get(key)), None)
+    return str(declared or (tool if method in _CALLS else name.removesuffix(".tool")))
 
 
 def _is_call(attributes: Mapping[str, Any]) -> bool:
     operation, method = attributes.get(_OPERATION), attributes.get("mcp.method.name")
-    return operation == "execute_tool" or method == "tools/call"
+    is_named = bool(attributes.get("gen_ai.tool.name")) and operation is None and method is None
+    return (
+        operation == "execute_tool"
+        or method == "tools/call"
+        or is_named
+        or bool(attributes.get("ai.toolCall.name"))
+        or any(
+            name.lower().endswith(_KINDS) and str(value).lower() == "tool"
+            for name, value in attributes.items()
+        )
+    )
 
 
 def _has_failed(span: Span, attributes: Mapping[str, Any]) -> bool:
@@ -142,8 +194,7 @@ def _request(attributes: Mapping[str, Any]) -> str:
         except (ValueError, RecursionError):
             return ""
     user_messages = [one for one in objects_of_list(value) if one.get("role") == "user"]
-    parts = objects_of_list(user_messages[-1].get("parts")) if user_messages else []
-    return "\n".join(str(part.get("content") or "") for part in parts if part.get("type") == "text")
+    return "\n".join(message_texts(user_messages[-1])) if user_messages else ""
 
 
 def _attributes(value: Any) -> Mapping[str, Any]:

@@ -1,35 +1,27 @@
-"""Logs and traces read: a gateway's log, OpenAI and Anthropic messages, OpenTelemetry spans.
+"""Logs and traces read: a gateway's log, messages and items of any API, spans and runs.
 
-A file is a JSON document or JSON Lines; which of them it is, each record says for itself. Messages
-may stand in ``{"messages": […]}`` or, as in transcripts of Claude Code, one in
-``{"message": {…}, "timestamp": …}``. Spans are those of the GenAI conventions as OTLP JSON, or one
-by one.
+A file is a JSON document or JSON Lines; which of them it is, each record says for itself. Where
+calls stand in a record is in ``call_forms``, and in ``spans`` for what is traced as a span.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import accumulate, zip_longest
+from io import BytesIO
+from itertools import accumulate, chain
 from typing import Any
 
-from toolscope_core.files.json_lines import objects_of_list, utf8_text
+from toolscope_core.files.json_lines import utf8_text
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import canonical_json, digest
-from toolscope_core.usage import traced_calls
+from toolscope_core.usage import call_forms, traced_calls
 from toolscope_core.usage.spans import spans_of, trace_of_spans
 
-_Message = Mapping[str, Any]
-TIMES = ("timestamp", "created_at", "created", "at")
-_RESULT = "function_call_output"
-_READ = ("content", "tool_calls")
-_IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNORECASE)
-_OTHER_CALL = re.compile(
-    r"(?!(?:tool_use|function_call)$).*(?:tool.?use|(?:tool|function|mcp).?call)", re.I
-)
-"""The types of blocks and messages that are calls in a form that is not read."""
+_CONVERSATIONS = ("messages", "contents", "conversations")
+_REPLIES = ("choices", "candidates", "output", "response", "body", "kwargs", "generations")
+_EVENT_KEYS = ("timestamp", "sequence_number", "sessionId", "event_id")
 
 
 @dataclass(slots=True)
@@ -46,34 +38,59 @@ class _Reading:
     requests: list[traced_calls.TracedRequest] = field(default_factory=list)
     unread: int = 0
 
-    def call(self, message: _Message, number: Any, at: str, line: object) -> None:
-        name = message.get("name")
-        if not isinstance(name, str) or not name:
-            self.unread += 1
+    def take(self, record: call_forms.AgentRecord) -> None:
+        """What one record tells; it is unread where it is no message and tells nothing."""
+        try:
+            events = [*call_forms.events_of(record)]
+        except RecursionError:
+            events = [call_forms.UnreadEvent()]
+        is_unread = not (events or _says_something(record))
+        for event in events:
+            if isinstance(event, call_forms.CallEvent):
+                self._call(event)
+            elif isinstance(event, call_forms.ResultEvent):
+                self._result(event.number, failed=event.has_failed)
+            elif isinstance(event, call_forms.RequestEvent):
+                self.requests.append(traced_calls.TracedRequest(event.text))
+            else:
+                is_unread = True
+        self.unread += is_unread
+
+    def trace(self) -> traced_calls.CallTrace:
+        return traced_calls.CallTrace(tuple(self.calls), tuple(self.requests), self.unread)
+
+    def _call(self, call: call_forms.CallEvent) -> None:
+        name, number = call.name, str(call.number or call.name)
+        if call.is_end and number in self.last:
+            self._result(number, failed=call.has_failed)
             return
-        keys = [traced_calls.call_key(number, name, self.scope, self.answered[str(number)])]
-        if line:
-            keys.insert(0, traced_calls.call_key(number, name, "line", line))
+        scope = (self.scope, self.answered[number])
+        keys = [traced_calls.call_key(call.number, name, *scope)]
+        if call.line:
+            keys.insert(0, traced_calls.call_key(call.number, name, "line", call.line))
         new = len(self.calls)
         place = next((self.places[key] for key in keys if key in self.places), new)
-        self.last[str(number)] = place
+        self.last[number] = place
         self.places |= {key: place for key in keys if key}
-        if place != new:
-            return
-        malformed = _is_no_json(message.get("arguments"))
-        self.calls.append(traced_calls.TracedCall(name, at=at, is_malformed=malformed, key=keys[0]))
-        if self.requests:
-            last = self.requests[-1]
-            self.requests[-1] = replace(last, tools=(*last.tools, name))
+        if place == new:
+            malformed = _is_no_json(call.arguments)
+            self.calls.append(
+                traced_calls.TracedCall(name, at=call.at, is_malformed=malformed, key=keys[0])
+            )
+            if self.requests:
+                last = self.requests[-1]
+                self.requests[-1] = replace(last, tools=(*last.tools, name))
+        if call.has_failed:
+            self._result(number, failed=True)
 
-    def result(self, number: Any, *, failed: bool) -> None:
+    def _result(self, number: Any, *, failed: bool) -> None:
         place = self.last.get(str(number))
         self.answered[str(number)] += 1
         if failed and place is not None and not self.calls[place].is_malformed:
             self.calls[place] = replace(self.calls[place], has_failed=True)
 
 
-def conversation(messages: Sequence[_Message], scope: str) -> traced_calls.CallTrace:
+def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:
     """The calls of the messages with the requests that led to them; whether a call failed is read
     from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
     from its arguments, where they are a text (OpenAI's). ``scope`` tells the conversation from all
@@ -82,40 +99,22 @@ def conversation(messages: Sequence[_Message], scope: str) -> traced_calls.CallT
     """
     reading = _Reading(scope)
     for message in messages:
-        at = next(filter(None, (traced_calls.utc_time(message.get(key)) for key in TIMES)), "")
-        line = message.get("uuid")
-        blocks = _blocks(message.get("content"))
-        if message.get("role") == "user":
-            text = "\n".join(_texts(blocks)).strip()
-            if text:
-                reading.requests.append(traced_calls.TracedRequest(text))
-        for call in objects_of_list(message.get("tool_calls")):
-            function = call.get("function")
-            reading.call(function if isinstance(function, dict) else call, call.get("id"), at, line)
-        if message.get("type") == "function_call":
-            reading.call(message, message.get("call_id"), at, line)
-        failed = message.get("is_error") is True or message.get("status") == "error"
-        if failed or message.get("role") == "tool" or message.get("type") == _RESULT:
-            reading.result(message.get("tool_call_id") or message.get("call_id"), failed=failed)
-        for block in blocks:
-            if block.get("type") == "tool_use":
-                reading.call(block, block.get("id"), at, line)
-            elif block.get("type") == "tool_result":
-                reading.result(block.get("tool_use_id"), failed=block.get("is_error") is True)
-        reading.unread += _is_unread(message, blocks)
-    return traced_calls.CallTrace(tuple(reading.calls), tuple(reading.requests), reading.unread)
+        if isinstance(message, dict):
+            reading.take(message)
+        else:
+            reading.unread += 1
+    return reading.trace()
 
 
-def _is_unread(message: _Message, blocks: Sequence[_Message]) -> bool:
-    """Whether the message holds a call in a form that is not read, or nothing that is."""
-    kinds = [str(one.get("type")) for one in (message, *blocks)]
-    is_item = message.get("type") in ("function_call", _RESULT)
-    return (
-        not (is_item or any(key in message for key in _READ))
-        or isinstance(message.get("function_call"), dict)
-        or any(_OTHER_CALL.fullmatch(kind) for kind in kinds)
-        or (message.get("role") == "assistant" and any(map(_IN_WORDS.search, _texts(blocks))))
-    )
+def _says_something(record: call_forms.AgentRecord) -> bool:
+    """Whether a record that tells of no call is a message, or another event of a session."""
+    if any(record.get(key) for key in ("content", "parts", "value", "output", "choices")):
+        return True
+    if call_forms.is_message(record):
+        return "content" in record or "parts" in record
+    inside = record.get("message")
+    is_event = isinstance(record.get("type"), str) and any(key in record for key in _EVENT_KEYS)
+    return is_event or (isinstance(inside, dict) and "role" in inside and "content" in inside)
 
 
 def _is_no_json(arguments: Any) -> bool:
@@ -129,36 +128,31 @@ def _is_no_json(arguments: Any) -> bool:
     return False
 
 
-def _blocks(content: Any) -> list[_Message]:
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return objects_of_list(content)
-
-
-def _texts(blocks: Iterable[_Message]) -> list[str]:
-    return [
-        str(block.get("text") or block.get("content") or "")
-        for block in blocks
-        if block.get("type") in ("text", "input_text")
-    ]
-
-
 _FAILED = frozenset({"error", "failed"})
 _NO_CALL = frozenset({"held", "cancelled", "waiting"})
 
 
 @dataclass(slots=True)
 class _Records:
-    """The records of one file by their kind; ``sessions`` are messages that stand alone, by the
-    session that they name. ``scope`` is the hash of the file.
+    """What the records of one file tell, by their kind; ``sessions`` are of messages that stand
+    alone, by the session that they name, ``conversations`` each with the hashes of its beginnings,
+    the last of the whole. ``scope`` is the hash of the file.
     """
 
     scope: str
-    conversations: list[list[Any]] = field(default_factory=list)
-    sessions: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    conversations: list[tuple[traced_calls.CallTrace, list[str]]] = field(default_factory=list)
+    sessions: dict[str, _Reading] = field(default_factory=dict)
     spans: list[Mapping[str, Any]] = field(default_factory=list)
     log_rows: list[Mapping[str, Any]] = field(default_factory=list)
     unread: int = 0
+
+    @property
+    def has_calls(self) -> bool:
+        traces = [trace for trace, _ in self.conversations]
+        readings = (one.calls for one in self.sessions.values())
+        spans = trace_of_spans(self.spans).calls
+        logged = _gateway_calls(self.log_rows)
+        return bool(logged or spans or any(readings) or any(one.calls for one in traces))
 
 
 def read_trace(content: bytes, label: str) -> traced_calls.CallTrace:
@@ -175,21 +169,20 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     """
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
     read = [_sorted(_documents(files[label], label), scope) for scope, label in labels.items()]
-    begun = {one for records in read for each in records.conversations for one in _grown(each)[:-1]}
+    begun = {one for records in read for _, grown in records.conversations for one in grown[:-1]}
     traces: list[traced_calls.CallTrace] = []
     logged: list[traced_calls.TracedCall] = []
     spans: list[Mapping[str, Any]] = []
     for records in read:
-        lines, own = _gateway_calls(records.log_rows), [*_conversations(records)]
-        if not (lines or any(one.calls for one in (*own, trace_of_spans(records.spans)))):
+        if not records.has_calls:
             raise ConfigError(
                 f"{labels[records.scope]} has no call of a tool; give a gateway's log, messages of "
-                "OpenAI or Anthropic, or OpenTelemetry spans"
+                "an agent, or spans"
             )
-        is_begun = [_grown(each)[-1] in begun for each in records.conversations]
-        traces += [one for one, old in zip_longest(own, is_begun) if not old]
+        traces += [one for one, grown in records.conversations if grown[-1] not in begun]
+        traces += [one.trace() for one in records.sessions.values()]
         traces.append(traced_calls.CallTrace(unread=records.unread))
-        logged += lines
+        logged += _gateway_calls(records.log_rows)
         spans += records.spans
     traces.append(trace_of_spans(spans))
     lines = traced_calls.distinct_calls(logged)
@@ -201,20 +194,29 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     )
 
 
-def _documents(content: bytes, label: str) -> list[Any]:
-    """The records of a file: the lines, or what one document holds."""
+def _documents(content: bytes, label: str) -> Iterator[Any]:
+    """The records of a file: the lines, one at a time, or what one document holds."""
+    lines = ((n, line) for n, line in enumerate(BytesIO(content), 1) if line.strip())
+    first = next(lines, None)
+    if first is None:
+        return
+    try:
+        json.loads(utf8_text(first[1], label))
+        is_document = (second := next(lines, None)) is None
+    except (ValueError, RecursionError):
+        is_document, second = True, None
+    if not is_document and second is not None:
+        for number, line in chain((first, second), lines):
+            yield _line(utf8_text(line, label), f"{label}, line {number}")
+        return
     text = utf8_text(content, label)
     try:
         document = json.loads(text)
     except RecursionError as error:
         raise ConfigError(f"{label} is nested too deeply; give a trace") from error
     except ValueError:
-        return [
-            _line(line, f"{label}, line {n}")
-            for n, line in enumerate(text.split("\n"), 1)
-            if line.strip()
-        ]
-    return document if isinstance(document, list) else [document]
+        document = [_line(line, f"{label}, line {n}") for n, line in enumerate(text.split("\n"), 1)]
+    yield from document if isinstance(document, list) else [document]
 
 
 def _line(line: str, place: str) -> Any:
@@ -229,41 +231,38 @@ def _sorted(records: Iterable[Any], scope: str) -> _Records:
     for record in records:
         if not isinstance(record, dict):
             by_kind.unread += 1
-        elif isinstance(record.get("messages"), list):
-            by_kind.conversations.append(record["messages"])
         elif "tool" in record and "outcome" in record:
             by_kind.log_rows.append(record)
         elif spans := spans_of(record):
             by_kind.spans += spans
-        elif (message := _message(record)) is not None:
-            session = str(record.get("sessionId") or record.get("session_id") or "")
-            by_kind.sessions.setdefault(session, []).append(message)
         else:
-            by_kind.unread += 1
+            _add_messages(record, by_kind)
     return by_kind
 
 
-def _message(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The message that a record is, or that a transcript of Claude Code has in it."""
-    inside = record.get("message")
-    if isinstance(inside, dict) and "role" in inside:
-        return {"timestamp": record.get("timestamp"), **inside, "uuid": record.get("uuid")}
-    is_item = record.get("type") in ("function_call", "function_call_output")
-    return record if is_item or "role" in record else None
+def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
+    """A conversation, a reply that is one by itself, or a message or event of a session."""
+    place = f"{by_kind.scope} {len(by_kind.conversations)}"
+    key = next((key for key in _CONVERSATIONS if isinstance(record.get(key), list)), None)
+    is_event = any(one in record for one in _EVENT_KEYS) or call_forms.is_message(record)
+    if key is not None:
+        replies = {name: record[name] for name in _REPLIES if name in record}
+        messages = [*record[key], *([replies] if replies else [])]
+        trace = conversation(messages, place)
+        by_kind.conversations.append((trace, _grown(messages)))
+    elif not is_event and any(isinstance(record.get(one), (dict, list)) for one in _REPLIES):
+        by_kind.conversations.append((conversation([record], place), _grown([record, place])))
+    else:
+        session = str(record.get("sessionId") or record.get("session_id") or "")
+        reading = by_kind.sessions.setdefault(
+            session, _Reading(f"session {session or by_kind.scope}")
+        )
+        reading.take(record)
 
 
 def _grown(messages: Sequence[Any]) -> list[str]:
     """The hash of each beginning of a conversation, from that of nothing to that of the whole."""
     return [*accumulate(map(canonical_json, messages), digest, initial="")]
-
-
-def _conversations(records: _Records) -> Iterator[traced_calls.CallTrace]:
-    for place, messages in enumerate(records.conversations):
-        own = objects_of_list(messages)
-        trace = conversation(own, f"{records.scope} {place}")
-        yield replace(trace, unread=trace.unread + len(messages) - len(own))
-    for session, messages in records.sessions.items():
-        yield conversation(messages, f"session {session or records.scope}")
 
 
 def _gateway_calls(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:

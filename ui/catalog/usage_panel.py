@@ -187,7 +187,7 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
     """Add a log; the example offers one of its own while the catalog does not have any."""
     turn = st.session_state.setdefault("usage_turn", 0)
     file = st.file_uploader(
-        "Add a log of `serve`, messages of OpenAI or Anthropic (also transcripts of Claude Code), "
+        "Add a log of `serve`, messages or sessions of agents, "
         "or OpenTelemetry spans: JSON or JSON Lines.",
         type=["jsonl", "json", "log"],
         max_upload_size=_MOST_BYTES // 1_000_000,
