@@ -3,6 +3,7 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
 import yaml
 
 from tests.ui.services.small_workspace import FILES, MAIL, SUM, catalog, on
@@ -51,6 +52,14 @@ def test_claude_code_denies_no_tool_that_another_server_of_its_name_keeps():
     other = replace(gone, id="a b/new", name="new")
     files = client_files(planned(cluster([gone, other], other.id), tools=(gone, kept, other)))
     assert loaded(files, "claude-code.json") == {"permissions": {"deny": []}}
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize(("stays", "denied"), [("other", ["mcp__alpha__saw_get"]), ("saw_get", [])])
+def test_claude_code_denies_a_name_with_dots_as_it_writes_it(stays, denied):
+    saw, keeper = (replace(MAILS[0], id=f"alpha/{one}", name=one) for one in ("saw.get", stays))
+    files = client_files(planned(cluster([saw, keeper], keeper.id), tools=(saw, keeper)))
+    assert loaded(files, "claude-code.json") == {"permissions": {"deny": denied}}
 
 
 def test_every_client_is_told_by_the_names_of_the_servers():

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from toolscope_core.catalog import shards, sources
+from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.shards import read_shards
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.model.errors import CatalogError
@@ -93,6 +94,25 @@ def test_files_and_folders(tmp_path):
     here = [(f"{tmp_path.name}/{name}", name) for name in ("b.json", "c.json", "c.jsonl")]
     rows = [("odd.cfg", "odd"), ("a.jsonl", "a.jsonl"), *here, ("sub/b.json", "sub/b.json")]
     assert [(source.label, source.data.decode()) for source in loaded] == rows
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize("suffix", ["json", "snap"])
+def test_a_folder_of_files_of_one_tool_is_one_server(tmp_path, suffix):
+    folder = tmp_path / "harbor"
+    folder.mkdir()
+    for name in ("tide", "berth"):
+        (folder / f"{name}.{suffix}").write_text(json.dumps(described(name)), "utf-8")
+    if suffix == "snap":
+        (folder / "LICENSE").write_text("Free.", "utf-8")
+    catalog = read_files([folder])
+    assert [server.name for server in catalog.servers] == ["harbor"]
+    assert {tool.server for tool in catalog.tools} == {"harbor"}
+    assert {file.server for file in catalog.files} == {"harbor"}
+    put_server(folder, "named.json", "harbor", described("boats"))
+    (folder / "list.json").write_text(json.dumps([described("a"), described("b")]), "utf-8")
+    names = {"harbor", "list", *(("tide", "berth") if suffix == "json" else ())}
+    assert {server.name for server in read_files([folder]).servers} == names
 
 
 def test_what_cannot_be_loaded(tmp_path):

@@ -86,7 +86,9 @@ def read_files(paths: Sequence[Path]) -> Catalog:
 def _digest(sources: Sequence[Source]) -> str:
     """The hash of all that a catalog is read from, and of the program that reads it."""
     parts = [code_version("catalog", "model", "files")]
-    parts += [text for source in sources for text in (source.label, str(len(source.data)))]
+    parts += [
+        text for source in sources for text in (source.label, source.folder, str(len(source.data)))
+    ]
     parts += [f"{path} {len(data)}" for source in sources for path, data in source.files.items()]
     content = b"".join(data for source in sources for data in (source.data, *source.files.values()))
     return hashlib.sha256(json.dumps(parts).encode() + content).hexdigest()
@@ -121,7 +123,7 @@ def _send(connection: socket.socket, sources: Sequence[Source], format_name: str
     request = {
         "sources": [
             (
-                *(source.label, source.format, len(source.data)),
+                *(source.label, source.format, source.folder, len(source.data)),
                 [(path, len(data)) for path, data in source.files.items()],
             )
             for source in sources

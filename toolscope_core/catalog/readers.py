@@ -43,8 +43,9 @@ from toolscope_core.model.tool import Tool
 class SourceContents:
     """The contents of one source, before servers and ids are settled; ``items`` are its records.
 
-    ``name`` is the source's, ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers
-    of the source share; ``former_names`` are those of a toolset in the neutral format.
+    ``name`` is the source's, ``folder`` that of its folder, ``kind`` its format (one of
+    ``INPUTS``), ``budget`` what all readers of the source share; ``former_names`` are those of a
+    toolset in the neutral format.
     """
 
     name: str
@@ -56,6 +57,14 @@ class SourceContents:
     pages: tuple[ToolsPage, ...]
     budget: ExpansionBudget
     former_names: tuple[FormerName, ...] = ()
+    folder: str = ""
+
+    @property
+    def is_one_tool(self) -> bool:
+        """Whether the source is nothing but the record of one tool, without its server."""
+        records = [item for item in self.items if isinstance(item, Record)]
+        is_alone = len(self.items) == len(records) == 1
+        return is_alone and not any(records[0].trail) and not self.server_names
 
     def server_of(self, record: Record) -> str:
         """The server that the source itself gives the record; empty if none."""
@@ -131,6 +140,7 @@ def _read_source(source: Source, name: str, format_name: str | None) -> SourceCo
         pages=tuple(item for item in entries if isinstance(item, ToolsPage)),
         budget=budget,
         former_names=names,
+        folder=source.folder,
     )
 
 
@@ -210,11 +220,12 @@ def read_catalog(
     detected; the catalog's is the format that all share, else ``generic``. With several sources
     that hold tools, a server that two of them name is kept apart as ``name (source)``, and tools of
     a source that names none belong to a server named after the source, which does not enter their
-    ids. A source of which no record looks like a tool, such as an evaluation set, is one problem
-    and changes nothing else, unless it stands alone. Otherwise the number of tools and problems is
-    the number of records; servers of a client's configuration count as records that cannot be read,
-    and alone make a catalog without tools; so does what follows the last page given of a list that
-    goes on. ``report`` is called with the label of each source when its turn comes. Raises
+    ids; several sources of a folder that are one tool each are one server, named after the folder.
+    A source of which no record looks like a tool, such as an evaluation set, is one problem and
+    changes nothing else, unless it stands alone. Otherwise the number of tools and problems is the
+    number of records; servers of a client's configuration count as records that cannot be read, and
+    alone make a catalog without tools; so does what follows the last page given of a list that goes
+    on. ``report`` is called with the label of each source when its turn comes. Raises
     ``CatalogError`` where not one tool can be read, for an unknown format, and for more than the
     limits allow.
     """
@@ -222,10 +233,14 @@ def read_catalog(
     all_contents, left_out = _without_toolless(read_contents(sources, format_name, report))
     uses = Counter(name for contents in all_contents for name in contents.server_names)
     common = {name for name, count in uses.items() if count > 1}
+    folders = Counter(one.folder for one in all_contents if one.is_one_tool)
+    shared_folders = {name for name, n in folders.items() if name and n > 1} - uses.keys()
     outcomes = []
     for contents in all_contents:
         report(contents.label)
         source_server = contents.name if len(all_contents) > 1 else ""
+        if contents.is_one_tool and contents.folder in shared_folders:
+            source_server = contents.folder
         outcomes.append(_read_tools(contents, common, source_server))
     flat = list(chain.from_iterable(outcomes))
     problems = (*(item for item in flat if isinstance(item, Problem)), *map(_toolless, left_out))
@@ -316,9 +331,8 @@ def _toolless(contents: SourceContents) -> Problem:
 
 def _file(contents: SourceContents, outcomes: Sequence[Tool | Problem]) -> InputFile:
     tools = sum(isinstance(outcome, Tool) for outcome in outcomes)
-    is_made_up = any(isinstance(item, Tool) and item.server == contents.name for item in outcomes)
-    is_named = contents.name in contents.server_names
-    server = contents.name if is_made_up and not is_named else ""
+    owners = {item.server for item in outcomes if isinstance(item, Tool)} - contents.server_names
+    server = next((name for name in (contents.name, contents.folder) if name in owners), "")
     return InputFile(contents.label, contents.kind, tools, len(outcomes) - tools, server)
 
 

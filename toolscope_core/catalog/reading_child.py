@@ -40,8 +40,14 @@ def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None
     with connection.makefile("rb") as pipe:
         request = json.loads(pipe.readline())
         sources = [
-            Source(label, pipe.read(size), format, {path: pipe.read(own) for path, own in files})
-            for label, format, size, files in request["sources"]
+            Source(
+                label,
+                pipe.read(size),
+                format,
+                {path: pipe.read(own) for path, own in files},
+                folder,
+            )
+            for label, format, folder, size, files in request["sources"]
         ]
 
     def reply(**answer: Any) -> None:

@@ -28,12 +28,14 @@ class Source:
 
     ``format`` (one of ``INPUTS``) is what a person says it is; without it, it is detected.
     ``files`` are those that an API description refers to, by their paths from its folder.
+    ``folder`` is the name of the folder that it was read from, empty for other input.
     """
 
     label: str
     data: bytes
     format: str | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    folder: str = ""
 
     @property
     def size(self) -> int:
@@ -50,8 +52,9 @@ def pasted(text: str, format: str | None = None) -> Source:
 
 
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
-    """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``; of
-    a folder that is a bundle only its merged tools.
+    """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``, or
+    where none does those that begin as JSON does; of a folder that is a bundle only its merged
+    tools.
 
     With an API description come the files below its folder that it refers to.
 
@@ -72,7 +75,8 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     sources = []
     for file in files:
         data = _read(file)
-        sources.append(Source(_label(file, files), data, None, referenced_files(file, data, left)))
+        others = referenced_files(file, data, left)
+        sources.append(Source(_label(file, files), data, None, others, file.parent.name))
         left -= sources[-1].size - len(data)
     return tuple(sources)
 
@@ -104,10 +108,19 @@ def _files(path: Path) -> list[Path]:
         if path.is_dir():
             if bundled := _toolset(path):
                 return bundled
-            return sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+            files = sorted(path.iterdir())
+            usual = [file for file in files if file.suffix.lower() in SUFFIXES]
+            return usual or [file for file in files if _begins_as_json(file)]
     except OSError as error:
         raise CatalogError(f"cannot read the folder {path}: {error.strerror}") from error
     return [path]
+
+
+def _begins_as_json(file: Path) -> bool:
+    try:
+        return read_file(file, MAX_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    except OSError:
+        return False
 
 
 def _toolset(folder: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from toolscope_core.cli.terminal import command, fail_for, progress, say, say_js
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.merging.server_choice import Advice
 from toolscope_core.model.catalog import Catalog, Finding, Severity
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
@@ -129,9 +130,13 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
 
 def tell_files(catalog: Catalog) -> None:
     """Which files count as servers, since they name none."""
-    if made_up := [file for file in catalog.files if file.server]:
-        servers = ", ".join(f"{file.label} → {file.server}" for file in made_up)
-        say(f"files that name no server count as one each: {servers}")
+    made_up = grouped((file for file in catalog.files if file.server), lambda one: one.server)
+    if made_up:
+        servers = ", ".join(
+            f"{files[0].label if len(files) == 1 else quantity(len(files), 'file')} → {server}"
+            for server, files in made_up.items()
+        )
+        say(f"files that name no server count as servers: {servers}")
 
 
 def tell_findings(findings: Iterable[Finding]) -> None:

@@ -13,6 +13,7 @@ from toolscope_core.catalog.splitting import split
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import JsonObject, digest
+from toolscope_core.model.unicode_forms import plain_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +144,20 @@ def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
     """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
     is not started either. Two that have one name there are denied only together.
     """
-    servers_on = {_rule_name(switch.server) for switch in switches if not switch.is_off}
+    servers_on = {plain_name(switch.server) for switch in switches if not switch.is_off}
     staying = {
-        (_rule_name(switch.server), _rule_name(tool)) for switch in switches for tool in switch.on
+        (plain_name(switch.server), plain_name(tool)) for switch in switches for tool in switch.on
     }
     deny, servers = list[str](), []
     for switch in switches:
-        name = _rule_name(switch.server)
+        name = plain_name(switch.server)
         if switch.is_off and name not in servers_on:
             deny.append(f"mcp__{name}")
             if name == switch.server:  # an odd name would make the settings invalid
                 servers.append({"serverName": name})
         else:
-            off = [tool for tool in switch.off if (name, _rule_name(tool)) not in staying]
-            deny += [f"mcp__{name}__{tool}" for tool in off]
+            off = [tool for tool in switch.off if (name, plain_name(tool)) not in staying]
+            deny += [f"mcp__{name}__{tool}" for tool in dict.fromkeys(map(plain_name, off))]
     settings: JsonObject = {"permissions": {"deny": deny}}
     return json_text({**settings, "deniedMcpServers": servers} if servers else settings)
 
@@ -167,11 +168,6 @@ def _write_search_claude_code(switches: Sequence[Switch]) -> str:
     """
     eager = {one.server: {"alwaysLoad": True} for one in switches if one.on and one.on == one.eager}
     return json_text({"mcpServers": eager}) if eager else ""
-
-
-def _rule_name(server: str) -> str:
-    """The name of a server or a tool as Claude Code writes it in the full names of tools."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", server)
 
 
 CLAUDE_CODE = Client(
