@@ -86,6 +86,7 @@ def _of_parameters(rules: Rules) -> list[str]:
         "no `anyOf`, `oneOf`, `allOf`, `enum`, `not` at the top" if rules.whole_object else "",
         "`items` in every array" if rules.typed_items else "",
         "what the SDKs of MCP read" if rules.mcp_record else "",
+        "with `strict: true` what strict mode takes" if rules.strict_mode else "",
     ]
 
 

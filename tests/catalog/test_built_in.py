@@ -59,3 +59,16 @@ def test_a_name_of_their_own_or_of_their_kind():
     names = [built_in_name(one) for one in (ANTHROPIC[0], ANTHROPIC[2], OPENAI[2])]
     assert names == ["web_search", "mcp_toolset_crm", "mcp_crm"]
     assert home_of({"googleSearch": {}}) == "gemini" and built_in_name({"codeExecution": {}})
+
+
+@pytest.mark.case(79)
+def test_those_of_gemini_stand_beside_its_declarations():
+    declared = {"name": "book", "description": "Books.", "parametersJsonSchema": accepting()}
+    switches = {"googleSearch": {}, "codeExecution": {}}
+    given = [{"functionDeclarations": [declared]}, *({key: {}} for key in switches)]
+    tools = read_json({"tools": given}).tools
+    written = write_toolset(unmerged(tools), (), "gemini", sendable=True)
+    assert written == {"functionDeclarations": [declared], **switches}
+    assert [tool.id for tool in read_json(written).tools] == [tool.id for tool in tools]
+    alone = [tool for tool in tools if tool.name in switches]
+    assert write_toolset(unmerged(alone), (), "gemini") == switches

@@ -48,6 +48,36 @@ def test_names_by_hand():
     assert told([Tool("1", "a:b.c")], "gemini") == []
 
 
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("change", "places"),
+    [
+        ({}, []),
+        ({"required": []}, ["where"]),
+        ({"additionalProperties": True}, ["the parameters"]),
+        ({"properties": {"where": {"type": ["object", "null"], "properties": {"lat": {}}}}},
+         ["where/lat", "where"]),
+        ({"properties": {"where": {"oneOf": [{"type": "string"}, {"type": "null"}]}}}, ["where"]),
+    ],
+)  # fmt: skip
+def test_what_strict_mode_refuses_is_said_and_mended(change, places):
+    closed = {"type": "object", "required": ["where"], "additionalProperties": False}
+    record = {"name": "walk", "strict": True, "parameters": closed | {"properties": {"where": {}}}}
+    record["parameters"] |= change
+    for format, row in (
+        ("openai-responses", {"type": "function", **record}),
+        ("openai-chat", {"type": "function", "function": record}),
+    ):
+        tool = read_record(row, target_named(format))
+        assert told([tool], format) == [("walk", "schema", one, "strict: false") for one in places]
+        assert told([tool], "anthropic") == []
+        mended = fixed(kept(tool), format)
+        assert bool(mended) == bool(places)
+        for other in ("openai-responses", "openai-chat"):
+            sent = write_record(mended["walk"].tool if mended else tool, other)
+            assert (sent.get("function", sent).get("strict") is True) is not bool(places)
+
+
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic", "mcp", "gemini"])
 def test_a_name_in_another_script_is_transliterated(target):
     names = ("数据库查询", "数据库删除", "查询 weather", "café_menü", "получить_файл", "파일")

@@ -10,6 +10,7 @@ from toolscope_core.catalog.flaws import Flaw, writable
 from toolscope_core.catalog.formats.foreign_formats import DECLARATIONS
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
+from toolscope_core.catalog.formats.record_format import home_of
 from toolscope_core.catalog.schema.walking import map_objects
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
@@ -156,6 +157,8 @@ def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, J
 def _entries(value: JsonObject, key: str) -> list[Any] | None:
     """The entries under the key; ``None`` where that is no place for tools."""
     content = value[key]
+    if any(one in value for one in DECLARATIONS) and home_of({key: content}):
+        return [{key: content}]
     if key in TOOL_LISTS:
         entries = _entries_in(content)
         texts = not any(isinstance(entry, (dict, list)) for entry in entries or ())

@@ -2,7 +2,7 @@
 them (BFCL, Seal-Tools, UltraTool).
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Any, ClassVar
 
 from toolscope_core.catalog.formats import record_format
@@ -13,8 +13,14 @@ from toolscope_core.catalog.schema.declarations import (
     read_parameters,
     rename_types,
 )
-from toolscope_core.catalog.schema.walking import every_schema
+from toolscope_core.catalog.schema.walking import (
+    every_schema,
+    placed_subschemas,
+    properties_of,
+    required_of,
+)
 from toolscope_core.model.catalog import Server
+from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 _RULES = Rules(
@@ -25,9 +31,56 @@ _RULES = Rules(
     declared_object=True,
     whole_object=True,
     typed_items=True,
+    strict_mode=True,
 )
 _SOURCE = "https://platform.openai.com/docs/guides/function-calling"
 _AS_OF = "2026-11"
+
+
+_NOT_STRICT = frozenset(
+    (
+        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+        *("patternProperties", "propertyNames", "unevaluatedProperties", "prefixItems", "contains"),
+    )
+)
+
+
+def says_strict(record: JsonObject) -> bool:
+    """Whether the record of a tool asks for strict mode."""
+    function = record.get("function")
+    inner = function if isinstance(function, dict) else record
+    return inner.get("strict") is True
+
+
+def is_strict(schema: JsonObject) -> bool:
+    """Whether strict mode takes the schema."""
+    return next(strict_faults(schema), None) is None
+
+
+def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
+    """What strict mode refuses in a schema: its place, and what is wrong there, in words. All that
+    is declared is required, nothing else is taken, and some keywords are not known.
+    """
+    stack: list[tuple[str, Any]] = [("", schema)]
+    while stack:
+        place, node = stack.pop()
+        if not isinstance(node, dict):
+            continue
+        for name in properties_of(node).keys() - {*required_of(node)}:
+            yield f"{place}/{name}".lstrip("/"), "is not required"
+        kind = node.get("type")
+        is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
+        if (is_object or "properties" in node) and node.get("additionalProperties") is not False:
+            yield place or "the parameters", "lacks `additionalProperties: false`"
+        for keyword in sorted(_NOT_STRICT & node.keys()):
+            yield place or "the parameters", f"has `{keyword}`"
+        inner = [(one.removeprefix("/"), sub) for _, one, sub in placed_subschemas(node, "")]
+        stack += [(_below(place, one), sub) for one, sub in reversed(inner)]
+
+
+def _below(place: str, inner: str) -> str:
+    """The place of a subschema, that of a property by its name alone."""
+    return "/".join(filter(None, (place, inner.removeprefix("properties/"))))
 
 
 class _OpenAi(RecordFormat):
@@ -57,6 +110,7 @@ OPENAI_CHAT = _OpenAi(
     offered=1,
     in_prompts=True,
     advised=True,
+    strict_place=("function", "strict"),
     marks=lambda record: isinstance(record.get("function"), dict),
     template={"type": "function", "function": {}},
     places=record_format.places(
@@ -73,6 +127,7 @@ OPENAI_RESPONSES = _Responses(
     offered=2,
     in_prompts=True,
     tool_search={"type": "tool_search"},
+    strict_place=("strict",),
     marks=lambda record: record.get("type") == "function" and "name" in record,
     template={
         **{"type": "function", "name": "", "description": "", "parameters": None},
@@ -134,8 +189,19 @@ class _Gemini(RecordFormat):
         """Whether the types are named as Gemini names them, at every depth: in capitals or not."""
         return all(map(_names_types, every_schema(schema)))
 
+    def document(
+        self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
+    ) -> Any:
+        """One entry of ``tools``: what the API runs itself stands beside the declarations."""
+        built_in = [record for record in records if record_format.home_of(record)]
+        declared = [record for record in records if not record_format.home_of(record)]
+        switches = {key: part for record in built_in for key, part in record.items()}
+        return {**({self.list_key: declared} if declared or not built_in else {}), **switches}
+
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
         """What the API knows of a declaration: it refuses one that has anything else."""
+        if record_format.home_of(record):
+            return record
         return {key: part for key, part in record.items() if key in _OF_DECLARATION}
 
 

@@ -28,7 +28,8 @@ class Rules:
     like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
     ``declared_object`` asks for ``properties`` there, which are written, be it none;
     ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
-    for a record that the SDKs of MCP read. Where ``dots_fold``, names are equal that differ in dots
+    for a record that the SDKs of MCP read, ``strict_mode`` for a schema that OpenAI's takes where a
+    record says so. Where ``dots_fold``, names are equal that differ in dots
     and underscores only.
     """
 
@@ -44,6 +45,7 @@ class Rules:
     whole_object: bool = False
     typed_items: bool = False
     mcp_record: bool = False
+    strict_mode: bool = False
     dots_fold: bool = False
 
 
@@ -155,8 +157,9 @@ class RecordFormat(Target):
     takes, so that tokens are counted in them; ``needs_schema`` those that ask even a tool without
     parameters for a schema. The first page says what an ``advised`` one would refuse. One that
     ``renews`` writes a schema that changes at its usual place, and a record of another dialect
-    anew. ``tool_search`` is the record of the search of an API that can defer tools; empty for any
-    other.
+    anew. ``strict_place`` is where a record
+    asks for strict mode. ``tool_search`` is the record of the search of an API that can defer
+    tools; empty for any other.
     """
 
     places: Mapping[ToolPart, tuple[Path, ...]]
@@ -168,6 +171,7 @@ class RecordFormat(Target):
     needs_schema: bool = False
     advised: bool = False
     tool_search: JsonObject = field(default_factory=dict)
+    strict_place: Path = ()
     writes: ClassVar[bool] = True
     renews: ClassVar[bool] = False
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.formats import (
+    foreign_formats,
     mcp_records,
     offered_names,
     parameter_names,
@@ -118,6 +119,8 @@ def fixed(
         )
         if row.rules.mcp_record:
             result = _as_clients_read_it(result)
+        if row.rules.strict_mode and not foreign_formats.is_strict(schema or {}):
+            result = replace(result, raw=_without_strict(result.raw))
         if result != tool:
             fixes[tool.id] = FixedTool(result, renaming)
     return fixes
@@ -204,6 +207,11 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
         message = f"An array does not say what it holds; {target.title} asks for 'items'."
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
+    if rules.strict_mode and foreign_formats.says_strict(tool.raw):
+        for place, why in foreign_formats.strict_faults(schema):
+            message = f"It asks for strict mode, and {place!r} {why}; {target.title} refuses it."
+            remedy = "Or mend it at its server: an optional argument is required and may be null."
+            yield RuleViolation(tool.id, "schema", place, message, "strict: false", remedy)
     if rules.mcp_record:
         for fault in _as_record(tool).faults:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
@@ -257,6 +265,15 @@ def _as_clients_read_it(tool: Tool) -> Tool:
         annotations=result.annotations,
         raw=readable.record,
     )
+
+
+def _without_strict(record: JsonObject) -> JsonObject:
+    """The record without the request for strict mode."""
+    if not foreign_formats.says_strict(record):
+        return record
+    function = record.get("function")
+    inner = {**(function if isinstance(function, dict) else record), "strict": False}
+    return {**record, "function": inner} if isinstance(function, dict) else inner
 
 
 def _without(key: str) -> str:

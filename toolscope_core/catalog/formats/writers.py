@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolscope_core.catalog.formats import record_format
+from toolscope_core.catalog.formats.foreign_formats import is_strict, says_strict
 from toolscope_core.catalog.formats.format_table import fits, format_named
 from toolscope_core.catalog.formats.record_format import Path, RecordFormat, ToolPart
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schema.declarations import RecordError
 from toolscope_core.catalog.schema.keywords import INVALID
 from toolscope_core.catalog.schema.references import leads_nowhere
-from toolscope_core.catalog.schema.walking import objects_in
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
@@ -34,11 +34,11 @@ def write_toolset(
     not declare so, and without references that lead nowhere; other tools are written anew.
     ``neutral`` is one object ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
     ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
-    list), ``gemini`` one ``{"functionDeclarations": […]}``, all others a list of records,
-    ``openai-responses`` with the tools of a namespace inside it. ``sendable`` asks for parameters
-    that the API or client of the format takes, where a raw record has none or declares them in
-    another dialect. ``eager`` are ids of tools: where the API of the format can defer tools, all
-    others are, behind its search.
+    list), ``gemini`` one ``{"functionDeclarations": […]}`` with built-in tools beside them, all
+    others a list of records, ``openai-responses`` with the tools of a namespace inside it.
+    ``sendable`` asks for parameters that the API or client of the format takes, where a raw record
+    has none or declares them in another dialect. ``eager`` are ids of tools: where the API of the
+    format can defer tools, all others are, behind its search.
     Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     output = format_named(format)
@@ -91,6 +91,9 @@ def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObjec
         record = _set_part(record, format, "schema", tool.schema)
     if original and leads_nowhere(original.returns):
         record = _set_part(record, format, "returns", tool.returns)
+    if not original and format.strict_place and says_strict(tool.raw):
+        is_kept = is_strict(tool.schema or {})
+        record = record_format.with_value(record, format.strict_place, is_kept)
     if not original and "id" in format.places:
         record = {**record, "id": tool.id}
     if sendable:
@@ -160,7 +163,7 @@ def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: A
         record, path = record_format.with_value(record, path, None), format.places[part][0]
     if part == "schema":
         flag = (*path[:-1], "strict")
-        if record_format.value_at(record, flag) is True and not _is_strict(value):
+        if record_format.value_at(record, flag) is True and not is_strict(value):
             record = record_format.with_value(record, flag, False)
         return format.with_schema(record, path, value)
     if part == "returns":
@@ -171,18 +174,6 @@ def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: A
             **value,
         }
     return record_format.with_value(record, path, value)
-
-
-def _is_strict(schema: JsonObject) -> bool:
-    """Whether OpenAI takes a schema in strict mode: in every object, at any depth, all that is
-    declared is required and nothing else allowed.
-    """
-    return all(
-        node.get("additionalProperties") is False
-        and node["properties"].keys() <= {*node.get("required", ())}
-        for node in objects_in(schema)
-        if isinstance(node.get("properties"), dict)
-    )
 
 
 def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
