@@ -1,10 +1,13 @@
 """Nothing of a record is dropped without a word, whatever its dialect."""
 
+import json
+
 import pytest
 
 from tests.support.catalogs import accepting, read_json, unmerged
 from toolscope_core.catalog.formats.format_table import OFFERED, find_unread
 from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 
 PORT = {"type": "string", "description": "Which."}
@@ -57,3 +60,59 @@ def test_a_part_that_is_not_read_is_found_at_its_place(part):
 @pytest.mark.parametrize("key", ["_meta", "icons", "tags", "cache_control", "examples"])
 def test_what_is_known_to_hold_no_parameters_is_not_found(key):
     assert find_unread(Tool("t", "t", raw=record(**{key: {"a": 1}}))) == ()
+
+
+TWO = {**accepting(port=PORT, days={"type": "integer"}), "required": ["port"]}
+ROWS = [
+    {"name": "port", "description": "Name", "required": True, "type": "string"},
+    {"name": "days", "required": False, "type": "integer"},
+]
+TIDE = {"name": "tide", "description": "Says the tide.", "parameters": TWO}
+TEXT = json.dumps(TIDE)
+COMPOSIO = {"slug": "TIDE", "name": "Get the tide", "input_parameters": TWO}
+IN_FRAMEWORKS = {
+    "Composio": ({"items": [{**COMPOSIO, "toolkit": {"slug": "h"}}]}, ["h/TIDE"]),
+    "Semantic Kernel": ([{"name": "tide", "plugin_name": "h", "parameters": [
+        {"name": "port", "type_": "str", "is_required": True, "description": "Name", "schema_data": {"type": "string"}},
+        {"name": "days", "type_": "int", "is_required": False, "description": "", "schema_data": {"type": "integer"}}]}], ["h/tide"]),
+    "PydanticAI": ([{"name": "tide", "parameters_json_schema": TWO, "kind": "function", "sequential": False}], ["tide"]),
+    "smolagents": ([{"name": "tide", "output_type": "string", "inputs": {
+        "port": PORT, "days": {"type": "integer", "nullable": True}}}], ["tide"]),
+    "Azure MCP": ({"status": 200, "results": [{"name": "get", "command": "h tide", "option": ROWS}]}, ["h tide"]),
+    "CrewAI": ([{"name": "tide", "description": "Tool Name: tide\nTool Arguments: {'port': {'description': 'Name', "
+        "'type': 'str'}, 'days': {'description': None, 'type': 'int'}}\nTool Description: Tide."}], ["tide"]),
+    "AI SDK": ({"tide": {"description": "x", "parameters": TWO}, "boat": {"description": "y", "parameters": TWO}}, ["boat", "tide"]),
+    "Docker": ({"version": 2, "name": "docker-mcp", "registry": {"h": {"title": "H", "tools": [{"name": "tide", "arguments": ROWS}]}}}, ["h/tide"]),
+    "Hermes": ({"id": "1", "conversations": [], "tools": f"[{TEXT}]"}, ["tide"]),
+    "When2Call": ({"question": "x", "target_tool": TEXT, "tools": [TEXT]}, ["tide"]),
+    "BFCL": ({"id": "simple_0", "question": [[]], "function": [TIDE]}, ["tide"]),
+    "a schema in a text": ([{"type": "function", "function": {**TIDE, "parameters": json.dumps(TWO)}}], ["tide"]),
+}  # fmt: skip
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize("framework", IN_FRAMEWORKS)
+def test_tools_of_frameworks_and_data_sets_are_read_where_they_keep_their_parts(framework):
+    document, ids = IN_FRAMEWORKS[framework]
+    catalog = read_json(document)
+    assert (catalog.problems, [tool.id for tool in catalog.tools]) == ((), ids)
+    for tool in catalog.tools:
+        kinds = {one.name: one.type for one in tool.parameters}
+        assert kinds.keys() == {"port", "days"} and kinds["port"] == "string"
+        assert "integer" in kinds["days"]
+        needed = [one.name for one in tool.parameters if one.required]
+        assert needed == ([] if framework == "CrewAI" else ["port"])
+    assert written(catalog) == [tool.raw for tool in catalog.tools]
+
+
+def written(catalog):
+    """The records of a catalog as they leave in its own format, out of what stands around them."""
+    rows = write_toolset(unmerged(catalog.tools), catalog.servers, catalog.format)
+    rows = rows["tools"] if isinstance(rows, dict) else rows
+    return [one for row in rows for one in row.get("tools", [row])]
+
+
+@pytest.mark.case(79)
+def test_a_document_without_tools_is_named_by_its_keys():
+    with pytest.raises(CatalogError, match="`hello`"):
+        read_json({"hello": 1})

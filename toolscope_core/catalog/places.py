@@ -18,9 +18,11 @@ from toolscope_core.model.tool import JsonObject
 API_LIST = "api_list"
 """The tools of an API in ToolBench, which calls the API a tool."""
 TOOL_LISTS = ("tools", "functions", API_LIST, *DECLARATIONS)
-OTHER_LISTS = ("servers", "apis", "items", "data", "records")
+OTHER_LISTS = ("servers", "apis", "items", "data", "records", "registry", "results")
 WRAPPERS = ("result", "mcp", "toolConfig")  # of JSON-RPC, an editor's settings, Bedrock
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
+FUNCTIONS = "function"
+"""Where each line of BFCL lists its tools; an object there is OpenAI's."""
 LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
 AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
 CERTAIN = (("inputSchema",), ("input_schema",))  # nothing but a tool has them, even empty
@@ -36,7 +38,8 @@ def tool_places(value: JsonObject) -> Places:
 
     A list of tools is such a place whatever it holds, anything else where its entries look like
     tools or lead to some: each value is looked at once. An object with neither a place
-    nor a name holds records in its result, else in the first list it has.
+    nor a name holds records in its result, else is itself a map of tools by name (the place is then
+    empty), else holds them in the first list it has.
     """
     places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
     if places or GENERIC.find(value, "name"):
@@ -45,6 +48,9 @@ def tool_places(value: JsonObject) -> Places:
         return {"result": [value["result"]]}
     lists = {key: value[key] for key in OTHER_LISTS if isinstance(value.get(key), list)}
     named_lists = {key: rows for key, rows in lists.items() if any(map(has_name, _objects(rows)))}
+    by_name = [] if lists else list(_by_name(value).values())
+    if by_name and all(isinstance(one, dict) and _declares(one) for one in by_name):
+        return {"": by_name}
     return named_lists or dict([*lists.items()][:1])
 
 
@@ -159,8 +165,8 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
     content = value[key]
     if any(one in value for one in DECLARATIONS) and home_of({key: content}):
         return [{key: content}]
-    if key in TOOL_LISTS:
-        entries = _entries_in(content)
+    if key in TOOL_LISTS or (key == FUNCTIONS and isinstance(content, list)):
+        entries = _entries_in(_without_texts(content))
         texts = not any(isinstance(entry, (dict, list)) for entry in entries or ())
         return None if texts and is_tool(value) else entries
     if key not in OTHERS or not _looks_filled(value, key):
@@ -168,6 +174,16 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
     if key in WRAPPERS:
         return [{**cursor_of(value), **content} if isinstance(content, dict) else content]
     return list(_by_name(content).values()) if names_servers(key, content) else _entries_in(content)
+
+
+def _without_texts(content: Any) -> Any:
+    """A list of tools that is a text of JSON, or holds such texts, as data sets have it."""
+    if isinstance(content, str):
+        inside = _from_json(content)
+        return inside[0] if inside else content
+    if isinstance(content, list):
+        return [one for entry in content for one in (_from_json(entry) or [entry])]
+    return content
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
@@ -195,9 +211,9 @@ def names_a_list(value: JsonObject) -> bool:
     return not any(GENERIC.find(value, part) for part in ("description", "schema", "returns"))
 
 
-def _from_json(text: str) -> list[Any]:
+def _from_json(text: Any) -> list[Any]:
     """What a text holds that is a JSON list or object and may name tools; else nothing."""
-    if text[:1] in ("[", "{") and '"name"' in text:
+    if isinstance(text, str) and text[:1] in ("[", "{") and '"name"' in text:
         with suppress(ValueError, RecursionError):
             return [json.loads(text)]
     return []

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from toolscope_core.catalog.flaws import MAX_RECORDS, find_flaw, value_excerpt
+from toolscope_core.catalog.flaws import MAX_RECORDS, find_flaw, value_excerpt, writable
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS, detect, find_unread
 from toolscope_core.catalog.formats.neutral import GENERIC, former_names_in
 from toolscope_core.catalog.formats.openapi import find_inferred
@@ -35,7 +35,7 @@ from toolscope_core.catalog.sources import TOOLSET, Source, load_paths, why_unre
 from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.catalog import Catalog, FormerName, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool
 
 
@@ -366,7 +366,9 @@ def _read_tool(record: Record, contents: SourceContents, common: set[str]) -> To
             server = _server_name(contents.server_of(record), contents, common)
             return read_record(value, contents.format, server, contents.budget)
         except RecordError as error:
-            flaw = str(error)
+            has_parts = any(GENERIC.find(value, part) for part in PARTS_OF_TOOLS)
+            keys = listed((f"`{writable(key)[:40]}`" for key in value), 8) or "none"
+            flaw = str(error) if has_parts else f"holds no list of tools; its keys are {keys}"
     return record.problem(flaw)
 
 

@@ -121,7 +121,10 @@ class DocumentReading:
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
             yield from _unexpected(tools, record)  # flaws of the record are reported with it
         else:
-            yield from _unexpected(places.unexpected_tools(value, lists), record)
+            entries = (one for own in lists.values() for one in own if isinstance(one, dict))
+            listed = {str(one.get("name")): one for one in entries}
+            strays = places.unexpected_tools(value, lists)
+            yield from _unexpected((one for one in strays if not _is_in(one[1], listed)), record)
         if lists:
             yield from self._entries(record, lists)
 
@@ -191,6 +194,11 @@ def _where_none_is_read(tool: JsonObject) -> str:
     return f"looks like the tool {name!r} where none is read; put it into a list `tools`"
 
 
+def _is_in(item: JsonObject | Flaw, listed: Mapping[str, JsonObject]) -> bool:
+    """Whether a tool stands among those listed already, exactly as it is."""
+    return not isinstance(item, Flaw) and listed.get(str(item.get("name"))) == item
+
+
 def _word(entry: Any) -> str:
     if isinstance(entry, list) or is_openapi(entry):
         return "page"
@@ -200,7 +208,7 @@ def _word(entry: Any) -> str:
     if not tool_keys:
         return "tool"
     has_server = (
-        any(isinstance(entry[key], list) for key in tool_keys) and places.server_of(entry).name
+        any(isinstance(entry.get(key), list) for key in tool_keys) and places.server_of(entry).name
     )
     return "server" if has_server else "page"
 

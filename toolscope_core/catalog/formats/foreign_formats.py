@@ -215,7 +215,8 @@ def _is_unlike_others(record: JsonObject) -> bool:
     """Whether the record says what no other format does: its own keys, or types in capitals."""
     parameters = record.get("parameters")
     kind = parameters.get("type") if isinstance(parameters, dict) else None
-    return kind == "OBJECT" or any(key in record for key in _SCHEMAS)
+    has_schema = any(key in record for key in _SCHEMAS) and record.keys() <= _OF_DECLARATION
+    return kind == "OBJECT" or has_schema
 
 
 GEMINI = _Gemini(

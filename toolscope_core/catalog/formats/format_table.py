@@ -74,7 +74,7 @@ def target_named(name: str) -> Target:
 _BESIDE = frozenset(
     "_meta meta metadata icons annotations execution tags labels category categories function "
     "cache_control input_examples examples allowed_callers members required_parameters "
-    "optional_parameters".split()
+    "optional_parameters toolkit return_parameter requirements".split()
 ) | {record_format.KEPT}
 """Lists and maps of which is known that they hold no parameters."""
 _NOT_READ = (

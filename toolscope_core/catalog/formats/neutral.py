@@ -1,8 +1,11 @@
 """ToolScope's own format: every part of a tool, with the tools that a merged one stands for."""
 
-from collections.abc import Iterator, Sequence
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from toolscope_core.catalog.flaws import find_flaw
 from toolscope_core.catalog.formats import record_format
 from toolscope_core.catalog.formats.record_format import RecordFormat, ToolPart
 from toolscope_core.catalog.sources import TOOLSET
@@ -78,11 +81,47 @@ _BY_NEED = ("required_parameters", "optional_parameters")
 """Where ToolBench lists parameters."""
 
 
+_FRAMEWORKS: tuple[
+    tuple[frozenset[str], Mapping[ToolPart, tuple[record_format.Path, ...]]], ...
+] = (
+    (
+        frozenset(("slug", "input_parameters")),
+        record_format.places(name="slug", server="toolkit.slug toolkit"),
+    ),
+    (frozenset(("plugin_name", "parameters")), record_format.places(server="plugin_name")),
+    (frozenset(("command", "option")), record_format.places(name="command", schema="option")),
+    (
+        frozenset(("component_type", "config", "provider")),
+        record_format.places(name="config.name", description="config.description"),
+    ),
+)
+"""Where records with all of these keys have parts before anywhere else: those of Composio, Semantic
+Kernel, Azure's MCP servers and AutoGen.
+"""
+_OF_CREWAI = re.compile(r"Tool Name: [^\n]*\nTool Arguments: (\{[^\n]*\})\nTool Description: ")
+"""How CrewAI writes the arguments of a tool into its description."""
+_INPUTS, _OUTPUT = "inputs", "output_type"
+"""Where smolagents keeps parameters, and what its records have beside them."""
+
+
 class _Generic(RecordFormat):
     def find_all(
         self, record: JsonObject, part: ToolPart
     ) -> Iterator[tuple[record_format.Path, Any]]:
+        for keys, part_places in _FRAMEWORKS:
+            if keys <= record.keys():
+                for path in part_places.get(part, ()):
+                    value = record_format.value_at(record, path)
+                    if isinstance(value, list if part == "schema" else str) and value:
+                        yield path, value
         yield from super().find_all(record, part)
+        if part == "schema" and _OUTPUT in record and isinstance(record.get(_INPUTS), dict):
+            inputs: JsonObject = record[_INPUTS]
+            optional = {name for name, one in inputs.items() if _is_nullable(one)}
+            required = [name for name in inputs if name not in optional]
+            yield (_INPUTS,), {"type": "object", "properties": inputs, "required": required}
+        if part == "schema" and (arguments := _arguments_in(record.get("description"))):
+            yield ("description",), arguments
         if part == "schema" and all(isinstance(record.get(key), list) for key in _BY_NEED):
             yield (
                 (_BY_NEED[0],),
@@ -99,9 +138,25 @@ class _Generic(RecordFormat):
         """A list of required names beside flat parameters goes with them."""
         for key in ("required", *_BY_NEED):
             record = record_format.with_value(record, (key,), None)
-        return record_format.with_value(
-            record, ("parameters",) if path[0] in _BY_NEED else path, schema
-        )
+        is_elsewhere = path[0] in (*_BY_NEED, "description")
+        return record_format.with_value(record, ("parameters",) if is_elsewhere else path, schema)
+
+
+def _arguments_in(description: Any) -> JsonObject:
+    """The arguments in a description of CrewAI; nothing for any other."""
+    text = _OF_CREWAI.match(description) if isinstance(description, str) else None
+    try:
+        arguments = ast.literal_eval(text[1]) if text else {}
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return {}
+    rows = arguments if isinstance(arguments, dict) else {}
+    if not all(isinstance(row, dict) for row in rows.values()) or find_flaw(rows):
+        return {}
+    return {name: {key: one for key, one in row.items() if one} for name, row in rows.items()}
+
+
+def _is_nullable(parameter: Any) -> bool:
+    return isinstance(parameter, dict) and parameter.get("nullable") is True
 
 
 def _has_name(record: JsonObject) -> bool:

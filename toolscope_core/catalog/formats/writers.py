@@ -6,6 +6,7 @@ from typing import Any
 from toolscope_core.catalog.formats import record_format
 from toolscope_core.catalog.formats.foreign_formats import is_strict, says_strict
 from toolscope_core.catalog.formats.format_table import fits, format_named
+from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.record_format import Path, RecordFormat, ToolPart
 from toolscope_core.catalog.naming import assign_ids
 from toolscope_core.catalog.schema.declarations import RecordError
@@ -137,15 +138,17 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
-    """The tool as its raw record alone declares it; ``None`` where that has another format."""
+    """The tool as its raw record alone declares it; ``None`` where that has another format. A
+    record with parts where only frameworks keep them can be written as it is, not changed.
+    """
+    is_fit = fits(tool.raw, format)
+    if not (is_fit or (format is GENERIC and GENERIC.marks(tool.raw))):
+        return None
     try:
-        return (
-            record_format.read_record(tool.raw, format, tool.server)
-            if fits(tool.raw, format)
-            else None
-        )
+        original = record_format.read_record(tool.raw, format, tool.server)
     except RecordError:
         return None
+    return original if is_fit or original.content_hash == tool.content_hash else None
 
 
 def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: Any) -> JsonObject:

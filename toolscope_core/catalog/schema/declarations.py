@@ -4,10 +4,12 @@ Three forms are understood: a JSON Schema (with any dialect's type words), a fla
 ``{name: {"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from toolscope_core.catalog.flaws import find_flaw
 from toolscope_core.catalog.schema import keywords, walking
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, with_current_draft
 from toolscope_core.catalog.schema.references import settle_references
@@ -24,6 +26,7 @@ _TYPES = {
     "any": "",
 }
 
+_FLAGS = ("required", "is_required")
 LEAF = frozenset({"type", "description"})
 KEYWORDS = {
     *(
@@ -63,6 +66,7 @@ def read_parameters(
     there are no parameters, and so does ``{"type": "object"}``, as MCP has it. Raises
     ``RecordError``.
     """
+    value = _from_text(value) if isinstance(value, str) else value
     if value is None:
         return None
     if not isinstance(value, (dict, list)):
@@ -75,6 +79,15 @@ def read_parameters(
     if schema == UNDECLARED:
         return None
     return schema if schema.keys() - {"type"} else {**schema, "properties": {}}
+
+
+def _from_text(text: str) -> Any:
+    """The object or list of a text that is JSON; else the text."""
+    try:
+        value = json.loads(text) if text.lstrip()[:1] in ("{", "[") else text
+    except (ValueError, RecursionError):
+        return text
+    return text if find_flaw(value) else value
 
 
 def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
@@ -136,12 +149,14 @@ def _is_schema(value: Mapping[str, Any]) -> bool:
 def _from_list(entries: list[Any], where: str) -> JsonObject:
     """A list of named parameters as a schema.
 
-    Where some entry has the flag ``required``, those flagged are required; otherwise all that are
-    not ``optional``, as in Docker's MCP registry.
+    Where some entry has the flag ``required`` (``is_required`` in Semantic Kernel), those flagged
+    are required; otherwise all that are not ``optional``, as in Docker's MCP registry.
     """
     properties: dict[str, Any] = {}
     required = []
-    flagged = any(isinstance(entry, dict) and "required" in entry for entry in entries)
+    flag = next(
+        (key for key in _FLAGS if any(isinstance(e, dict) and key in e for e in entries)), ""
+    )
     for number, entry in enumerate(entries, 1):
         item = {"name": entry} if isinstance(entry, str) else entry
         name = item.get("name") if isinstance(item, dict) else None
@@ -149,12 +164,20 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
             raise RecordError(f"has no name for entry {number} of {where}; name each item")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
-        properties[name] = {
-            key: sub for key, sub in item.items() if key not in ("name", "optional", "required")
-        }
-        if item.get("required") is True if flagged else item.get("optional") is not True:
+        properties[name] = _listed_parameter(item)
+        if item.get(flag) is True if flag else item.get("optional") is not True:
             required.append(name)
     return {"type": "object", "properties": properties, "required": required}
+
+
+def _listed_parameter(item: JsonObject) -> JsonObject:
+    """The schema of one parameter of a list; Semantic Kernel keeps it inside the entry."""
+    inner = item.get("schema_data")
+    if not isinstance(inner, dict):
+        return {key: sub for key, sub in item.items() if key not in ("name", "optional", *_FLAGS)}
+    words = {"description": item["description"]} if item.get("description") else {}
+    default = item.get("default_value")
+    return {**words, **inner, **({} if default is None else {"default": default})}
 
 
 def _normalise(schema: Any, where: str) -> JsonObject | bool:
