@@ -12,6 +12,7 @@ from tests.support.catalogs import (
     operation_tool,
     read_data,
     read_json,
+    read_text,
 )
 from tests.support.catalogs import read_openapi as read
 from toolscope_core.catalog import sources
@@ -206,6 +207,16 @@ def written(folder, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     return folder
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize("is_needed", [True, False])
+def test_what_a_body_requires_is_required_in_every_call_with_one(is_needed):
+    schema = {"type": "object", "properties": {"name": {}, "age": {}}, "required": ["name"]}
+    body = {"required": is_needed, "content": {"application/json": {"schema": schema}}}
+    text = described({"/a": {"post": {"operationId": "add", "requestBody": body}}})
+    (tool,) = read_text(text, "a.json").tools
+    assert tool.schema["required"] == ["name"]
 
 
 @pytest.mark.parametrize("given", ["api.yaml", "."])

@@ -125,6 +125,22 @@ def test_opposites_need_one_word_on_each_side_only():
     assert opposites(frozenset(), frozenset({"close"})) is None
 
 
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("one", "other", "are_opposite"),
+    [
+        ("sperren", "entsperren", True), ("einschalten", "ausschalten", True), ("bloquear", "desbloquear", True),
+        ("zablokować", "odblokować", True), ("включить", "выключить", True), ("mail", "email", False),
+        ("name", "username", False), ("konto", "konten", False), ("x1sperren", "sperren", False),
+    ],
+)  # fmt: skip
+def test_another_prefix_makes_the_opposite_in_languages_other_than_english(
+    one, other, are_opposite
+):
+    pair = (frozenset({"konto", one}), frozenset({"konto", other}))
+    assert [opposites(*pair) is not None, opposites(*pair[::-1]) is not None] == [are_opposite] * 2
+
+
 def test_opposite_names_and_other_effects_are_marked():
     apart = signals("open_valve", "close_valve")
     assert (apart["opposite_words"], apart["same_verb"]) == (1.0, 0.0)

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from toolscope_core.wording.wordnet import are_opposite
@@ -38,6 +39,7 @@ _ALSO_NOUNS = frozenset(WORD_LISTS["also_nouns"]["words"])
 _LEAD = frozenset("list search check find export import".split())
 _OPPOSITES: Sequence[Sequence[str]] = WORD_LISTS["opposites"]["words"]
 _NEGATING = ("un", "de", "dis", "non", "in")
+_SHORTEST_STEM, _LONGEST_PREFIX = 4, 4
 _BORDERS = frozenset(WORD_LISTS["borders"]["words"])
 _ENGLISH = STOP_WORDS.union(WORD_LISTS["english"]["words"])
 _FOREIGN = frozenset(WORD_LISTS["foreign"]["words"])
@@ -150,7 +152,23 @@ def _are_contrary(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if long.startswith("re") and are_opposite(long[2:], short):  # reopen, close
         return True
-    return any(long == f"{prefix}{short}" for prefix in _NEGATING)
+    return any(long == f"{prefix}{short}" for prefix in _NEGATING) or _differ_in_prefix(short, long)
+
+
+def _differ_in_prefix(short: str, long: str) -> bool:
+    """Whether two words that are not English have one stem behind other prefixes, as contraries
+    have in many languages: *sperren* and *entsperren*, *включить* and *выключить*.
+    """
+    pairs = zip(reversed(short), reversed(long), strict=False)
+    stem_length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if (
+        stem_length < max(_SHORTEST_STEM, len(long) / 2)
+        or len(long) - stem_length > _LONGEST_PREFIX
+    ):
+        return False
+    _, counts = _counts()
+    is_english = any(groups_of(one) or stem(one) in counts for one in (short, long))
+    return short != long and (short + long).isalpha() and not is_english
 
 
 def _verb_forms(word: str) -> tuple[str, ...]:

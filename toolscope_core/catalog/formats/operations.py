@@ -167,7 +167,7 @@ class _Reader:
             is_needed = parameter.get("required") is True or place == "path"
             self._charge(parameter)
             parameters[place, name] = (self._parameter_schema(parameter), is_needed)
-        body, body_needed = self._body(operation)
+        body = self._body(operation)
         names = Counter([*(name for _, name in parameters), *body["properties"]])
         properties: dict[str, Any] = {}
         places: dict[str, list[str]] = {}
@@ -183,23 +183,24 @@ class _Reader:
                 raise _UnclearError(f"has two arguments {name!r}; rename one")
             self._charge(schema)
             properties[name], places[name] = schema, ["body", name]
-        required |= set(body["required"]) if body_needed else set()
+        required |= {*body["required"]}
         combined = {"type": "object", "properties": properties, "required": sorted(required)}
         return combined, places, sorted(ignored)
 
-    def _body(self, operation: JsonObject) -> tuple[dict[str, Any], bool]:
+    def _body(self, operation: JsonObject) -> dict[str, Any]:
         """Properties and required names of the request body without those that only answers have;
-        one that is no object is ``body``.
+        one that is no object is ``body``. What an object requires is required though the body is
+        not: a call with any of its arguments has a body.
         """
         body = self._follow(operation.get("requestBody"))
         schema = self._content_schema(body)
         if schema is None:
-            return {"properties": {}, "required": []}, False
-        is_needed = body.get("required") is True
+            return {"properties": {}, "required": []}
         merged = self._whole(schema)
         properties = walking.properties_of(merged)
         if not properties:
-            return {"properties": {"body": schema}, "required": ["body"]}, is_needed
+            required = ["body"] if body.get("required") is True else []
+            return {"properties": {"body": schema}, "required": required}
         inputs = {
             name: sub
             for name, sub in properties.items()
@@ -207,7 +208,7 @@ class _Reader:
         }
         unsent = properties.keys() - inputs.keys()
         names = [name for name in walking.required_of(merged) if name not in unsent]
-        return {"properties": inputs, "required": names}, is_needed
+        return {"properties": inputs, "required": names}
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
         """The schema of the first answer that is a success and has one."""
