@@ -73,6 +73,28 @@ def test_odd_families_end(schemas):
     assert with_children(document, ExpansionBudget())["components"].keys() == {"schemas"}
 
 
+@pytest.mark.case(79)
+def test_a_discriminator_leads_only_to_what_is_there():
+    mapping = {
+        "cat": "#/components/schemas/Cat",
+        "ox": "Cat",
+        "dog": "#/components/schemas/Dog",
+        "x": "y.yml",
+    }
+    pet = {
+        "oneOf": [component("Cat")],
+        "discriminator": {"propertyName": "kind", "mapping": mapping},
+    }
+    schemas = {"Pet": pet, "Cat": accepting(kind={}), "Dog": accepting(kind={})}
+    held = schema_of(accepting(pet=component("Pet")), schemas)
+    assert held["$defs"]["Pet"]["discriminator"]["mapping"] == dict.fromkeys(
+        ["cat", "ox"], "#/$defs/Cat"
+    )
+    pet["discriminator"]["mapping"] = {"dog": "Dog"}
+    held = schema_of(accepting(pet=component("Pet")), schemas)
+    assert held["$defs"]["Pet"]["discriminator"] == {"propertyName": "kind"}
+
+
 def test_what_is_added_is_taken_from_the_budget():
     document = {"components": {"schemas": SCHEMAS}}
     widened = with_children(document, ExpansionBudget(remaining=1))

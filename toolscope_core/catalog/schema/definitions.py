@@ -6,15 +6,26 @@ removed, which allows any value there, so every call that was valid stays so.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, measure
 from toolscope_core.catalog.schema.references import marked_as_shortened
-from toolscope_core.catalog.schema.walking import map_references, references_in, resolve
+from toolscope_core.catalog.schema.walking import (
+    VALUES,
+    map_objects,
+    map_references,
+    object_at,
+    references_in,
+    resolve,
+)
 from toolscope_core.model.tool import JsonObject
+
+_SCHEMAS = "#/components/schemas/"
+"""What a discriminator that gives a name alone means."""
 
 
 class OutsideError(ValueError):
@@ -102,11 +113,26 @@ class Definitions:
                 for own, name in names.items()
             }
             result = {**result, "$defs": defs}
+        result = map_objects(result, partial(_with_own_mapping, places=places), VALUES)
         if len(references) == len(targets):
             return result
         omitted = len(targets) - len(references)
         how = f"{omitted:,} of {len(targets):,} schemas that it refers to are left out"
         return marked_as_shortened(result, how)
+
+
+def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonObject:
+    """An object whose discriminator leads to what is there, and to nothing else."""
+    discriminator = node.get("discriminator")
+    mapping = object_at(discriminator, "mapping")
+    if not mapping or not isinstance(discriminator, dict) or "propertyName" not in discriminator:
+        return node
+    references = {
+        key: str(own) if "/" in str(own) else f"{_SCHEMAS}{own}" for key, own in mapping.items()
+    }
+    new = {key: places[own] for key, own in references.items() if own in places}
+    others = {key: part for key, part in discriminator.items() if key != "mapping"}
+    return {**node, "discriminator": {**others, **({"mapping": new} if new else {})}}
 
 
 def _fair_share(sizes: Iterable[int], budget: int) -> int:
