@@ -1,5 +1,6 @@
 import json
 import os
+from dataclasses import replace
 from shutil import copytree
 
 import pytest
@@ -16,7 +17,8 @@ from tests.check.compared_bundle import (
     write_catalog,
 )
 from tests.support.decisions import decision_on
-from toolscope_core.check.baseline import read_baseline
+from tests.ui.services.small_workspace import catalog
+from toolscope_core.check.baseline import catalog_changes, read_baseline
 from toolscope_core.export.bundle import zipped
 from toolscope_core.model.errors import CatalogError, ExportError
 from toolscope_core.model.pair import Pair
@@ -102,3 +104,22 @@ def test_a_pipe_is_no_baseline(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CatalogError, match=r"pipe .*neither"):
         read_baseline(tmp_path / "pipe")
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("gone", "is_gateway", "breaking"),
+    [
+        ({OTHER_MAIL}, False, []),
+        ({OTHER_MAIL}, True, [OTHER_MAIL.id]),
+        ({OTHER_MAIL, MAIL}, False, [MAIL.id, OTHER_MAIL.id]),
+        ({WEATHER}, False, [WEATHER.id]),
+    ],
+)
+def test_nobody_misses_a_tool_that_a_merge_took_away(bundle, gone, is_gateway, breaking):
+    baseline = read_baseline(bundle)
+    plan = replace(baseline.plan, gateway=is_gateway)
+    left = catalog(*(tool for tool in BEFORE.tools if tool not in gone))
+    diff = catalog_changes(baseline.catalog, left, replace(baseline, plan=plan).replaced).diff
+    assert [row.tool_id for row in diff.rows if row.change.breaking] == breaking
+    assert {row.kind for row in diff.rows} == {"removed"}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import get_args
 
 from toolscope_core.catalog.isolation import read_isolated
@@ -52,6 +53,14 @@ class Baseline:
     least_similarity: float = 0.0
     least_probability: float | None = None
     plan: PlanConfig = field(default_factory=PlanConfig)
+
+    @property
+    def replaced(self) -> dict[str, str]:
+        """The tools that merges took away, with the one that takes their calls by itself; none
+        where there are gateway tools, which pass calls on to them.
+        """
+        merged = (row for row in self.relabels if row.status == "merged" and not self.plan.gateway)
+        return {row.old_id: row.new_id for row in merged if row.new_id is not None}
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -133,9 +142,18 @@ class BaselineChanges:
         return None if left is None or right is None else Pair.of(left, right)
 
 
-def catalog_changes(old: Catalog, new: Catalog) -> BaselineChanges:
-    """The changes from ``old`` to ``new``; the order of records plays no part."""
-    changes = diff(_differing(old, new), _differing(new, old))
+def catalog_changes(
+    old: Catalog, new: Catalog, replaced: Mapping[str, str] = MappingProxyType({})
+) -> BaselineChanges:
+    """The changes from ``old`` to ``new``; the order of records plays no part. ``replaced`` are
+    tools (ids) that merges took away, with the one that takes their calls: while that is there,
+    nobody misses them.
+    """
+    kept = {tool.id for tool in new.tools}
+    changes = replace(
+        diff(_differing(old, new), _differing(new, old)),
+        replaced=frozenset(old_id for old_id, new_id in replaced.items() if new_id in kept),
+    )
     fresh = {tool.id for tool in changes.added}
     old_ids = {change.new.id: change.old.id for change in changes.changed}
     before = {tool.id: old_ids.get(tool.id, tool.id) for tool in new.tools if tool.id not in fresh}

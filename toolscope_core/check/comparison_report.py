@@ -45,7 +45,7 @@ def compare(catalog: Catalog, baseline: Baseline, judge: checks.PairJudge) -> Ga
     """The report on a catalog; only pairs with a new or changed tool are judged. Raises
     ``ModelError`` where the embedding model is missing.
     """
-    changes = catalog_changes(baseline.catalog, catalog)
+    changes = catalog_changes(baseline.catalog, catalog, baseline.replaced)
     return GateReport(
         catalog=catalog,
         changes=changes,

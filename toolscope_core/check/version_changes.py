@@ -34,11 +34,15 @@ class ToolChange:
 
 @dataclass(frozen=True, slots=True)
 class CatalogDiff:
-    """Tools that came, went and changed, each sorted by id (a changed one by its new id)."""
+    """Tools that came, went and changed, each sorted by id (a changed one by its new id).
+    ``replaced`` are the ids of those that went and that nobody calls any more: another tool takes
+    their calls by a merge that was accepted.
+    """
 
     added: tuple[Tool, ...]
     removed: tuple[Tool, ...]
     changed: tuple[ToolChange, ...]
+    replaced: frozenset[str] = frozenset()
 
     @property
     def new_ids(self) -> dict[str, str]:
@@ -49,7 +53,7 @@ class CatalogDiff:
     def rows(self) -> tuple[DiffRow, ...]:
         """Everything as one flat table: removed, renamed, changed, added."""
         removed = (
-            DiffRow("removed", t.id, FieldChange("", "removed", t.name, None, "the tool is gone"))
+            DiffRow("removed", t.id, FieldChange("", "removed", t.name, None, self._why_gone(t)))
             for t in self.removed
         )
         in_order = sorted(self.changed, key=lambda change: not change.is_renamed)
@@ -60,6 +64,9 @@ class CatalogDiff:
         )
         added = (DiffRow("added", t.id, FieldChange("", "added", None, t.name)) for t in self.added)
         return (*removed, *changed, *added)
+
+    def _why_gone(self, tool: Tool) -> str:
+        return "" if tool.id in self.replaced else "the tool is gone"
 
     @property
     def breaking(self) -> int:
