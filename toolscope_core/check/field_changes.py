@@ -1,8 +1,7 @@
 """The changes of one tool, field by field, and whether a caller of the old version breaks.
 
 A caller sends what the old version declares and nothing else, and reads what it says of the
-result. A change breaks such a caller unless ``judging.arguments.subschema`` shows that it does not,
-once both versions are written in one form (``normal_schemas``).
+result. A change breaks such a caller unless ``accepted_values`` shows that it does not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,86 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolscope_core.catalog.formats.format_table import unread
-from toolscope_core.catalog.formats.record_format import value_at
-from toolscope_core.catalog.schema.contradictions import is_of_type
-from toolscope_core.catalog.schema.walking import map_subschemas
+from toolscope_core.check.accepted_values import KEYWORDS, takes_all
 from toolscope_core.judging.arguments import subschema
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
-
-_LISTS = ("anyOf", "oneOf")
-_NUMBERS = frozenset({"integer", "number"})
-
-
-def normal_schema(schema: Any) -> Any:
-    """The schema without notes and keywords of others, fixed values as ``enum``, and alternatives
-    of different types as one list of types; ``true`` is the schema that says nothing.
-    """
-    if schema is True:
-        return {}
-    if not isinstance(schema, dict):
-        return schema
-    plain = {key: sub for key, sub in subschema.core(schema).items() if not key.startswith("x-")}
-    if plain.get("required") == []:
-        del plain["required"]
-    plain = map_subschemas(plain, lambda sub, _: normal_schema(sub))
-    if "const" in plain:
-        plain["enum"] = [plain.pop("const")]
-    for key in _LISTS:
-        if isinstance(plain.get(key), list) and len(plain[key]) == 1:
-            plain = _absorb(plain, key, plain[key])
-    for key in _LISTS:
-        if isinstance(plain.get(key), list):
-            plain = _absorb(plain, key, [_union(plain[key])]) if _union(plain[key]) else plain
-    return _sorted(plain)
-
-
-def _absorb(schema: dict[str, Any], key: str, options: list[Any]) -> dict[str, Any]:
-    """The schema with its only alternative beside it, where the two say nothing of one thing."""
-    others = {name: sub for name, sub in schema.items() if name != key}
-    (option,) = options
-    if not isinstance(option, dict) or others.keys() & option.keys():
-        return schema
-    return {**others, **option}
-
-
-def _union(options: list[Any]) -> JsonObject | None:
-    """One schema for alternatives that are all fixed values, or all of different types."""
-    if not all(isinstance(option, dict) and option for option in options):
-        return None
-    fixed = [{"enum": [None]} if option == {"type": "null"} else option for option in options]
-    if all(option.keys() == {"enum"} for option in fixed):
-        values = [value for option in fixed for value in option["enum"]]
-        one_each = len({canonical_json(value) for value in values}) == len(values)
-        return {"enum": values} if one_each else None
-    types = [subschema.type_set(option) for option in options]
-    widened = [one | (_NUMBERS if one & _NUMBERS else frozenset()) for one in types]
-    if not all(types) or sum(map(len, widened)) != len(frozenset().union(*widened)):
-        return None
-    merged: dict[str, Any] = {"type": [kind for one in types for kind in sorted(one)]}
-    for option, own in zip(options, widened, strict=True):
-        others = {key: sub for key, sub in option.items() if key != "type"}
-        if others.keys() & merged.keys() or not all(
-            own >= subschema.of_keyword(key) for key in others
-        ):
-            return None
-        merged |= others
-    return merged
-
-
-def _sorted(schema: dict[str, Any]) -> JsonObject:
-    """The schema with types and fixed values in one order, and no type that these already have."""
-    kind, values = schema.get("type"), schema.get("enum")
-    if isinstance(kind, list):
-        names = sorted(map(str, kind))
-        schema = {**schema, "type": names[0] if len(names) == 1 else names}
-    if isinstance(values, list):
-        ordered = sorted(values, key=canonical_json)
-        schema = {**schema, "enum": ordered}
-        kinds = sorted(subschema.type_set(schema))
-        if "type" in schema and all(is_of_type(value, {"type": kinds}) for value in ordered):
-            schema = {key: sub for key, sub in schema.items() if key != "type"}
-    return schema
-
 
 _Place = Literal["schema", "map", "names", "value"]
 
@@ -100,6 +22,7 @@ _INSIDE: dict[str, _Place] = {
     **dict.fromkeys(("items", "additionalProperties", "not"), "schema"),
     "required": "names",
 }
+_UNUSED_BY_THEMSELVES = frozenset(("properties", "$defs", "definitions"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +67,10 @@ class _Leaf:
 
     @property
     def constrains(self) -> bool:
-        """Whether it can rule a value out; a new property by itself cannot."""
-        if self.is_property and self.old is _ABSENT:
-            return False
-        return self.place in ("map", "names") or bool(subschema.core({self.path[-1]: True}))
+        """Whether it can rule a value out; a new property or definition by itself cannot."""
+        if self.place == "map":
+            return self.old is not _ABSENT or self.path[-2] not in _UNUSED_BY_THEMSELVES
+        return self.place == "names" or self.path[-1] in KEYWORDS
 
     def change(self, breaking: str) -> FieldChange:
         kind: Literal["added", "removed", "changed"] = "changed"
@@ -193,15 +116,12 @@ def _object(schema: JsonObject | None) -> JsonObject:
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the old version let a caller send, and the new one is not seen to take."""
     leaves = list(_leaves(old, new, ("schema",), "schema"))
-    calls = _closed(normal_schema(old))
-    safe = subschema.admits(new, calls) or subschema.admits(normal_schema(new), calls)
-    suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
-    suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
+    culprits = [] if takes_all(new, old, is_closed=True) else [x for x in leaves if x.constrains]
     culprits = [
-        s
-        for s in suspects
-        if not subschema.admits(normal_schema(_with(old, s.path[1:], s.new)), calls)
-    ] or suspects
+        leaf
+        for leaf in culprits
+        if not takes_all(_with(old, leaf.path[1:], leaf.new), old, is_closed=True, others=new)
+    ] or culprits
     for leaf in leaves:
         reason = ""
         if leaf.is_property and leaf.new is _ABSENT:
@@ -215,12 +135,10 @@ def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
 def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the new version may return and a reader of the old one does not expect."""
     leaves = list(_leaves(old, new, ("returns",), "schema"))
-    safe = subschema.admits(old, new) or subschema.admits(normal_schema(old), normal_schema(new))
-    suspects = [] if safe else [leaf for leaf in leaves if leaf.constrains]
-    suspects = [s for s in suspects if not _is_same_around(s, old, new)] or suspects
+    culprits = [] if takes_all(old, new) else [leaf for leaf in leaves if leaf.constrains]
     culprits = [
-        s for s in suspects if not subschema.admits(old, _with(old, s.path[1:], s.new))
-    ] or suspects
+        leaf for leaf in culprits if not takes_all(old, _with(old, leaf.path[1:], leaf.new))
+    ] or culprits
     for leaf in leaves:
         lost = leaf.is_property and leaf.new is _ABSENT
         yield leaf.change("the result is not what it was" if lost or leaf in culprits else "")
@@ -243,15 +161,6 @@ def _hazard(leaf: _Leaf) -> str:
     if leaf.path[1:] == ("readOnlyHint",) and leaf.old is True:
         return "it is no longer read-only"
     return ""
-
-
-def _is_same_around(leaf: _Leaf, old: JsonObject, new: JsonObject) -> bool:
-    """Whether the schema that a keyword stands in says the same in both versions."""
-    if leaf.place != "schema":
-        return False
-    sides = [value_at(side, leaf.path[1:-1]) for side in (old, new)]
-    before, after = map(normal_schema, sides)
-    return canonical_json(before) == canonical_json(after)
 
 
 def _leaves(old: Any, new: Any, path: tuple[str, ...], place: _Place) -> Iterator[_Leaf]:
@@ -287,14 +196,3 @@ def _with(schema: JsonObject, path: Sequence[str], value: Any) -> dict[str, Any]
         value = _with(part if isinstance(part, dict) else {}, rest, value)
     siblings = {name: item for name, item in schema.items() if name != key}
     return siblings if value is _ABSENT else {**siblings, key: value}
-
-
-def _closed(schema: Any) -> Any:
-    """The schema of calls that send what is declared and nothing else."""
-    if not isinstance(schema, dict):
-        return schema
-    shut = {**schema, "items": _closed(schema["items"])} if "items" in schema else dict(schema)
-    if isinstance(schema.get("properties"), dict):
-        shut["properties"] = {name: _closed(sub) for name, sub in schema["properties"].items()}
-        shut.setdefault("additionalProperties", False)
-    return shut
