@@ -81,14 +81,57 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
     own = {plain_text(tool.name), tool.name}
     reported: set[tuple[str, str]] = set()
     for passage in texts:
-        if " " not in passage.text or passage.path in ("name", "server"):
+        if " " not in passage.text or passage.path in ("name", "server", "raw/id"):
             continue  # names, keys and types are no prose
         text = plain_text(passage.text)
         for name in sorted(_cited(text, names) - own):
-            finding = _citation(tool, passage, text, name, names.owners[name])
+            finding = _citation(tool, passage, text, name, names)
             if (finding.code, finding.severity) not in reported:
                 reported.add((finding.code, finding.severity))
                 yield finding
+        stranger = _ordered_stranger(tool, text, names)
+        if stranger and ("cites-tool", "warn") not in reported:
+            reported.add(("cites-tool", "warn"))
+            yield _order_finding(tool, Passage(passage.path, text), stranger)
+
+
+_ORDERS_STRANGER = re.compile(
+    rf"\b(?:whenever|(?:each|every|any)\W+(?:time|call\W+(?:of|to)))\W+{suspicious_wording.FEW}{_CITED}"
+    rf"[^\n]*\b(?:add|set|change|bcc|replace|append|redirect|must|should|pass|include)\b"
+    rf"|{_CITED}\W+(?:must|should|has\W+to|is\W+to)\W+be\W+(?:skipped|replaced|avoided|ignored)"
+    rf"|\bcalls?\W+to\W+{_CITED}\W+(?:are|is|must|should)\W+{suspicious_wording.FEW}(?:replaced|redirected|routed)"
+    rf"|\b(?:set|change|override)\W+the\W+\w+\W+(?:parameter|argument|field)\W+of\W+{_CITED}"
+    rf"|\b(?:set|change|override)\W+the\W+\w+\W+(?:field\W+)?of\W+{_CITED}\W+to\b"
+    rf"|\btell\W+{_CITED}\W+to\b|\bbcc\b[^\n]*{_CITED}|{_CITED}[^\n]*\bbcc\b",
+    re.IGNORECASE,
+)
+"""Orders about a tool that no list here has: what a stranger has no business to say of one."""
+_SNAKE = re.compile(r"(?<![\w./$<{\[])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/=.])")
+
+
+def _ordered_stranger(tool: Tool, text: str, names: ToolNames) -> str:
+    """A name like that of a tool, of none here, that a text gives orders about; else empty."""
+    if "_" not in text:
+        return ""
+    own = {tool.name, *(parameter.name for parameter in tool.parameters)}
+    strangers = (one for one in _SNAKE.findall(text) if one not in names.owners and one not in own)
+    return next(
+        (
+            name
+            for name in dict.fromkeys(strangers)
+            if any(map(_ORDERS_STRANGER.search, _sentences(text, name)))
+        ),
+        "",
+    )
+
+
+def _order_finding(tool: Tool, passage: Passage, name: str) -> Finding:
+    label = name.replace("{", "{{").replace("}", "}}")
+    message = (
+        f"The {{field}} says how {label!r}, a tool that is not in the catalog, is to be used; "
+        "check what it says of it."
+    )
+    return passage.finding(tool.id, "warn", "cites-tool", message, passage.text.find(name))
 
 
 def _cited(text: str, names: ToolNames) -> set[str]:
@@ -99,12 +142,13 @@ def _cited(text: str, names: ToolNames) -> set[str]:
     return names_found
 
 
-def _citation(tool: Tool, passage: Passage, text: str, name: str, owners: set[str]) -> Finding:
+def _citation(tool: Tool, passage: Passage, text: str, name: str, names: ToolNames) -> Finding:
+    owners = names.owners[name]
     at = text.find(name)
     plain = Passage(passage.path, text)
     label = visible(name).replace("{", "{{").replace("}", "}}")
     sentences = [*_sentences(text, name)]
-    redefines = any(map(REDEFINES.search, sentences))
+    redefines = name in names.rare and any(map(REDEFINES.search, sentences))
     is_one_list = not tool.server and owners == {""}
     if not is_one_list:
         redefines = redefines or any(map(COMES_FIRST.search, sentences))
@@ -141,6 +185,8 @@ def _sentences(text: str, name: str) -> Iterator[str]:
             yield sentence
 
 
+_BORDER = re.compile(r"[\W_]|[a-z][A-Z]")
+"""Between the words of a name: one word alone is the name of many tools."""
 ADDED = {
     "hidden-unicode": "hidden characters",
     "redefines-tool": "rules for other tools",
@@ -148,11 +194,15 @@ ADDED = {
     "insists": "pressure to use it",
     "ordering-claim": "a claim to come before other tools",
     "asks-context": "a question for the conversation or the prompt",
+    "takes-secret": "an order to give secrets away",
+    "unexpected-sink": "a place that data goes to",
+    "encoded-order": "orders in code",
     "secret-path": "a path where secrets are kept",
     "active-markup": "images, links or scripts",
     "padding": "text pushed out of view",
 }
-MILD = {"insists"}  # not enough where only the names agree
+MILD = {"insists", "active-markup", "secret-path", "ordering-claim"}
+"""What is not enough where only the names agree: tools of one job hold it too."""
 COPIED = 0.85
 IN_ORDER = 0.4
 LONGER = 3
@@ -200,7 +250,7 @@ class _Originals:
 
     def of(self, tool: Tool, by_name: bool) -> Tool | None:
         """The first original by name, else by id among those whose words are copied."""
-        if by_name and tool.server:
+        if by_name and tool.server and _BORDER.search(tool.name):
             for other in self._by_name.get(name_key(tool.name), ()):
                 if other.server and other.server != tool.server:
                     return other

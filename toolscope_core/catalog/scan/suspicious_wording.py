@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from toolscope_core.catalog.scan.hidden import Passage
+from toolscope_core.catalog.scan.encoded import COMMAND, decoded_texts
+from toolscope_core.catalog.scan.hidden import Passage, visible
 from toolscope_core.catalog.scan.lookalikes import plain_text
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.tool import Parameter, Tool
@@ -44,10 +45,64 @@ _KEPT_QUIET = (
     rf"\b{_NOT}\W+{FEW}(?:mention|reveal|disclose|repeat)\W+(?:this|these|that|it)\b",
     rf"\b(?:hide|hidden|conceal|keep|kept)\W+{WORD}{{0,4}}(?:secret\W+)?from\W+(?:the\W+)?"
     r"(?:users?|humans?)\b",
+    r"\bno\W+need\W+to\W+(?:bring|mention|tell|inform|report|raise)\b"
+    + rf"\W+{WORD}{{0,5}}(?:user|human|person)s?\b",
+    r"\b(?:keep|stay|remain)\W+(?:quiet|silent)\W+(?:about|on)\W+(?:the|this|that|it|any)\b",
+    r"\b(?:tell|inform|notify|alert)s?\W+(?:nobody|no\W+one|none)\b",
+    r"\b(?:so\W+that|make\W+sure|ensure|see\W+to\W+it)\W+"
+    + FEW
+    + r"(?:users?|humans?|person|nobody|no\W+"
+    r"one|anyone)\W+"
+    + FEW
+    + r"(?:never|not|no|cannot|can['’]?t|does\W+not)?\W*(?:sees?|knows?|notices?|"
+    r"learns?|finds?\W+out|hears?)\b(?<!users see)(?<!user sees)",
+    r"\bunder\W+no\W+circumstances\W+" + FEW + r"(?:reveal|mention|disclose|tell|say|admit)\b",
+    rf"\b{_NOT}\W+{FEW}(?:reveal|mention|disclose|admit|confess)\W+(?:to\W+(?:anyone|anybody)\W+)?that\b",
+    r"\bmake\W+no\W+(?:mention|note)\W+of\b|\bnever\W+let\W+on\b|\bsay\W+a\W+word\W+about\b",
+    r"\b(?:the\W+user|nobody|no\W+one)\W+(?:is\W+(?:not|never)\W+to|must|should|may|can)\W+"
+    r"(?:not\W+|never\W+)?(?:learn|know|be\W+(?:told|informed)|notice|find\W+out)\b(?=\W+(?:of|that|"
+    r"about))",
+    r"\bwithout\W+(?:asking|telling|informing|notifying|alerting)\W+(?:for\W+)?(?:the\W+)?users?\b",
+    rf"\b(?:leave|omit|drop|skip|strip)\W+{WORD}{{1,5}}(?:out\W+of|from)\W+(?:your|the)\W+"
+    r"(?:reply|answer|summary|report|response)\b",
+    r"\bhide\W+from\W+(?:the|your)\W+(?:person|human|operator)\b|\bact\W+as\W+if\W+(?:nothing|no)\b",
     r"\busers?\W+(?:must|should|need|does|do|may|can)\W*(?:not|n['’]t|never)\W+" + FEW + r"(?:"
     r"know|see|notice|learn|find\W+out|be\W+(?:told|informed|asked|notified))\b",
 )
+_BEFORE = r"(?:previous|prior|above|earlier|preceding|initial|original|existing|system)"
+_RULES_GIVEN = r"(?:instructions?|directions?|directives?|rules?|guidelines?|polic(?:y|ies)|orders)"
 _ORDERS = (
+    r"\b(?:ignore|disregard|forget|skip)\W+(?:all\W+|everything\W+)?(?:of\W+)?(?:the\W+)?"
+    r"(?:above|previous|preceding|foregoing)\b(?=\W*(?:[.,;:!]|and\b|then\b|\Z))",
+    r"\b(?:disregard|forget|ignore)\W+(?:what|everything|all|anything)\W+(?:that\W+)?you\W+"
+    r"(?:were|have\W+been|are)\b",
+    rf"\b(?:forget|drop|set\W+aside|abandon|discard|override|violate|break)\W+(?:your|all|any|the)"
+    rf"\W+{WORD}{{0,2}}(?:{_RULES_GIVEN}\b(?=\W+(?:you\b|given|and\b|for\W+this)|\W*[.;,])"
+    rf"|{_BEFORE}\W+{_RULES_GIVEN}\b)",
+    rf"\b(?:your|all|the|any)\W+(?:{_BEFORE}\W+)?{_RULES_GIVEN}\W+{WORD}{{0,4}}(?:void|"
+    r"(?:no\W+longer|do\W+not|don['’]t)\W+(?:apply|count|hold|matter))\b",
+    r"\b(?:everything|anything|all)\W+(?:that\W+was\W+)?(?:said|written|stated)\W+(?:earlier|before|"
+    r"above)\W+(?:no\W+longer|does\W+not|is\W+void)",
+    rf"\b(?:your|earlier|previous|prior|above)\W+{FEW}(?:{_RULES_GIVEN}|guidance|prompt|wishes)\W+{WORD}"
+    r"{0,4}?(?:cancel\w*|void|off|suspended|obsolete|lifted|revoked|replaced|overruled|second\W+to"
+    r"|set\W+aside)\b",
+    r"\b(?:safety|security|content|usage|moderation)\W+(?:rules?|guidelines?|polic(?:y|ies)|filters?)"
+    r"\W+"
+    + WORD
+    + r"{0,4}?(?:cancelled|void|off|suspended|lifted|disabled|do(?:es)?\W+not\W+apply)\b",
+    r"\btreat\W+(?:what|whatever|everything|anything|your|the)\W+"
+    + WORD
+    + r"{0,6}?(?:untrue|false|"
+    r"void|(?:switched\W+)?off|cancelled|obsolete|ignored)\b",
+    r"\bpay\W+no\W+(?:attention|heed)\W+to\W+(?:the|your|any)\W+"
+    rf"(?:system|developer|operator|user|{_RULES_GIVEN})",
+    r"\b(?:do\W+not|don['’]t|never)\W+(?:follow|obey|heed)\W+(?:the|your|any)\W+(?:operator|developer"
+    rf"|system|user|owner)(?:['’]s)?\W+{WORD}{{0,2}}{_RULES_GIVEN}",
+    r"\bfrom\W+(?:now|here)\W+on,?\W+(?:you\b|obey|comply|follow|act\b|answer)",
+    r"\b(?:reveal|print|show|repeat|output|expose|start\W+every\W+answer\W+with)\W+"
+    + WORD
+    + r"{0,4}?(?:your\W+(?:system|initial|hidden|original)|(?:the|your)\W+(?:hidden|system))\W+"
+    r"(?:prompt|instructions?|message)",
     r"\b(?:ignor|disregard|forget|overrid|bypass|discard)(?:e|es|ing|ting)?\W+" + FEW + r"(?:"
     r"(?:previous|prior|above|earlier|preceding|existing|original|system|safety|other)\W+"
     + FEW
@@ -64,6 +119,80 @@ _ORDERS = (
     + FEW
     + rf"(?:{_TAKES}|(?:add|include|read|write|run|execute|save|store|call|invoke)\b)",
 )
+
+_CHANGES = (
+    r"\b(?:after|once|following|when|on)\W+" + WORD + r"{0,6}?(?:approv\w+|reviewe?d?|accepted|"
+    r"trusted|install\w+|(?:first|second|third)\W+(?:\w+\W+)?(?:calls?|use))\b\W+"
+    + WORD
+    + r"{0,5}?"
+    r"(?:this\W+description|another\W+description|(?:the|its)\W+(?:description|behaviou?r)(?!\W+of)|(?:new|fresh|other|"
+    r"further)\W+(?:instructions?|directions?)|the\W+tool\W+(?:does|behaves|becomes))",
+    r"\b(?:this\W+(?:text|description)|(?:real|actual|true)\W+instructions?|behaviou?r)\W+"
+    + FEW
+    + r"(?:chang\w+|switch\w*|replac\w+|loaded|fetched|updated|differ\w*)\W+"
+    + WORD
+    + r"{0,4}?(?:after|once|when|following)\b",
+)
+"""That a text is not what was, or will be, approved."""
+_HANDS_OVER = (
+    r"(?:put|pass|include|attach|supply|hand\W+over|fetch|read|reads|grab|copy|posts?|transmits?"
+    r"|forwards?|sends?|give|collect|upload|open)"
+)
+_SECRET = (
+    r"(?:passwords?|(?:private|ssh|api|access)\W+keys?|(?:access\W+)?tokens?|credentials|cookies"
+    r"|secrets|login\W+data|keychain)\b"
+)
+_AWAY = (
+    r"(?:(?:to|at)\W+(?:an?|the|our)\W+(?:outside|external|remote|collector|attacker\w*|statistics"
+    r"|analytics|\w+\W+server)|(?:in|into|as)\W+(?:(?:the|an?)\W+)?(?:\w+\W+){0,2}(?:argument|field|note"
+    r"|context|side\w*|trace|extra)\b|and\W+(?:pass|give|include|send|put|copy)\W+(?:it"
+    r"|them|what)\b|so\W+that\W+it\W+works)"
+)
+_EXPLAINS = re.compile(
+    r"\b(?:detect|flag|recogni[sz]|classif|identif|analy[sz]|block|explain|document|describ|warn|"
+    r"report|scan|check|teach|protect|prevent|filter|guard|catch|reject|inspect)\w*\W+"
+    + WORD
+    + r"{0,6}?(?:prompts?|texts?|messages?|descriptions?|instructions?|requests?|tools?|attacks?|"
+    r"injections?|jailbreaks?|attempts?|whether|how|what|when|leaked|repositories|phrases?)\b"
+    r"|\b(?:sample|example|expected|mock|canned|training|dummy|illustrative|test)s?\W+"
+    + WORD
+    + r"{0,3}?(?:outputs?|responses?|answers?|texts?|repl(?:y|ies)|attacks?|prompts?|used)\b"
+    r"|\b(?:such\W+as|e\.g\.|for\W+example|for\W+instance)\W|\battack(?:s|er|ers)?\b"
+    r"|\b(?:like|say|says|write|writes)\W{0,2}[\"'“‘`]",
+    re.IGNORECASE,
+)
+"""What makes the order after it, in the same sentence, one that is spoken of and not given."""
+_CLAUSE = re.compile(
+    r"(?<!e\.g)[.;!?]['\"”’)]?(?=\s|\Z)|\n|,\W+then\b|\b(?:also|and\W+then|instead)\b",
+    re.IGNORECASE,
+)
+_LISTS_TAGS = re.compile(
+    r"\b(?:allow|support|permit|accept|subset|saniti[sz]|remov|strip|escap|tags?\b|elements?\b|such\W+as"
+    r"|e\.g\.)",
+    re.IGNORECASE,
+)
+_RUNS = re.compile(r"//|\(|\bon[a-z]{3,20}\s*=", re.IGNORECASE)
+"""What a tag that is only named does not hold: an address, a call, a handler."""
+_EXPLAINED = frozenset(
+    ("instruction-like", "asks-context", "secret-path", "takes-secret", "unexpected-sink")
+)
+
+
+def _is_explained(plain: str, match: re.Match[str], cue: re.Pattern[str] = _EXPLAINS) -> bool:
+    """Whether the sentence up to a match says that it quotes, tests or looks for such words."""
+    at = match.start()
+    starts = [cut.end() for cut in _CLAUSE.finditer(plain, max(0, at - 300), at)]
+    return cue.search(plain, starts[-1] if starts else max(0, at - 300), at) is not None
+
+
+def _is_listed(plain: str, match: re.Match[str]) -> bool:
+    """Whether markup is only named, in a list of what is allowed or taken out."""
+    tag = plain[match.start() : max(match.end(), plain.find(">", match.end()))]
+    return not _RUNS.search(tag) and _is_explained(plain, match, _LISTS_TAGS)
+
+
+def _never(_plain: str, _match: re.Match[str]) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +211,10 @@ class WordingRule:
     def search(self, text: str, lower: str) -> re.Match[str] | None:
         for word in self.needs:  # a loop: `any` over a generator takes twice the time
             if word in lower:
-                return self.pattern.search(text)
+                matches = self.pattern.finditer(text)
+                is_harmless = _is_listed if self.code == "active-markup" else _never
+                is_harmless = _is_explained if self.code in _EXPLAINED else is_harmless
+                return next((one for one in matches if not is_harmless(text, one)), None)
         return None
 
 
@@ -99,7 +231,11 @@ _RULES = (
         "ignor disregard must shall required mention reveal disclose repeat forget overrid "
         "bypass discard user human person anyone anybody < [ system "
         "developer assistant instruction directive orders longer now attention silently secretly "
-        "covertly quietly discreetly asked mode injection http @ llm language ai: note message",
+        "covertly quietly discreetly asked mode injection http @ llm language ai: note message "
+        "above previous preceding prior earlier rules quiet silent mention nobody asking telling "
+        "reply answer summary act as let on say a word told prompt no one approv review trust "
+        "accept install calls second use guidance wishes treat safety policy sure so that "
+        "circumstances rely admit confess relied",
         *_ORDERS,
         *_KEPT_QUIET,
         rf"\b{_NOT}\W+{FEW}(?:show|explain|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}"
@@ -114,6 +250,49 @@ _RULES = (
         r"(?:ai|llms?|language\W+models?|assistants?)\b",
         r"\b(?:developer|god|dan)\W+mode\W+(?:is\W+)?(?:on|enabled|active)|\bprompt\W+injection\b",
         rf"\b{_TAKES}\W+{WORD}{{0,8}}(?:to|at)\W+(?:https?://|[\w.+-]+@[\w-]+\.\w)",
+        *_CHANGES,
+    ),
+    _rule(
+        "takes-secret",
+        "orders what is secret to be given away; leave the tool out",
+        "key password credential token cookie secret login keychain clipboard",
+        rf"\b{_HANDS_OVER}\W+{WORD}{{0,9}}?{_SECRET}(?:\W+{WORD}{{0,9}}?|\W+){_AWAY}",
+        r"\b(?:the|any|every|all)\W+(?:value|values|contents?|export|text)\W+of\W+"
+        + FEW
+        + r"\w*(?:key|token|secret|password|clipboard)s?\b\W+"
+        + WORD
+        + r"{0,4}?(?:parameter|argument|"
+        r"field)\b",
+        r"\b(?:password\W+manager|key\W+files?|session\W+cookies?|clipboard)(?:['’]s)?\b\W+"
+        + WORD
+        + r"{0,9}?(?:parameter|argument|field|first)\b",
+        r"\b(?:secretly|submit|look\W+into|insert)\W+"
+        + WORD
+        + r"{0,8}?(?:clipboard|key\W+files?|session"
+        r"\W+cookies?|password\W+manager|keychain)\b",
+        rf"\b{_HANDS_OVER}\W+{WORD}{{0,9}}?{_SECRET}\W+{WORD}{{0,3}}?(?:in|from|stored\W+in|of)\W+the\W+"
+        rf"(?:browser|environment|keychain)\b",
+    ),
+    _rule(
+        "unexpected-sink",
+        "says that what it gets goes to a place that has nothing to do with the job",
+        "external outside remote third unrelated our another server @ http transcript",
+        r"\b(?:also|additionally|and|while|every\W+run)\W+"
+        + FEW
+        + r"(?:e-?mails?|mails?|ships?|sends?|posts?"
+        r"|forwards?|reports?|uploads?)\W+"
+        + WORD
+        + r"{0,6}?(?:transcript|source|conversation|chat|"
+        r"copy|everything)\W+" + WORD + r"{0,4}?(?:to|at)\W",
+        r"(?:\b(?:also|additionally|and|then|while)\b|[,;])\W+" + FEW + r"(?:posts?|posting|sends?"
+        r"|sending|sent|uploads?|uploading|forwards?|forwarded|transmits?|transmitted|mirrors?|writes?"
+        r"|copies|streams?|executes?|runs?|emails?|mails?|ships?|reports?|relays?|beams?)\b\W+"
+        + WORD
+        + r"{0,8}?(?:external|outside|third|unrelated"
+        r"|remote|our|attacker['’]?s?)\W+"
+        + FEW
+        + r"(?:hosts?|endpoint|part(?:y|ies)|collector|address"
+        r"|webhook|analytics|server|statistics|log)\b",
     ),
     _rule(
         "insists",
@@ -134,7 +313,7 @@ _RULES = (
         rf"every|each|the)\W+(?:of\W+(?:the|your)\W+)?(?:other|others|another|remaining)\W+{FEW}{_TOOLS}",
         rf"\b(?:before|prior\W+to|ahead\W+of)\W+{FEW}(?:any|every|each|all)\W+{FEW}(?:tools?|function"
         r"\W+calls?|tool\W+calls?|tool\W+use)\b",
-        r"\b(?:all|every|any|the)\W+(?:of\W+the\W+)?other\W+"
+        r"(?<!\bif )(?<!\bwhen )\b(?:all|every|any|the)\W+(?:of\W+the\W+)?other\W+"
         + FEW
         + rf"{_TOOLS}\W+(?:is|are|must|should"
         r"|have|has|will|may|can)\W+"
@@ -157,7 +336,7 @@ _RULES = (
         r"(?:full|entire|complete|whole|verbatim)\W+)"
         r"(?:conversation|chat|message|dialog(?:ue)?)s?\W+(?:history|context|logs?|transcript|so\W+far)\b",
         rf"(?:{_GIVES}|\A\W*)(?:your|the)\W+(?:full\W+|entire\W+|complete\W+)?"
-        r"(?:system|developer|initial)\W+(?:prompt|instructions|message)\b",
+        r"(?:system|developer|initial)\W+(?:prompt|instructions|message)\b(?!\W+or\b)",
         r"\b(?:dump|print|send|paste|attach|collect|forward|upload|copy|exfiltrate|leak|contents?\W+of)"
         rf"\W+{WORD}{{0,4}}(?:environment|env)\W+var(?:iable)?s\b",
         rf"{_GIVES}(?:names|list|descriptions|schemas)\W+(?:and\W+\w+\W+)?of\W+(?:all|every|the\W+other|"
@@ -205,7 +384,7 @@ _FROM_USERS = re.compile(
     re.IGNORECASE,
 )
 """What is to be kept from the person who is served."""
-_TAKES_SECRETS = frozenset(("secret-path", "asks-context"))
+_TAKES_SECRETS = frozenset(("secret-path", "asks-context", "takes-secret"))
 PADDING = re.compile(r"\s{80,}|(?:\n[ \t\r]*+){12,}")
 FORMATTING = re.compile(
     r"</?(?:b|i|u|em|strong|br|p|ul|ol|li|code|pre|h[1-6]|div|span|table|tr|td|th|hr|sup|sub)\s*/?>",
@@ -263,6 +442,14 @@ def _hits(plain: str) -> Iterator[Hit]:
             quotation = f" “{literal}”" if quoted else ""
             message = f"The {{field}}{quotation} {rule.sentence}."
             yield Hit("warn", rule.code, message, match.start())
+    for text, at in decoded_texts(plain):
+        if COMMAND.search(text) or any(
+            rule.search(text, text.lower()) for rule in _RULES if rule.code in _EXPLAINED
+        ):
+            shown = visible(" ".join(text.split())[:60]).replace("{", "{{").replace("}", "}}")
+            message = f"The {{field}} holds orders in code, “{shown}”; leave this tool out."
+            yield Hit("block", "encoded-order", message, at)
+            break
     secret = _FROM_USERS.search(plain) if codes & _TAKES_SECRETS else None
     if secret:
         message = (
@@ -290,7 +477,8 @@ def find_order(passage: Passage) -> Finding | None:
     the user.
     """
     plain = read_wording(passage.text).plain
-    match = _ORDER.search(plain)
+    orders = (one for one in _ORDER.finditer(plain) if not _is_explained(plain, one))
+    match = next(orders, None)
     if match is None:
         return None
     quoted = " ".join(match.group().split())[:60].replace("{", "{{").replace("}", "}}")
