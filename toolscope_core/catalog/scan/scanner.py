@@ -102,7 +102,13 @@ _ORDERS_STRANGER = re.compile(
     rf"|\bcalls?\W+to\W+{_CITED}\W+(?:are|is|must|should)\W+{suspicious_wording.FEW}(?:replaced|redirected|routed)"
     rf"|\b(?:set|change|override)\W+the\W+\w+\W+(?:parameter|argument|field)\W+of\W+{_CITED}"
     rf"|\b(?:set|change|override)\W+the\W+\w+\W+(?:field\W+)?of\W+{_CITED}\W+to\b"
-    rf"|\btell\W+{_CITED}\W+to\b|\bbcc\b[^\n]*{_CITED}|{_CITED}[^\n]*\bbcc\b",
+    rf"|\btell\W+{_CITED}\W+to\b|\bbcc\b[^\n]*{_CITED}|{_CITED}[^\n]*\bbcc\b"
+    rf"|\b(?:prior\W+to|any\W+call\W+of|replying\W+through|if\W+the\W+agent\W+uses)\W+{suspicious_wording.FEW}{_CITED}"
+    rf"|\b(?:use|choose|prefer|take)\W+this\W+{suspicious_wording.FEW}(?:instead\W+of|over|rather\W+than|and\W+never)\W+{suspicious_wording.FEW}{_CITED}"
+    rf"|{_CITED}\W+(?:only\W+works|must|needs)\b|\bshould\W+(?:invoke|call|run)\W+{_CITED}"
+    rf"|\bafter\W+{_CITED}\W+(?:finishes|returns|runs|completes)\b|\bfrom\W+field\W+of\W+{_CITED}"
+    rf"|\b(?:skip|never\W+(?:call|use)|do\W+not\W+(?:call|use))\W+{suspicious_wording.FEW}{_CITED}"
+    rf"|\brun\W+{_CITED}\W+(?:once|twice|again)|\bcall\W+{_CITED}\W+before\W+(?:running|using|calling)\W+this",
     re.IGNORECASE,
 )
 """Orders about a tool that no list here has: what a stranger has no business to say of one."""
