@@ -120,7 +120,7 @@ def without_code(markdown):
 def test_no_text_of_a_catalog_is_outside_code(told):
     report, failed, items = told
     text = pull_request_summary(report, failed, items)
-    left = without_code(text)
+    left = re.sub(r"</?(?:details|summary)>", "", without_code(text))
     assert not LIVE_MARKDOWN.search(left)
     assert set(re.findall(r"\]\((.*?)\)", left)) == {f"<{i.address}>" for i in items if i.address}
     assert "the check fails" in left and "**2 new overlaps, at most 0 allowed**" in left
@@ -128,7 +128,10 @@ def test_no_text_of_a_catalog_is_outside_code(told):
     parsed = MarkdownIt("commonmark").enable("table").parse(text)
     inline = [token for block in parsed for token in block.children or ()]
     assert not {"image", "html_inline"} & {token.type for token in inline}
-    assert "html_block" not in {block.type for block in parsed}
+    html_blocks = [block.content for block in parsed if block.type == "html_block"]
+    assert all(
+        re.fullmatch(r"</?details>(<summary>\d+ more</summary>)?\s*", b) for b in html_blocks
+    )
     assert any(ALIVE.split(maxsplit=1)[0] in t.content for t in inline if t.type == "code_inline")
     passing = pull_request_summary(report, (), items)
     assert "the check passes" in passing
@@ -148,8 +151,20 @@ def test_a_summary_stays_short(told):
     text = pull_request_summary(report, failed, many)
     assert len(text) <= MOST_CHARACTERS
     assert "cut here" in text.splitlines()[-1]
-    few = pull_request_summary(report, failed, [GateItem("warn", ("t",), "x")] * 30)
-    assert few.endswith("- and 5 more\n")
+    assert text.count("<details>") == text.count("</details>") == 1
+    few = pull_request_summary(report, failed, [GateItem("warn", ("t",), "x")] * 35)
+    assert "- and 5 more\n" in few
+
+
+def test_the_worst_five_come_first_and_the_rest_is_folded(told):
+    report, failed, _ = told
+    items = [
+        GateItem(name, (f"{name}-{n}",), "x") for name in ("changed", "overlap") for n in "abcd"
+    ]
+    top, fold = pull_request_summary(report, failed, items).split("<details>")
+    assert [name in top for name in ("overlap-d", "changed-a", "changed-b")] == [True, True, False]
+    assert "changed-b" in fold and "3 more" in fold and "overlap-a" not in fold
+    assert "<details>" not in pull_request_summary(report, failed, items[:5])
 
 
 def test_junit_has_a_suite_a_check_and_failures_only_where_it_fails(told):

@@ -197,8 +197,10 @@ MOST_CHARACTERS = 60_000
 """A comment of a pull request may have 65,536 characters."""
 _MOST_ITEMS = 25
 _MOST_DETAILS = 8
+_MOST_WORST = 5
 _LONGEST_PULL_REQUEST_SUMMARY = 300
-_CUT = "\nThe report is cut here; the other reports of this run have everything.\n"
+_FOLD, _END_OF_FOLD = "\n<details><summary>{}</summary>\n", "\n</details>\n"
+_CUT = f"{_END_OF_FOLD}\nThe report is cut here; the other reports of this run have everything.\n"
 
 
 def pull_request_summary(
@@ -229,22 +231,39 @@ def _blocks(
     yield f"## Tool catalog: {'the check fails' if failures else 'the check passes'}\n\n"
     yield "".join(f"- **{one.reason}**\n" for one in failures) + ("\n" if failures else "")
     yield f"{quantity(len(report.catalog.tools), 'tool')}; {change_counts(report.changes.diff)}.\n"
+    ranked = _worst_first([item for item in items if item.tools], failures)
+    worst, rest = ranked[:_MOST_WORST], ranked[_MOST_WORST:]
+    if worst:
+        yield "\n### The worst first\n\n"
+    titles = {check.name: check.title for check in CHECKS}
+    yield from (_item(item, f"{titles[item.check]}: ") for item in worst)
     yield from _tokens(report)
+    if not rest:
+        return
+    yield _FOLD.format(f"{len(rest):,} more")
     for check in CHECKS:
-        cases = [item for item in items if item.check == check.name and item.tools]
+        cases = [item for item in rest if item.check == check.name]
         if not cases:
             continue
         yield f"\n### {check.title} ({len(cases):,})\n\n"
         yield from map(_item, cases[:_MOST_ITEMS])
         if len(cases) > _MOST_ITEMS:
             yield f"- and {len(cases) - _MOST_ITEMS:,} more\n"
+    yield _END_OF_FOLD
 
 
-def _item(item: GateItem) -> str:
+def _worst_first(items: Sequence[GateItem], failures: Sequence[Failure]) -> list[GateItem]:
+    """The cases that fail first, then warnings, then notes; else in the order they have."""
+    failing = {one.check for one in failures}
+    notes = {check.name for check in CHECKS if check.level == "note"}
+    return sorted(items, key=lambda item: (item.check not in failing, item.check in notes))
+
+
+def _item(item: GateItem, title: str = "") -> str:
     link = f" · [open the pair](<{item.address}>)" if item.address else ""
     ids = item.tools[:_MOST_DETAILS]
     others = f" and {len(item.tools) - len(ids)} more" if len(item.tools) > len(ids) else ""
-    lines = [f"- {', '.join(map(code, ids))}{others}: {item.summary}{link}"]
+    lines = [f"- {title}{', '.join(map(code, ids))}{others}: {item.summary}{link}"]
     lines += [f"  - {code(detail)}" for detail in item.details[:_MOST_DETAILS]]
     if len(item.details) > _MOST_DETAILS:
         lines.append(f"  - and {len(item.details) - _MOST_DETAILS} more")
