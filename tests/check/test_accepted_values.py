@@ -133,12 +133,14 @@ def neighbour(draw, one):
     if key == "properties":
         name = draw.choice(sorted(value))
         return {**one, key: {**value, name: neighbour(draw, value[name])}}
+    if key == "required":
+        return {**one, key: sorted({*value} ^ {draw.choice(sorted(one["properties"]))})}
     if key == "items":
         return {**one, key: neighbour(draw, value)}
-    if isinstance(value, bool):
-        return {**one, key: not value}
     if isinstance(value, int):
-        return {**one, key: max(value + draw.choice([-1, 1]), 1 if key == "multipleOf" else 0)}
+        least = 1 if key == "multipleOf" else 0
+        moved = max(value + draw.choice([-1, 1]), least)
+        return {**one, key: not value if isinstance(value, bool) else moved}
     if key in ("anyOf", "oneOf", "allOf"):
         return {**one, key: [neighbour(draw, value[0]), *value[1:]]}
     if key == "enum" and draw.random() < 0.5:

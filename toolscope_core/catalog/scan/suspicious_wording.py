@@ -232,10 +232,11 @@ _RULES = (
         "bypass discard user human person anyone anybody < [ system "
         "developer assistant instruction directive orders longer now attention silently secretly "
         "covertly quietly discreetly asked mode injection http @ llm language ai: note message "
-        "above previous preceding prior earlier rules quiet silent mention nobody asking telling "
-        "reply answer summary act as let on say a word told prompt no one approv review trust "
-        "accept install calls second use guidance wishes treat safety policy sure so that "
-        "circumstances rely admit confess relied",
+        "above previous preceding prior earlier rules quiet silent nobody asking telling "
+        "reply answer summary nothing never word told prompt approv review trust accept install "
+        "calls second guidance guidelines wishes "
+        "treat safety policy circumstances rely relied admit confess "
+        "tell inform notify alert note",
         *_ORDERS,
         *_KEPT_QUIET,
         rf"\b{_NOT}\W+{FEW}(?:show|explain|report|ask|let)(?:ing)?\W+{WORD}{{0,5}}"
