@@ -237,11 +237,3 @@ def test_words_of_a_server_that_were_not_there_fail_the_gate(judge):
     assert [one.server for one in report.findings if one.severity == "block"] == ["alpha"]
     assert [one.check for one in failed(report, fail_on={"block"})] == ["block"]
     assert not compare(of(order), replace(old, catalog=of(order)), judge).findings
-
-
-def test_a_tool_that_the_bundle_merged_away_may_go(judge):
-    row = Relabel(OTHER_MAIL.id, OTHER_MAIL.name, MAIL.id, MAIL.name, "", "merged")
-    gone = catalog(*(tool for tool in BEFORE.tools if tool.id != OTHER_MAIL.id))
-    merged = compare(gone, Baseline(BEFORE, relabels=(row,)), judge)
-    assert (len(merged.changes.diff.removed), merged.changes.diff.breaking) == (1, 0)
-    assert compare(gone, Baseline(BEFORE), judge).changes.diff.breaking == 1

@@ -62,7 +62,7 @@ def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[P
     Raises ``ConfigError`` for a folder that is none.
     """
     rows, before = checks.gone_tools(report.changes, baseline), report.changes.old_ids
-    merged = baseline.merged_ids
+    merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
     still = (t.name for t in report.catalog.tools if before.get(t.id, t.id) not in merged)
     return replace(report, texts=search_below(texts, gone_names(rows, still)))
 
