@@ -303,13 +303,13 @@ def test_the_action_checks_and_says_so(repository, installed, environ, tmp_path)
     suffixes = {path.suffix for path in report.iterdir()}
     assert suffixes == {".md", ".xml", ".sarif", ".txt"}
     text = (tmp_path / "toolscope-comment.md").read_text()
-    assert "### New overlaps (1)" in text and "localhost:8501/overlap?catalog=" in text
+    assert "1 new overlap" in text and "localhost:8501/overlap?catalog=" in text
     new, _ = runner.comment()
     assert "POST" in new and "repos/ada/desk/issues/5/comments" in new
     again, _ = runner.comment(GH_COMMENT="77\n78\n")
     assert "PATCH" in again and "repos/ada/desk/issues/comments/77" in again
     for environ in ({"GH_REFUSES": "yes"}, {"GH_TOKEN": ""}, {"PULL_REQUEST": ""}):
-        assert "### New overlaps (1)" in runner.comment(**environ)[1]
+        assert "1 new overlap" in runner.comment(**environ)[1]
 
 
 def test_the_action_ends_as_the_check_does(repository, installed, environ, tmp_path):
