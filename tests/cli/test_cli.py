@@ -272,6 +272,8 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
     assert "2 queries, 1 understood" in done.stdout and "1 left" in done.stdout
     assert f"line 2, /answers/0/name: {gone}" in done.stdout
     assert "--keep-unread" in done.stderr
+    done, new = relabel({"id": "q", "gold": [gone], "calls": [{"name": "of_nobody"}]}, code=1)
+    assert new is None
     done, new = relabel({"id": "q", "actions": []}, code=1)
     assert new is None
     assert "`actions`" in done.stderr

@@ -36,7 +36,8 @@ def relabel(
     ] = False,
 ) -> None:
     """Rewrite the gold answers, calls and tools of an evaluation set for the merged toolset. Exits
-    with 1, and writes nothing, where a name that is gone is left in a text that is not understood.
+    with 1, and writes nothing, where a call cannot be read, or a name that is gone is left in a
+    text that is not understood.
     """
     mapping = read_relabelling(bundle)
     document, rows = _rows(queries)
@@ -103,6 +104,11 @@ def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Seque
         return (
             f"names that are gone are left at {places} of {path} that are not understood; correct "
             "them, or give --keep-unread"
+        )
+    if unread_count := sum(query.unread_calls for query in relabelled):
+        return (
+            f"{quantity(unread_count, 'call')} of {path} cannot be read: no single tool of the "
+            "bundle is named; name it by its id, or give --keep-unread"
         )
     if relabelled and not any(query.is_understood for query in relabelled):
         keys = _keys([query.row for query in relabelled])
