@@ -260,6 +260,15 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     assert all(member in done.output for member in members)
 
 
+def test_relabel_moves_every_alternative_of_the_examples_queries(bundle, tmp_path):
+    out = tmp_path / "new.jsonl"
+    run("relabel", example_path().with_name("queries.jsonl"), "--bundle", bundle, "--out", out)
+    entries = read_json(bundle / "relabel.json")["entries"]
+    gone = {row["old_id"] for row in entries if row["status"] == "merged"}
+    gold = [tool for row in read_lines(out) for group in row["gold"] for tool in group]
+    assert gold and gone.isdisjoint(gold)
+
+
 @pytest.mark.case(92, 96)
 def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
     relabel, bundle, tmp_path

@@ -124,9 +124,13 @@ def relabel_query(
 
 
 def _new_gold(gold: Sequence[Any], reading: "_Reading", old_ids: dict[str, list[str]]) -> list[Any]:
-    """Gold after φ; ``old_ids`` gets the old ids of each new one."""
+    """Gold after φ, also in lists of alternatives; ``old_ids`` gets the old ids of each new one."""
     new_gold: list[Any] = []
     for tool in gold:
+        if isinstance(tool, list):
+            alternatives = _new_gold(tool, reading, {})
+            new_gold += [alternatives] if alternatives or not tool else []
+            continue
         new = reading.phi.get(tool, tool) if isinstance(tool, str) else tool
         if new is None and tool is not None:
             reading.removed[tool] = None
