@@ -46,7 +46,7 @@ lowest:
 	$(PYTHON) -m venv $(OLDEST)
 	sed -E '/^#/d; s/>=([^,]*),.*/==\1/' requirements.txt > $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/pip install --quiet $$(grep ^torch $(OLDEST)/oldest.txt)
-	$(OLDEST)/bin/pip install --quiet -r $(OLDEST)/oldest.txt $$(grep -E "^(pytest|hypo)" requirements-dev.txt)
+	$(OLDEST)/bin/pip install --quiet -r $(OLDEST)/oldest.txt $$(grep -E "^(pytest|hypo|jsonschema)" requirements-dev.txt)
 	$(OLDEST)/bin/python -m pytest -o filterwarnings= -W ignore $(addprefix tests/,$(CORE))
 
 release: $(VENV)/.dev
