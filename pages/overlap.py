@@ -32,9 +32,9 @@ st.container(key="pair_counts").markdown(
     f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
     f"({candidates.expected / candidates.total:.0%}) to do the same job. Its verdicts: same job "
     f"**{candidates.merge:,}**; family (the same operation for another provider or value) "
-    f"**{candidates.family:,}**; "
-    f"unsure **{candidates.unsure:,}**; different jobs **{candidates.keep:,}**. In Review they are "
-    f"grouped: {clusters.duplicates.total:,} for the same job, "
+    f"**{candidates.family:,}**; looks alike **{candidates.unsure:,}**; "
+    f"different jobs **{candidates.keep:,}**. In Review they are grouped: "
+    f"{clusters.duplicates.total:,} for the same job, "
     f"{quantity(clusters.families.total, 'family')}."
 )
 page_frame.draw_tabs(snapshot, PANELS, "view")

@@ -26,7 +26,7 @@ LINKS: Mapping[EdgeKind, str] = {
     "merge": "same job (judge)",
     "joined": "same job (a person)",
     "family": "family (judge)",
-    "unsure": "unsure (judge)",
+    "unsure": "looks alike (judge)",
     "never": "kept apart (a person)",
 }
 
