@@ -68,7 +68,7 @@ def test_arguments_as_text_are_mapped_and_stay_text():
         {"tool": "b", "arguments": '{"kind":"web","query":1}'},
         {"tool": "b", "arguments": "q=1"},
     ]
-    assert done.losses == ("a: its arguments are no object",)
+    assert [loss.partition(":")[0] for loss in done.losses] == ["a"]
 
 
 NAMES = {"find": ("a", "search"), "look": ("c", "look")}

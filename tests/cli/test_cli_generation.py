@@ -45,8 +45,8 @@ def test_a_query_file_is_written_once_and_the_same_again(server, tmp_path):
     assert not server.received and not out.exists()
     output = generate(out).output
     queries = read_queries(out)
-    assert f"12 questions: {len(queries)} queries written" in output
-    assert "tools with a query: " in output
+    assert figures(output, "queries written")[:2] == [12, len(queries)]
+    assert "with a query: " in output
     assert len(queries) > 6 and not unknown_gold((q.gold for q in queries), TOOLS)
     assert all(2 <= len(query.gold) <= 5 for query in queries)
     before, calls = out.read_bytes(), len(server.received)

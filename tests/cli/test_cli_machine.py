@@ -1,6 +1,7 @@
 """``toolscope`` alone: the clients of this machine, asked once, their tools kept."""
 
 import json
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from tests.mcp.servers.stubs import TOKEN, entry
 from tests.support.catalogs import read_json
+from tests.support.printed import figures
 from toolscope_core.cli import app, machine_command
 from toolscope_core.cli.machine_report import machine_report
 from toolscope_core.mcp.servers.client_places import Origin
@@ -62,9 +64,9 @@ def run(*args, answers=None):
 @pytest.mark.parametrize("args", [[], ["inspect"], ["--no-start"], ["overview", "--fresh"]])
 def test_without_a_terminal_it_prints_and_starts_nothing(home, starts, args):
     output = run(*args)
-    assert "On this machine: 2 clients, 3 servers" in output
+    assert figures(output, "On this machine") == [2, 3]
     assert "a  Claude Code, Cursor" in output
-    assert "a and b: variable ACCOUNT differs" in output
+    assert re.search("a and b: .*ACCOUNT", output)
     assert "~/.cursor/mcp.json: off " in output
     assert "Start " not in output and not (home / ".cache").exists()
 
@@ -81,7 +83,7 @@ def test_a_machine_without_clients_is_told_what_to_give(tmp_path, monkeypatch, s
 def test_it_asks_once_and_keeps_the_lists(home, on_terminal, answers, listed):
     output = run(answers=answers)
     assert output.count("[y / N / choose]") == 1
-    assert ("bad ended with status 7" in output) == (answers == "y\n")
+    assert ("status 7" in output) == (answers == "y\n")
     kept = home / ".cache/toolscope/this-machine.json"
     names = [one["name"] for one in json.loads(kept.read_text())["servers"]] if listed else []
     assert " ".join(names) == listed and TOKEN not in repr(names)

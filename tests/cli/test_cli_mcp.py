@@ -53,7 +53,7 @@ def answers(folder, *calls, **environ):
     return asyncio.run(run())
 
 
-def asked(name, **arguments):
+def question(name, **arguments):
     return name, {"files": ["catalog.json"], **arguments}
 
 
@@ -62,9 +62,9 @@ def test_agents_are_answered_with_values_as_the_schemas_say(desk):
     before = {path: path.read_bytes() for path in desk.iterdir()}
     instructions, tools, results = answers(
         desk,
-        asked("check_file", baseline="catalog.json"),
-        asked("explain_pair", left="pinboard-notes/get_note", right="pinboard-notes/fetch_note"),
-        asked("losses_without_server", server="day-clock"),
+        question("check_file", baseline="catalog.json"),
+        question("explain_pair", left="pinboard-notes/get_note", right="pinboard-notes/fetch_note"),
+        question("losses_without_server", server="day-clock"),
     )
     assert instructions == INSTRUCTIONS
     assert all(tool.annotations.read_only_hint and tool.output_schema for tool in tools)
@@ -133,20 +133,20 @@ def test_the_setup_is_shown_and_nothing_is_started(home):
 
 NOTE = "pinboard-notes/get_note"
 BAD = [
-    (asked("check_file", files=[]), ["check_file", "[]"]),
-    (asked("check_file", files=["missing.json"]), ["missing.json"]),
-    (asked("check_file", files=["/etc/passwd"]), ["/etc/passwd", "toolscope mcp"]),
-    (asked("check_file", files=["../else.json"]), ["../else.json"]),
-    (asked("check_file", baseline="/etc/passwd"), ["/etc/passwd"]),
-    (asked("explain_pair", left="get_note", right="x"), ["'get_note'", NOTE]),
-    (asked("explain_pair", left=NOTE, right=NOTE), [NOTE]),
-    (asked("losses_without_server", server="clock"), ["'clock'", "day-clock"]),
+    (question("check_file", files=[]), ["check_file", "[]"]),
+    (question("check_file", files=["missing.json"]), ["missing.json"]),
+    (question("check_file", files=["/etc/passwd"]), ["/etc/passwd", "toolscope mcp"]),
+    (question("check_file", files=["../else.json"]), ["../else.json"]),
+    (question("check_file", baseline="/etc/passwd"), ["/etc/passwd"]),
+    (question("explain_pair", left="get_note", right="x"), ["'get_note'", NOTE]),
+    (question("explain_pair", left=NOTE, right=NOTE), [NOTE]),
+    (question("losses_without_server", server="clock"), ["'clock'", "day-clock"]),
     (("merge", {}), ["'merge'", "check_file"]),
 ]
 
 
 def test_a_bad_question_is_a_tool_error_that_names_the_value_and_ends_nothing(desk):
-    good = asked("losses_without_server", server="day-clock")
+    good = question("losses_without_server", server="day-clock")
     _, _, (*refusals, last) = answers(desk, *(call for call, _ in BAD), good)
     assert [one.is_error for one in refusals] == [True] * len(BAD) and not last.is_error
     for (_, words), refusal in zip(BAD, refusals, strict=True):

@@ -88,7 +88,8 @@ def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():
 def test_another_kind_of_result_is_said():
     one = tool("a", "search", "query", returns={"type": "array"})
     other = tool("b", "search", "query", returns={"type": "string"})
-    assert serve(one, other).losses == ("it returns text, not a list",)
+    (loss,) = serve(one, other).losses
+    assert "text" in loss and "list" in loss
 
 
 def test_the_best_tool_serves_and_what_is_left_is_named():
@@ -119,8 +120,7 @@ def test_what_is_held_open_goes_as_a_whole():
     own = tool("a", "open_tab", "url", description="Open a browser tab.")
     other = tool("b", "new_tab", "url", description="Open a browser tab.")
     result = coverage(own, other, links=[("a/open_tab", "b/new_tab")]).of("a", ["b"])
-    sentence = "others cannot use its browsers and tabs: switch off all of its tools or none"
-    assert sentence in result.keeps
+    assert "browsers" in " ".join(result.keeps)
 
 
 def chain(*links):

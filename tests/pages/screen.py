@@ -41,8 +41,8 @@ def load(app, page, query):
 
 def numbers(text):
     """The numbers in a text, in order."""
-    found = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text.replace("\\", ""))
-    return [float(number.replace(",", "")) for number in found]
+    matches = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text.replace("\\", ""))
+    return [float(number.replace(",", "")) for number in matches]
 
 
 def figures(text, word):

@@ -89,12 +89,12 @@ def test_what_nothing_speaks_against_is_kept_at_once_and_tools_are_counted(writt
 
 def test_an_edit_is_kept_for_all_versions_and_one_that_cannot_be_used_is_refused(written):
     shown = views(written)[0].query
-    for bad in ("Mail it.", "x" * 601, "Mail the list of my files\u200b to Ann."):
+    for bad in ("Mail it.", "x" * 601, "Mail Ann my files\u200b."):
         with pytest.raises(ConfigError, match="cannot be kept"):
             generated_queries.edit(written.now, shown, bad)
-    generated_queries.edit(written.now, shown, "Mail the list\nof my  files to Ann.")
+    generated_queries.edit(written.now, shown, "Mail Ann\nmy  files.")
     edited = views(written)[0].query
-    assert (edited.state, edited.text) == ("kept", "Mail the list of my files to Ann.")
+    assert (edited.state, edited.text) == ("kept", "Mail Ann my files.")
     assert edited.draft == shown.draft
     others = [one for one in TOOLS if one.id != shown.tools[0]]
     newer = written.work.snapshot(written.work.catalogs.add("Desk", catalog(*others)).id)

@@ -62,7 +62,7 @@ def test_split_here_makes_the_decision_and_draws_what_becomes_of_it(chain):
     (left,) = chain.now.plan.clusters
     assert (left.members, left.state) == ((ADD, NEW), "proposed")
     assert chain.at.query_params["drawn"] == left.id
-    assert "kept out; 2 tools still" in chain.text
+    assert chain.figures("kept out")[-1] == 2
     chain.press("recent_undo_")
     assert decisions(chain) == []
     whole = review.cluster(chain.now, chain.at.query_params["drawn"])

@@ -31,8 +31,8 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     text = words(app)
     steps = ("**1. What changed**", "**2. Decisions**", "**3. New proposals**", "holds 9 tools")
     assert [text.index(step) for step in steps] == sorted(text.index(step) for step in steps)
-    assert "version 1: 1 changed, 1 added" in text and "none breaking" in text
-    assert "1 decision holds; 1 waits" in text
+    assert figures(text, "1 changed")[:3] == [1, 1, 1] and "none breaking" in text
+    assert figures(text, "decision holds") == [1, 1]
     assert figures(text, "1 proposal with") == [1, 1], "new, and from before"
     labels = "\n".join(expander.label for expander in app.expander)
     assert figures(labels, "Changes since") == figures(labels, "that wait") == [1]
@@ -48,7 +48,7 @@ def test_a_merge_that_lost_a_tool_is_listed_as_gone(monkeypatch, work):
     review.decide(work.snapshot(1), "accept", merged, "ann")
     add_analysed(work, "Desk", *(tool for tool in TOOLS if tool.id != merged.members[0]))
     app = open_page(monkeypatch, work)
-    assert figures(words(app), "names tools that are gone") == [0, 1], "hold, are gone"
+    assert figures(words(app), "that are gone") == [0, 1], "hold, are gone"
     assert [one.label[-3:] for one in app.expander if "gone" in one.label] == ["(1)"]
     assert "decision 1, Accepted" in words(app)
 
@@ -93,7 +93,7 @@ def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, wor
 def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
     next_version(work, analysed=False)
     app = open_page(monkeypatch, work)
-    assert "1 decision holds; 1 waits" in words(app)
+    assert figures(words(app), "decision holds") == [1, 1]
     assert "Known when" in words(app)
     assert "Open the tool" in links(app)
     assert app.button(key="analyse")
@@ -103,6 +103,6 @@ def test_any_earlier_version_can_be_compared(monkeypatch, work):
     next_version(work)
     third = add_analysed(work, "Desk", CHANGED, *TOOLS[1:-1])
     app = open_page(monkeypatch, work)
-    assert "2 removed; 2 breaking" in words(app)
+    assert figures(words(app), "breaking")[-2:] == [2, 2]
     app.selectbox(key=f"since_{third.id}").select(1).run()
-    assert "1 removed, 1 changed; 1 breaking" in words(app)
+    assert figures(words(app), "breaking")[-3:] == [1, 1, 1]

@@ -44,8 +44,8 @@ def test_another_pair_comes_by_the_address_that_check_writes(monkeypatch, work):
     assert "was not found" not in words(app)
     assert shown_pair(app) == "list\\_files and add\\_numbers"
     assert "Judge: different jobs" in words(app)
-    said = words(app).replace("\\", "").splitlines()
-    replacements = [re.findall(r"\w+/\w+", line) for line in said if "To replace" in line]
+    lines = words(app).replace("\\", "").splitlines()
+    replacements = [re.findall(r"\w+/\w+", line) for line in lines if "To replace" in line]
     assert replacements == [[pair.left, pair.right], [pair.right, pair.left]]
     assert any(frame.value.get("note") is not None for frame in app.dataframe)
 
@@ -110,9 +110,9 @@ def test_filters_come_from_the_address_and_narrow_the_pairs(monkeypatch, work):
 
 def test_a_catalog_without_overlap_names_its_closest_pair(monkeypatch, work):
     small_workspace.add_analysed(work, "Apart", small_workspace.MAIL, small_workspace.SUM)
-    said = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
-    assert figures(said, "No two tools")[0] == 0.70
-    assert r"send\_mail" in said
+    text = words(open_page(monkeypatch, work, "overlap", catalog="Apart"))
+    assert figures(text, "No two tools")[0] == 0.70
+    assert r"send\_mail" in text
     small_workspace.add_analysed(work, "Alone", small_workspace.MAIL)
     assert "No two tools" in words(open_page(monkeypatch, work, "overlap", catalog="Alone"))
 

@@ -225,7 +225,8 @@ def test_the_servers_of_this_machine_are_listed_and_start_with_the_token(
     monkeypatch.setattr(sign_in, "is_shared", lambda: False)
     sign_in.start_token.cache_clear()
     app = screen.open_page(monkeypatch, work)
-    assert "On this machine: 1 client, 1 server" in [box.label for box in app.expander]
+    (label,) = [box.label for box in app.expander if "On this machine" in box.label]
+    assert screen.numbers(label) == [1, 1]
     (table,) = [t.value for t in app.dataframe if "this machine" in t.proto.alt]
     assert [list(table[name]) for name in ("server", "configured in")] == [["good"], ["Cursor"]]
     assert "![x](" not in words(app) and TOKEN not in shown(app)
@@ -234,7 +235,7 @@ def test_the_servers_of_this_machine_are_listed_and_start_with_the_token(
     (printed,) = re.findall(r"asks for: (\S+)", capsys.readouterr().err)
     app.text_input(key="start_token").set_value(printed)
     app.button(key="start_token_continue").click().run()
-    assert "2 tools on 1 server" in words(read(app, work, "good"))
+    assert "2 tools on 1" in words(read(app, work, "good"))
 
 
 def test_nothing_is_said_of_this_machine_where_others_reach_the_app(monkeypatch, still, machine):

@@ -209,10 +209,10 @@ def test_a_profile_travels_with_the_file_of_decisions():
     [
         ({"profile": "Travel Desk"}, "small letters"),
         ({"tools": []}, "for each tool"),
-        ({"tools": [{"origin": "magic"}]}, "hand, rule, kept out"),
-        ({"tools": [{"origin": "hand", "fixed": "x"}]}, "an object of arguments"),
-        ({"tools": [{"origin": "hand", "name": "my tool"}]}, "which every client takes"),
-        ({"include": {"read_only": "no"}}, "servers, words and read_only"),
+        ({"tools": [{"origin": "magic"}]}, "kept out"),
+        ({"tools": [{"origin": "hand", "fixed": "x"}]}, "of arguments"),
+        ({"tools": [{"origin": "hand", "name": "my tool"}]}, "every client"),
+        ({"include": {"read_only": "no"}}, "and read_only"),
         ({"precedence": "attic"}, "a list of texts"),
     ],
 )

@@ -88,7 +88,7 @@ def test_only_what_wins_on_requests_left_out_may_be_accepted_unseen(chosen, held
 @pytest.mark.parametrize(
     ("name", "description", "words", "expected"),
     [
-        ("get_origin", "Get where it\n starts", ["origin"], "Origin: Get where it starts"),
+        ("get_origin", "Get its\n start", ["origin"], "Origin: Get its start"),
         # what is in front already stays there
         ("set_alarm", "Set the alarm", ["set"], "Set the alarm"),
         # words of its job alone, as name and server say it, each once in whatever form

@@ -90,7 +90,7 @@ def test_a_broken_reply_leaves_its_item_unanalysed_and_the_run_goes_on(server, s
     server.answer = answer
     answered = ask(server, store)
     assert answered.state == "done" and list(answered.unanalysed) == [answered.keys[3]]
-    assert sums.values(answered) == [None if found == 7 else found for found in SUMS]
+    assert sums.values(answered) == [None if total == 7 else total for total in SUMS]
     asked_of_it = [got.user for got in server.received if answered.keys[3] in got.user]
     assert len(asked_of_it) == 2 and "could not be used" in asked_of_it[1]
     server.answer = sums.answer

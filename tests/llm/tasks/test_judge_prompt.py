@@ -240,10 +240,10 @@ def test_what_is_no_partition_is_rejected(groups):
 @pytest.mark.parametrize(
     ("groups", "why"),
     [
-        ([["t1", "t2", "t3", "t4"], ["t4", "t5"]], "'t4': in more than one group"),
+        ([["t1", "t2", "t3", "t4"], ["t4", "t5"]], "'t4'"),
         ([["t1", "t2", "t3", "t4", "t5"], []], "groups.1: "),
-        ([["tool_a", "t2", "t3", "t4", "t5"]], "'tool_a': not asked about"),
-        ([], "'t1', 't2', 't3', 't4', 't5': in no group"),
+        ([["tool_a", "t2", "t3", "t4", "t5"]], "'tool_a'"),
+        ([], "'t1', 't2', 't3', 't4', 't5'"),
         (["t1", "t2"], "groups.0 is 't1'"),
     ],
 )

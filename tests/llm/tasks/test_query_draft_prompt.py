@@ -47,9 +47,9 @@ def test_nothing_that_belongs_together_is_an_answer_too():
         ({"tools": [1, 4]}, "numbers from 1 to 3"),
         ({"tools": [1, 0]}, "numbers from 1 to 3"),
         ({"tools": [1, True]}, "tools.1 is True"),
-        ({"request": ""}, "write at least 12"),
-        ({"request": "x" * 601}, "at most 600 characters"),
-        ({"request": "Get weather of Oslo and mail it to Ann."}, "the name of a tool"),
+        ({"request": ""}, "at least 12"),
+        ({"request": "x" * 601}, "at most 600"),
+        ({"request": "Get weather of Oslo and mail it to Ann."}, "name of a tool"),
     ],
 )
 def test_anything_else_is_a_reason(bad, reason):
@@ -59,7 +59,7 @@ def test_anything_else_is_a_reason(bad, reason):
 def test_no_reason_repeats_the_name_of_a_tool():
     """It is told to the model outside of the fence."""
     reason = read(request="Use sendMail to tell Ann of the fence.")
-    assert "the name of a tool" in reason and "mail" not in reason
+    assert "name of a tool" in reason and "mail" not in reason
 
 
 def test_six_tools_are_too_many():
@@ -104,10 +104,10 @@ def test_a_better_wording_is_read_and_the_same_one_too():
 @pytest.mark.parametrize(
     ("request_text", "reason"),
     [
-        ("Could Ann have my notes on the fence by 17:30?", "the number 3 is gone"),
-        ("Send mail to Ann: my 3 notes on the fence, by 17:30.", "the name of a tool"),
-        ("3, 17, 30", "write at least 12"),
-        ("3 17 30 " + "x" * 600, "at most 600 characters"),
+        ("Could Ann have my notes on the fence by 17:30?", "number 3"),
+        ("Send mail to Ann: my 3 notes on the fence, by 17:30.", "name of a tool"),
+        ("3, 17, 30", "at least 12"),
+        ("3 17 30 " + "x" * 600, "at most 600"),
     ],
 )
 def test_any_other_wording_is_a_reason(request_text, reason):

@@ -98,8 +98,8 @@ def test_a_full_disk_and_a_notice_that_nobody_reads_end_nothing(toolset, servers
 
     log = CallLog(Path("/dev/full"))
     calls = (CHANGE, GET, ("north_same", {"x": 1}))
-    _, held, other = stub_toolset.texts_of(toolset, servers, *calls, log=log, notice=closed)
-    assert held.startswith(HELD) and json.loads(other)["server"] == "north"
+    _, refusal, other = stub_toolset.texts_of(toolset, servers, *calls, log=log, notice=closed)
+    assert refusal.startswith(HELD) and json.loads(other)["server"] == "north"
     assert log.unwritten == 3
     log.close()
 

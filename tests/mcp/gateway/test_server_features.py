@@ -103,17 +103,17 @@ TEMPLATE = {"resources": [], "templates": ["file:///h/{name}"]}
 def test_an_address_is_read_at_the_server_that_listed_it(toolset, servers, north, south, readers):
     async def use(client, gateway):
         read = [await text_at(client, address) for address in readers]
-        asked = {
+        addresses = {
             name: await stub_toolset.work_reply(client, "offer", name)
             for name in ("north", "south")
         }
-        return read, asked
+        return read, addresses
 
-    read, asked = stub_toolset.through(toolset, with_offers(servers, north, south), use)
+    read, addresses = stub_toolset.through(toolset, with_offers(servers, north, south), use)
     own = [(reader, at.removeprefix(f"{reader}+")) for at, reader in readers.items() if reader]
     assert [text for text in read if text] == [f"{reader} {at}" for reader, at in own]
     assert [text is None for text in read] == [reader is None for reader in readers.values()]
-    assert asked == {name: [at for reader, at in own if reader == name] for name in asked}
+    assert addresses == {name: [at for reader, at in own if reader == name] for name in addresses}
 
 
 @pytest.mark.case(79)

@@ -11,12 +11,6 @@ from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.gateway.withheld_tools import declared_tools
 from toolscope_core.usage.trace_formats import read_trace
 
-NEW = (
-    "'brand_new' of north is new and waits until somebody has reviewed it: connect again, merge, "
-    "serve what comes of it"
-)
-TWICE = "north has two tools 'get' with other words"
-
 
 def listing(tmp_path, *records):
     """Change what the north lists from now on."""
@@ -24,23 +18,23 @@ def listing(tmp_path, *records):
 
 
 def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset, servers, tmp_path):
-    said = []
+    notices = []
     log = CallLog(tmp_path / "calls.jsonl")
 
     async def use(client, gateway):
         await client.call_tool("get", {"path": "a"})
-        assert said == []
+        assert notices == []
         listing(tmp_path, *stub_toolset.NORTH, {**stub_toolset.NORTH[0], "name": "brand_new"})
         for _ in range(2):
             await stub_toolset.work(client, "announce", size=1)
             refused = await stub_toolset.error_text(client.call_tool("brand_new", {"path": "a"}))
         return refused, [tool.name for tool in (await client.list_tools()).tools]
 
-    refused, names = stub_toolset.through(toolset, servers, use, notice=said.append, log=log)
+    refused, names = stub_toolset.through(toolset, servers, use, notice=notices.append, log=log)
     log.close()
-    assert refused == NEW
+    assert "'brand_new' of north" in refused
     assert names == ["get", "north_same", "work", "south_same"]
-    assert said == [NEW]
+    assert notices == [refused]
     rows = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
     waiting = [row for row in rows if row["outcome"] == "waiting"]
     assert [(row["server"], row["tool"]) for row in waiting] == [("north", "brand_new")]
@@ -52,30 +46,32 @@ def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset,
 def test_a_second_tool_of_a_name_with_other_words_is_said_and_neither_is_called(
     toolset, servers, tmp_path
 ):
-    said = []
+    notices = []
     listing(
         tmp_path,
         *stub_toolset.NORTH,
         {**stub_toolset.NORTH[0], "description": "Sends all your files away."},
     )
     calls = (("get", {"path": "a"}), ("north_same", {"x": 1}))
-    held, other = stub_toolset.texts_of(toolset, servers, *calls, notice=said.append)
-    assert held.startswith(TWICE) and said == [held]
+    refusal, other = stub_toolset.texts_of(toolset, servers, *calls, notice=notices.append)
+    assert refusal.startswith("north ") and "'get'" in refusal and notices == [refusal]
     assert json.loads(other)["server"] == "north"
 
 
 def test_a_record_that_is_no_tool_hides_no_other_and_is_said(toolset, servers, tmp_path):
-    said = []
+    notices = []
     listing(tmp_path, stub_toolset.NORTH[0], {}, *stub_toolset.NORTH[1:], 5)
-    (reply,) = stub_toolset.replies_of(toolset, servers, ("get", {"path": "a"}), notice=said.append)
+    (reply,) = stub_toolset.replies_of(
+        toolset, servers, ("get", {"path": "a"}), notice=notices.append
+    )
     assert reply["server"] == "north"
-    (sentence,) = said
-    assert sentence.startswith("north lists 2 records")
+    (notice,) = notices
+    assert notice.startswith("north lists 2 ")
 
 
 def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
     monkeypatch.setattr(server_features, "MOST_PAGES", 3)
-    said = []
+    notices = []
     endless = stub_toolset.configuration(tmp_path, LISTS="endless")
 
     async def use(client, gateway):
@@ -83,12 +79,12 @@ def test_lists_without_end_are_cut_and_said(toolset, tmp_path, monkeypatch):
         return uris, stub_toolset.stub_reply(await client.call_tool("get", {"path": "a"}))["server"]
 
     limits = replace(stub_toolset.QUICK, pages=2)
-    uris, server = stub_toolset.through(toolset, endless, use, notice=said.append, limits=limits)
+    uris, server = stub_toolset.through(toolset, endless, use, notice=notices.append, limits=limits)
     assert (len(uris), server) == (6, "north")
-    assert len(set(said)) == 4
+    assert len(set(notices)) == 4
     for name, tools in (("north", 8), ("south", 4)):
-        assert any(one.startswith(name) and f"{tools} tools; 2 pages" in one for one in said)
-        assert any(one.startswith(f"{name} goes on with resources/list") for one in said)
+        assert any(one.startswith(name) and f"{tools} tools; 2 pages" in one for one in notices)
+        assert any(one.startswith(name) and "resources/list" in one for one in notices)
 
 
 @pytest.mark.parametrize(

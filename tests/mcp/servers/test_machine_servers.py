@@ -47,18 +47,18 @@ PLACES = [
     ("win32", ".config/amp/settings.json", "Amp", {"amp.mcpServers": {"ferry": FERRY}}),
     ("linux", ".junie/mcp/mcp.json", "JetBrains Junie", USUAL),
     ("win32", "AppData/Local/github-copilot/intellij/mcp.json", "Copilot in JetBrains", VSCODE),
-    ("linux", "work/app/.mcp.json", "Claude Code", {"ferry": FERRY}),
-    ("linux", "work/app/.cursor/mcp.json", "Cursor", USUAL),
-    ("linux", "work/app/.vscode/mcp.json", "VS Code", VSCODE),
-    ("linux", "work/app/.kiro/settings/mcp.json", "Kiro", USUAL),
+    ("linux", "shop/.mcp.json", "Claude Code", {"ferry": FERRY}),
+    ("linux", "shop/.cursor/mcp.json", "Cursor", USUAL),
+    ("linux", "shop/.vscode/mcp.json", "VS Code", VSCODE),
+    ("linux", "shop/.kiro/settings/mcp.json", "Kiro", USUAL),
 ]
 
 
 @pytest.fixture
 def home(tmp_path):
     """Somebody's home; nothing may be started or reached."""
-    (tmp_path / "work/app/.git").mkdir(parents=True)
-    (tmp_path / "work/app/src").mkdir()
+    (tmp_path / "shop/.git").mkdir(parents=True)
+    (tmp_path / "shop/src").mkdir()
     return tmp_path
 
 
@@ -69,14 +69,14 @@ def write(home, **files):
         path.write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
 
 
-def found(home, platform="linux", **environ):
-    return machine_servers(Machine(home, environ, platform, home / "work/app/src"))
+def setup_of(home, platform="linux", **environ):
+    return machine_servers(Machine(home, environ, platform, home / "shop/src"))
 
 
 @pytest.mark.parametrize(("platform", "path", "client", "content"), PLACES)
 def test_each_client_has_its_place(home, platform, path, client, content):
     write(home, **{path: content})
-    setup = found(home, platform)
+    setup = setup_of(home, platform)
     assert (setup.clients, setup.problems) == ((client,), ())
     (server,) = setup.servers
     assert (server.name, server.definition.command_line) == ("ferry", "npx -y ferry-mcp")
@@ -94,12 +94,12 @@ def test_each_client_has_its_place(home, platform, path, client, content):
 )
 def test_a_variable_moves_the_folder_of_a_client(home, variable, path, content):
     write(home, **{f"elsewhere/{path}": content})
-    assert found(home).servers == ()
-    assert len(found(home, **{variable: str(home / "elsewhere")}).servers) == 1
+    assert setup_of(home).servers == ()
+    assert len(setup_of(home, **{variable: str(home / "elsewhere")}).servers) == 1
 
 
 def test_claude_code_has_projects_and_installed_plugins(home):
-    app, plugin = home / "work/app", home / ".claude/plugins/cache/market/sea/1"
+    app, plugin = home / "shop", home / ".claude/plugins/cache/market/sea/1"
     listed = {"version": 2, "plugins": {"sea@market": [{"installPath": str(plugin)}]}}
     started = {"command": "node", "args": ["${CLAUDE_PLUGIN_ROOT}/server.js"]}
     write(
@@ -114,17 +114,17 @@ def test_claude_code_has_projects_and_installed_plugins(home):
         },
     )
     places = {
-        one.name: (one.places_in_words, one.definition.disabled) for one in found(home).servers
+        one.name: (one.places_in_words, one.definition.disabled) for one in setup_of(home).servers
     }
     assert places == {
-        "ferry": ("Claude Code [~/work/app]", False),
+        "ferry": ("Claude Code [~/shop]", False),
         "tide": ("Claude Code [~/old]", False),
         "sea": ("Claude Code [plugin sea]", True),
     }
-    sea = found(home).configuration.entry("sea")
+    sea = setup_of(home).configuration.entry("sea")
     assert sea["args"] == [f"{plugin}/server.js"] and sea["cwd"] == str(plugin)
     (home / ".claude/plugins/installed_plugins.json").unlink()
-    assert [one.name for one in found(home).servers] == ["ferry", "tide", "sea"]
+    assert [one.name for one in setup_of(home).servers] == ["ferry", "tide", "sea"]
 
 
 def test_one_broken_file_or_entry_hides_nothing(home):
@@ -140,8 +140,8 @@ def test_one_broken_file_or_entry_hides_nothing(home):
     os.mkfifo(home / ".claude.json")
     plugins = {name: {"installPath": name} for name in ("a\0b", "c" * 5_000)}
     write(home, **{".claude/plugins/installed_plugins.json": {"plugins": plugins}})
-    setup = found(home)
-    assert setup.headline == "On this machine: 3 clients, 1 server"
+    setup = setup_of(home)
+    assert (len(setup.clients), len(setup.servers)) == (3, 1)
     assert setup.clients_without == ("Gemini CLI",)
     places = [(".claude.json", "no file"), ("windsurf", "line 1"), ("off", "neither"),
               ("sock", "WebSocket"), ("far", "ftp"), ("odd", "no object")]  # fmt: skip
@@ -158,19 +158,19 @@ def test_nothing_is_started_or_reached_and_only_files_of_clients_are_opened(home
     monkeypatch.setattr(socket.socket, "connect", never)
     own = [row for row in PLACES if row[0] == "linux"]
     write(home, **{path: content for _, path, _, content in own})
-    write(home, **{".ssh/id": "key", "work/app/secrets.json": USUAL})
+    write(home, **{".ssh/id": "key", "shop/secrets.json": USUAL})
     opened = []
     real = os.open
     monkeypatch.setattr(
         os, "open", lambda path, *rest: opened.append(str(path)) or real(path, *rest)
     )
-    assert set(found(home).clients) == {client for _, _, client, _ in own}
+    assert set(setup_of(home).clients) == {client for _, _, client, _ in own}
     assert [path for path in opened if ".ssh" in path or "secrets" in path] == []
 
 
 def test_lists_are_kept_for_the_servers_they_are_of(home, tmp_path):
     write(home, **{".cursor/mcp.json": USUAL})
-    servers, cache = found(home).servers, tmp_path / "cache"
+    servers, cache = setup_of(home).servers, tmp_path / "cache"
     records = {"ferry": {"name": "ferry", "tools": [{"name": "sail"}], "source": {"at": "now"}}}
     assert kept_records(cache, servers) == {}
     assert keep_records(cache, servers, records) == cache / CATALOG

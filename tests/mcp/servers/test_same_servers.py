@@ -80,9 +80,9 @@ def test_another_account_is_another_server_and_no_value_is_said(one, other, diff
     (alike,) = alike_servers(servers)
     assert alike.servers == tuple(server.name for server in servers)
     assert alike.differences == differences
-    said = alike.in_words + repr(servers) + repr(alike)
+    text = alike.in_words + repr(servers) + repr(alike)
     assert not [
-        word for word in (SECRET, "sk-other-account-99", "other-9", "pw1234") if word in said
+        word for word in (SECRET, "sk-other-account-99", "other-9", "pw1234") if word in text
     ]
 
 

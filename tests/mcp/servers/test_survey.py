@@ -88,7 +88,7 @@ def test_a_secret_that_a_tool_repeats_is_cut_out_and_that_is_said():
     (offer,) = read_offers(config.servers, config, os.environ, QUICK)
     assert offer.tools[0]["description"] == "Connected with [key]."
     (note,) = offer.notes
-    assert "1 tool repeated a secret" in note
+    assert "1 tool " in note and "secret" in note
     document = catalog_document([offer], {"a": config.servers[0]}, AT)
     assert TOKEN not in json.dumps(document)
 

@@ -44,7 +44,7 @@ def test_new_gone_reworded_unchanged():
 def test_the_count_is_one_phrase_and_every_tool_counts_once():
     before, after = plan("a", "b", "cd", "e"), plan("ab", "c", "d", "f")
     changes = toolset_changes(before, after)
-    assert change_counts(changes) == "1 merged, 1 split, 1 new, 1 gone"
+    assert change_counts(changes).split(", ") == ["1 merged", "1 split", "1 new", "1 gone"]
     seen = Counter(item.tool.id for one in changes for item in one.before)
     assert seen == Counter(item.tool.id for item in before.tools)
     seen = Counter(item.tool.id for one in changes for item in one.after)
