@@ -496,7 +496,7 @@ def test_a_family_is_judged_as_one_and_the_evidence_says_so():
     assert (judge.probabilities(*rows) >= 0.97).all()
     verdict = judge.verdict(0, 1)
     assert verdict.outcome == "merge"
-    assert "translate" in verdict.evidence[0]
+    assert " of translate," in verdict.evidence[0]
     alone = judged((FRENCH, GERMAN))
     assert alone.probabilities(np.array([0]), np.array([1]))[0] < 0.97
 

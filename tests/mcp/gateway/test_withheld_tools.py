@@ -32,7 +32,7 @@ def test_a_new_tool_of_a_server_that_runs_waits_is_logged_and_said_once(toolset,
 
     refused, names = stub_toolset.through(toolset, servers, use, notice=notices.append, log=log)
     log.close()
-    assert "'brand_new' of north" in refused
+    assert "'brand_new' of north" in refused and " waits " in refused
     assert names == ["get", "north_same", "work", "south_same"]
     assert notices == [refused]
     rows = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
@@ -54,7 +54,7 @@ def test_a_second_tool_of_a_name_with_other_words_is_said_and_neither_is_called(
     )
     calls = (("get", {"path": "a"}), ("north_same", {"x": 1}))
     refusal, other = stub_toolset.texts_of(toolset, servers, *calls, notice=notices.append)
-    assert refusal.startswith("north ") and "'get'" in refusal and notices == [refusal]
+    assert refusal.startswith("north has two ") and "'get'" in refusal and notices == [refusal]
     assert json.loads(other)["server"] == "north"
 
 
