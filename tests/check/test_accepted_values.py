@@ -84,6 +84,29 @@ def test_a_closed_comparison_counts_only_what_is_declared():
     assert not takes_all({"properties": {"a": {"maxProperties": 1}}}, free, is_closed=True)
 
 
+def branching(leaf, levels, width):
+    """A chain of objects, each with several needed properties of the next kind."""
+    names = [f"p{at}" for at in range(width)]
+    kinds = {
+        f"t{level}": {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/$defs/t{level + 1}"} for name in names},
+            "required": names,
+        }
+        for level in range(levels)
+    }
+    return {"$ref": "#/$defs/t0", "$defs": {**kinds, f"t{levels}": leaf}}
+
+
+def test_what_grows_when_it_is_followed_comes_to_an_end():
+    again = {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}
+    old = {"type": "object", "properties": {"x": again, "v": TEXT}, "required": ["x"]}
+    new = {**old, "properties": {"x": again, "v": {}}}
+    assert takes_all(new, old)
+    assert not takes_all(branching(WHOLE, 14, 4), branching(TEXT, 14, 4))
+    assert takes_all({}, branching(TEXT, 14, 4)) and not takes_all(TEXT, branching(TEXT, 14, 4))
+
+
 SCALARS = (
     lambda r: {**TEXT, **some(r, minLength=(0, 2), maxLength=(2, 4))},
     lambda r: {"enum": sorted(r.sample(["a", "b", "ccc"], r.randint(1, 3)))},

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolscope_core.catalog.formats.format_table import unread
-from toolscope_core.check.accepted_values import KEYWORDS, takes_all
+from toolscope_core.check.accepted_values import takes_all
+from toolscope_core.check.schema_options import KEYWORDS
 from toolscope_core.judging.arguments import subschema
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 

@@ -1,0 +1,158 @@
+"""JSON Schemas as options: the ways in which a value can be of several schemas at once.
+
+An option has no references, ``allOf`` or choices left, other than in what it says of the parts of
+a value. Older spellings are read as their successors, and what only describes is passed over.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from toolscope_core.catalog.schema import walking
+from toolscope_core.catalog.schema.references import IN_PLACE
+from toolscope_core.model.tool import JsonObject, canonical_json
+
+MOST_OPTIONS = 64
+NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+SIZES = {"Length": "string", "Items": "array", "Properties": "object"}
+KEYWORD_TYPES = {
+    **dict.fromkeys(NUMBERS, "number"),
+    **{f"{side}{size}": kind for size, kind in SIZES.items() for side in ("min", "max")},
+    "pattern": "string",
+    **dict.fromkeys(
+        "items prefixItems additionalItems uniqueItems contains unevaluatedItems".split(), "array"
+    ),
+    **dict.fromkeys(
+        "properties patternProperties additionalProperties required propertyNames dependencies"
+        " dependentRequired dependentSchemas unevaluatedProperties".split(),
+        "object",
+    ),
+}
+"""The type of the values of which a keyword says anything."""
+KEYWORDS = frozenset((*KEYWORD_TYPES, *IN_PLACE, "$ref", "$dynamicRef", "type", "enum", "const"))
+"""Keywords that can rule a value out."""
+BESIDE = ("then", "else", "minContains", "maxContains")
+"""Keywords that only say more of a keyword beside them."""
+_DECLARES_BESIDE = frozenset((*IN_PLACE, "$ref", "$dynamicRef", "dependentSchemas"))
+
+Schemas = tuple[Any, ...]
+"""Schemas that all hold of one value."""
+
+
+class TooLargeError(Exception):
+    """A comparison that takes too many steps."""
+
+
+def marked(schema: Any, document: str) -> Any:
+    """The schema in current spelling, with references that name the document they stand in."""
+    if not isinstance(schema, dict):
+        return schema
+    own = {k: sub for k, sub in _current(schema).items() if k in KEYWORDS or k in BESIDE}
+    if isinstance(own.get("$ref"), str):
+        own["$ref"] = f"{document}:{own['$ref']}"
+    return walking.map_subschemas(own, lambda sub, _: marked(sub, document))
+
+
+def _current(schema: JsonObject) -> JsonObject:
+    """The schema with what older drafts and OpenAPI 3.0 write as draft 2020-12 writes it."""
+    current = dict(schema)
+    if schema.get("nullable") is True and isinstance(schema.get("type"), str):
+        current["type"] = [schema["type"], "null"]
+    further_items = current.pop("additionalItems", True)
+    if isinstance(schema.get("items"), list):
+        current |= {"prefixItems": schema["items"], "items": further_items}
+    for name, needed in current.pop("dependencies", {}).items():
+        key = "dependentRequired" if isinstance(needed, list) else "dependentSchemas"
+        current[key] = {**current.get(key, {}), name: needed}
+    for plain, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(schema.get(exclusive), bool):
+            is_open = current.pop(exclusive)
+            if is_open and plain in current:
+                current[exclusive] = current.pop(plain)
+    if "additionalProperties" not in current and not _DECLARES_BESIDE & current.keys():
+        further = current.pop("unevaluatedProperties", None)
+        current |= {} if further is None else {"additionalProperties": further}
+    return current
+
+
+class Documents:
+    """The documents, by name, in which references are looked up, each in order of preference."""
+
+    def __init__(self, documents: Mapping[str, Sequence[Any]]) -> None:
+        self._documents = documents
+        self._targets: dict[str, Any] = {}
+
+    def target(self, pointer: str) -> Any:
+        """What a marked reference leads to, ``None`` where it leads nowhere here."""
+        if pointer not in self._targets:
+            name, _, path = pointer.partition(":")
+            targets = (
+                document if path == "#" else walking.resolve(document, path)
+                for document in self._documents[name]
+                if isinstance(document, dict)
+            )
+            target = next((one for one in targets if one is not None), None)
+            self._targets[pointer] = marked(target, name)
+        return self._targets[pointer]
+
+    def options(self, schemas: Schemas, pointers: frozenset[str] = frozenset()) -> list[Schemas]:
+        """The ways in which all these can hold of a value; ``pointers`` are being followed.
+
+        Raises ``TooLargeError`` for more than ``MOST_OPTIONS``.
+        """
+        return _combined(self._of_one(schema, pointers) for schema in schemas)
+
+    def _of_one(self, schema: Any, pointers: frozenset[str]) -> list[Schemas]:
+        if schema is False:
+            return []
+        if not isinstance(schema, dict):
+            return [()]
+        pointer = schema.get("$ref")
+        target = None if pointer is None else self.target(pointer)
+        read = {"allOf", "anyOf", "oneOf", "if", "then", "else"}
+        if target is not None:
+            read.add("$ref")
+        own = {key: sub for key, sub in schema.items() if key not in read}
+        parts = [[(own,) if own else ()], self.options(tuple(schema.get("allOf", ())), pointers)]
+        if pointer is not None and target is not None:
+            # a schema that is only itself holds of nothing that can be built
+            is_circle = pointer in pointers
+            parts.append([] if is_circle else self._of_one(target, pointers | {pointer}))
+        parts += [
+            [option for choice in choices for option in self._of_one(choice, pointers)]
+            for choices in _choices(schema)
+        ]
+        return _combined(parts)
+
+
+def distinct(schemas: Iterable[Any]) -> Schemas:
+    """The schemas without repeats."""
+    return tuple({canonical_json(schema): schema for schema in schemas}.values())
+
+
+def _combined(parts: Iterable[list[Schemas]]) -> list[Schemas]:
+    """Each way to take one option from each part."""
+    rows: list[Schemas] = [()]
+    for part in parts:
+        rows = [distinct((*row, *option)) for row in rows for option in part]
+        if len(rows) > MOST_OPTIONS:
+            raise TooLargeError
+    return rows
+
+
+def _choices(schema: JsonObject) -> Iterator[list[Any]]:
+    """The branches of each choice in a schema, of which one holds; those that shut one another out
+    say so.
+    """
+    if "anyOf" in schema:
+        yield schema["anyOf"]
+    if "oneOf" in schema:
+        branches = schema["oneOf"]
+        yield [
+            {"allOf": [one, *({"not": other} for at, other in enumerate(branches) if at != place)]}
+            for place, one in enumerate(branches)
+        ]
+    if "if" in schema:
+        yield [
+            {"allOf": [schema["if"], schema.get("then", True)]},
+            {"allOf": [{"not": schema["if"]}, schema.get("else", True)]},
+        ]
