@@ -84,6 +84,15 @@ def test_a_closed_comparison_counts_only_what_is_declared():
     assert not takes_all({"properties": {"a": {"maxProperties": 1}}}, free, is_closed=True)
 
 
+def test_a_branch_may_require_a_name_without_which_two_branches_overlap():
+    first, second = ({"type": "object", "properties": {"kind": {"const": c}}} for c in "ab")
+    old, new = {"oneOf": [first, second]}, {"oneOf": [{**first, "required": ["kind"]}, second]}
+    assert takes_all(new, old) and not takes_all(old, new)
+    free = {"type": "object", "properties": {"other": TEXT}}
+    old, new = {"oneOf": [free, second]}, {"oneOf": [{**free, "required": ["other"]}, second]}
+    assert not takes_all(new, old)  # {"kind": "a"}
+
+
 def branching(leaf, levels, width):
     """A chain of objects, each with several needed properties of the next kind."""
     names = [f"p{at}" for at in range(width)]

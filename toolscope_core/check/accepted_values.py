@@ -11,7 +11,15 @@ from fractions import Fraction
 from itertools import count
 from typing import Any
 
-from toolscope_core.check.schema_cases import MOST_VALUES, TYPES, Case, allows, is_valid, limit_of
+from toolscope_core.check.schema_cases import (
+    MOST_VALUES,
+    NEVER,
+    VALUE_TYPES,
+    Case,
+    allows,
+    is_valid,
+    limit_of,
+)
 from toolscope_core.check.schema_options import (
     BESIDE,
     KEYWORD_TYPES,
@@ -80,7 +88,7 @@ class _Comparison:
         cases = (
             Case(kind, distinct((*option, {"type": kind})), self._is_closed, self._cases)
             for option in self._documents.options(schemas)
-            for kind in TYPES
+            for kind in VALUE_TYPES
             if allows(option, kind)
         )
         return [case for case in cases if not self._is_empty_case(case)]
@@ -176,14 +184,23 @@ class _Comparison:
         )
 
     def _splits(self, case: Case) -> Iterator[list[Schemas]]:
-        """The case in parts, by each needed property that has only some values."""
-        for name in sorted(case.required) if case.kind == "object" else ():
+        """The case in parts: by each needed property that has only some values, and by what an
+        object can lack to be refused where a schema is.
+        """
+        if case.kind != "object":
+            return
+        for name in sorted(case.required):
             cases = self._cases(case.at(name))
             values = [value for one in cases for value in one.values or ()]
             if 1 < len(values) <= MOST_VALUES and all(one.values is not None for one in cases):
                 yield [
                     (*case.schemas, {"properties": {name: {"const": value}}}) for value in values
                 ]
+        for refused in case.all_of("not"):
+            reasons = _reasons(refused, case)
+            if reasons and not any(reason in case.schemas for reason in reasons):
+                yield [(*case.schemas, reason) for reason in reasons]
+                return
 
     def _takes_parts(self, key: str, wide: JsonObject, case: Case, deeper: _Promises) -> bool:
         """Whether what a keyword says of the parts of the value holds."""
@@ -201,6 +218,25 @@ class _Comparison:
         else:
             return True
         return all(self.takes(sub, own, deeper) for sub, own in pairs)
+
+
+def _reasons(refused: Any, case: Case) -> list[JsonObject]:
+    """What there can be about an object of the case that a schema refuses; none where the schema
+    says more than can be told here.
+    """
+    if not isinstance(refused, dict) or not refused.keys() <= {"type", "properties", "required"}:
+        return []
+    if refused.get("type", "object") != "object":
+        return []
+    return [
+        {"required": [name], "properties": {name: {"not": sub}}}
+        for name, sub in refused.get("properties", {}).items()
+        if case.at(name) != (NEVER,)
+    ] + [
+        {"properties": {name: False}}
+        for name in refused.get("required", ())
+        if name not in case.required
+    ]
 
 
 def _items(wide: JsonObject, case: Case) -> _Pairs:

@@ -14,9 +14,9 @@ from toolscope_core.model.tool import JsonObject
 
 MOST_VALUES = 64
 """So many values of a range of integers, or of a property, are looked at one by one."""
-TYPES = ("null", "boolean", "number", "string", "array", "object")
+VALUE_TYPES = ("null", "boolean", "number", "string", "array", "object")
 NEVER: Any = False
-_NAMES = frozenset((*TYPES, "integer"))
+_NAMES = frozenset((*VALUE_TYPES, "integer"))
 _FIXED: dict[str, list[Any]] = {"null": [None], "boolean": [False, True]}
 _EMPTY: dict[str, Any] = {"string": "", "array": [], "object": {}}
 
