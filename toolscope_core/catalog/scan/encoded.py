@@ -12,15 +12,16 @@ _LEAST_LETTERS = 0.97
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}+={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?((?:[0-9A-Fa-f]{2}){8,}+)(?![0-9A-Za-z])")
 _ESCAPED_HEX = re.compile(r"(?:\\x[0-9A-Fa-f]{2}){6,}+")
-_PERCENT = re.compile(r"\S*(?:%[0-9A-Fa-f]{2}){4,}+\S*")
+_WORD, _PERCENT = re.compile(r"\S+"), re.compile(r"(?:%[0-9A-Fa-f]{2}){4}")
 _SHIFTED = tuple(
     codecs.encode(word, "rot13")
     for word in ("ignore", "instruction", "user", "curl ", "wget ", "rm -", "ssh", "/bin", "/dev")
 )
 """Words that a hostile text holds, each letter moved by 13: a quick look that saves most."""
 COMMAND = re.compile(
-    r"\b(?:curl|wget|fetch|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|da)?sh\b|\brm\s+-\w*[rf]\w*\s|/dev/tcp/"
-    r"|\bchmod\s+(?:\+x|\d{3})|/bin/(?:ba|z)?sh\b|\bpython3?\s+-c\b|\bpowershell\b.{0,40}-enc"
+    r"\b(?:curl|wget|fetch|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|da)?sh\b|/dev/tcp/"
+    r"|\brm\s+-(?=\w*[rf])\w+\s|\bchmod\s+(?:\+x|\d{3})|/bin/(?:ba|z)?sh\b"
+    r"|\bpython3?\s+-c\b|\bpowershell\b.{0,40}-enc"
     r"|\bnc\s+-\w*e|\bos\.system\(|\bsubprocess\.|\beval\(|\bInvoke-Expression\b",
     re.IGNORECASE,
 )
@@ -43,7 +44,8 @@ def decoded_texts(plain: str) -> Iterator[tuple[str, int]]:
         if text:
             yield text, at
     if "%" in plain:
-        yield from ((unquote(run.group()), run.start()) for run in _PERCENT.finditer(plain))
+        words = (word for word in _WORD.finditer(plain) if _PERCENT.search(word.group()))
+        yield from ((unquote(word.group()), word.start()) for word in words)
     lower = plain.lower()
     if any(word in lower for word in _SHIFTED):
         yield codecs.decode(plain[:_LONGEST_RUN], "rot13"), 0
