@@ -91,6 +91,11 @@ def test_it_asks_once_and_keeps_the_lists(home, on_terminal, answers, listed):
         assert f"toolscope merge {kept}" in output
 
 
+def test_a_name_in_a_question_cannot_move_the_cursor(home, on_terminal, starts):
+    write(home / "app/.mcp.json", **{"b\x1b[2K": entry("other")})
+    assert run(answers="choose\nn\nn\nn\n").count("b⟨U+001B⟩[2K?") == 1
+
+
 def test_what_is_kept_is_shown_at_once(home, on_terminal, monkeypatch):
     run("--yes")
     monkeypatch.setattr("toolscope_core.mcp.servers.offers.read_offers", None)

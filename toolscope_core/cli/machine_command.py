@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.schema.walking import object_at
 from toolscope_core.cli.terminal import command, progress, say, say_error, say_json
 from toolscope_core.mcp.servers.client_places import CLIENT_PATHS, Machine
@@ -188,7 +189,7 @@ def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
     what = "this one to list its" if len(servers) == 1 else f"these {len(servers)} to list their"
     answer = typer.prompt(f"Start {what} tools? [y / N / choose]", "N", show_default=False)
     if answer.strip().lower() in ("c", "choose"):
-        return [one for one in servers if typer.confirm(f"  {one.name}?", default=False)]
+        return [one for one in servers if typer.confirm(f"  {for_terminal(one.name)}?")]
     return servers if answer.strip().lower() in ("y", "yes") else ()
 
 
