@@ -215,10 +215,13 @@ _SEAL = 32
 _PROGRAM = Path(__file__).parents[1]
 
 
-def put(path: Path, body: bytes) -> None:
-    """Write a file so that it is complete or absent."""
+def put(path: Path, body: bytes, mode: int = 0o666) -> None:
+    """Write a file so that it is complete or absent; ``mode`` says who may use it, as ``open``
+    takes it.
+    """
     partial = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
+        partial.touch(mode, exist_ok=False)
         partial.write_bytes(body)
         partial.replace(path)
     except OSError:

@@ -174,6 +174,7 @@ def test_lists_are_kept_for_the_servers_they_are_of(home, tmp_path):
     records = {"ferry": {"name": "ferry", "tools": [{"name": "sail"}], "source": {"at": "now"}}}
     assert kept_records(cache, servers) == {}
     assert keep_records(cache, servers, records) == cache / CATALOG
+    assert (cache / CATALOG).stat().st_mode & 0o077 == 0
     (record,) = kept_records(cache, servers).values()
     assert record["tools"] == [{"name": "sail"}]
     other = replace(servers[0], definition=replace(servers[0].definition, command="uvx"))

@@ -149,8 +149,8 @@ def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, 
 def keep_records(
     cache: Path, servers: Sequence[ConfiguredServer], records: Mapping[str, JsonObject]
 ) -> Path:
-    """Keep the records, by the name of their server; returns the catalog's file. Raises
-    ``ConfigError`` where it cannot be written.
+    """Keep the records, by the name of their server, for this user only; returns the catalog's
+    file. Raises ``ConfigError`` where it cannot be written.
     """
     marks = {server.name: _mark(server.definition) for server in servers}
     rows = [
@@ -161,10 +161,10 @@ def keep_records(
     path = cache / CATALOG
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        put(path, text.encode("utf-8", "backslashreplace"))
+        put(path, text.encode("utf-8", "backslashreplace"), 0o600)
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be written: {error.strerror}; set XDG_CACHE_HOME to a folder that can"
+            f"{path} cannot be written: {error.strerror or error}; set XDG_CACHE_HOME to a folder that can"
         ) from error
     return path
 
