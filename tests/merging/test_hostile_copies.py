@@ -6,9 +6,9 @@ from tests.catalog.planted import HIDDEN
 from tests.support.analyses import analysed
 from tests.support.catalogs import read_json
 from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.model.catalog import worst_first
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
-from ui.shared.tools.catalog_tables import ranked_findings
 
 CLEAN, COPY = "post-office/send_letter", "a-mirror/send_letter"
 TEXT = "Send a letter to one address and return the number of the parcel."
@@ -48,7 +48,7 @@ def accepted(catalog):
 def test_a_copy_with_hidden_text_is_seen_and_takes_no_part(kind, tmp_path):
     catalog = beside_the_clean_one(poisoned(HIDDEN[kind]))
     assert catalog.blocked == {COPY}
-    finding = ranked_findings(catalog)[0]
+    finding = worst_first(catalog.findings)[0]
     assert (finding.severity, finding.tool_id) == ("block", COPY)
     assert f"⟨U+{ord(HIDDEN[kind][0]):04X}⟩" in finding.excerpt
     for policy in ("auto", "all"):

@@ -15,7 +15,7 @@ from toolscope_core.check.checks import PairJudge
 from toolscope_core.check.comparison_report import AppPlace, GateItem, compare, gate_items
 from toolscope_core.check.version_changes import change_counts
 from toolscope_core.cli.advising import advice_json, advice_on
-from toolscope_core.cli.inspect_commands import SEVERITIES, inspection
+from toolscope_core.cli.inspect_commands import inspection
 from toolscope_core.cli.machine_command import setup_json
 from toolscope_core.cli.machine_report import machine_report
 from toolscope_core.embedding.minilm import MiniLmEmbedder
@@ -32,7 +32,7 @@ from toolscope_core.mcp.tool_server import ToolAnswer
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.coverage import server_coverage
-from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.catalog import Catalog, Finding, worst_first
 from toolscope_core.model.cluster import RELATIONS, outcome_word
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
 from toolscope_core.model.environment import read_environment, user_cache
@@ -165,7 +165,6 @@ def _changes(catalog: Catalog, before: Baseline) -> JsonObject:
 
 def _worst(findings: Sequence[Finding]) -> list[JsonObject]:
     """The worst findings; of what is blocked not the words, which may be meant for who asks."""
-    in_order = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
     return [
         {
             "subject": one.subject,
@@ -174,7 +173,7 @@ def _worst(findings: Sequence[Finding]) -> list[JsonObject]:
             "field": one.field,
             "message": "" if one.severity == "block" else one.message[:_LONGEST],
         }
-        for one in in_order[:_MOST]
+        for one in worst_first(findings)[:_MOST]
     ]
 
 

@@ -18,13 +18,19 @@ from toolscope_core.cli.options import HERE, EngineChoice
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_json
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.merging.server_choice import Advice
-from toolscope_core.model.catalog import Catalog, Finding, Severity
+from toolscope_core.model.catalog import (
+    SEVERITIES,
+    Catalog,
+    Finding,
+    Severity,
+    severity_counts,
+    worst_first,
+)
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import JsonObject
 
-SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 PARTS_SHOWN = ("server", "severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
 """The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
@@ -122,9 +128,10 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
     failing = [item for item in findings if item.severity in bad]
     if not failing:
         return ""
-    counts = Counter(item.severity for item in failing)
-    totals = ", ".join(f"{counts[severity]} {severity}" for severity in bad if counts[severity])
-    worst = min(failing, key=lambda item: SEVERITIES.index(item.severity))
+    totals, worst = (
+        severity_counts(Counter(item.severity for item in failing)),
+        worst_first(failing)[0],
+    )
     return f"found {totals}; the first: {worst.subject}, {worst.field}: {worst.message}"
 
 

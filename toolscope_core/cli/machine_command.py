@@ -28,7 +28,7 @@ from toolscope_core.mcp.servers.machine_servers import (
     machine_servers,
 )
 from toolscope_core.mcp.servers.server_definitions import ServerDefinition
-from toolscope_core.model.catalog import Severity
+from toolscope_core.model.catalog import severity_counts, worst_first
 from toolscope_core.model.configuration import ready_within
 from toolscope_core.model.environment import user_cache
 from toolscope_core.model.numbers import enumerated, quantity
@@ -41,7 +41,6 @@ if TYPE_CHECKING:  # what the first call prints needs none of it
 _MOST_FINDINGS, _MOST_ROWS = 5, 12
 """The most findings and servers shown."""
 _INSTALL = "pip install 'toolscope-workbench[gateway]'"
-_SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,20 +233,18 @@ def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], cat
         if more := len(tokens) - len(rows):
             rows[f"and {more} more"] = "--json has all"
         _tell_table(f"By {heading}, in every prompt ({report.counted}):", rows)
-    counts = Counter(one.severity for one in report.findings)
-    findings = sorted(report.findings, key=lambda one: _SEVERITIES.index(one.severity))
-    totals = [f"{counts[one]} {one}" for one in _SEVERITIES if counts[one]]
-    if not totals:
-        _tell_list("Findings:", ["none"])
-    _tell_list(
-        f"Findings: {', '.join(totals)}",
-        [
-            f"{one.severity:5}  {one.subject}, {one.field}: {one.message}"
-            for one in findings[:_MOST_FINDINGS]
-        ],
-    )
+    place = shlex.quote(str(catalog))
+    findings = [
+        f"{one.severity:5}  {one.subject}, {one.field}: {one.message}"
+        for one in worst_first(report.findings)
+    ]
+    shown = findings[:_MOST_FINDINGS]
+    if more := len(findings) - len(shown):
+        shown.append(f"and {more:,} more; all of them: toolscope inspect {place}")
+    counts = severity_counts(Counter(one.severity for one in report.findings))
+    _tell_list(f"Findings: {counts or 'none'}", shown)
     _tell_list("Advice:", report.sentences)
-    _tell_list("Next:", [f"toolscope merge {shlex.quote(str(catalog))} --out merged"])
+    _tell_list("Next:", [f"toolscope merge {place} --out merged"])
 
 
 def _age(records: Mapping[str, JsonObject]) -> str:

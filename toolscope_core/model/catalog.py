@@ -1,12 +1,13 @@
 """A catalog: its tools, servers and files, and what was wrong with what was read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest, sorted_ids
 
 Severity = Literal["block", "warn", "info"]
+SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,18 @@ class Finding:
     def subject(self) -> str:
         """The id of the tool, or the server in words."""
         return self.tool_id or f"server {self.server}"
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings by severity, *block* first, then by tool."""
+    return sorted(
+        findings, key=lambda one: (SEVERITIES.index(one.severity), one.tool_id, one.field, one.code)
+    )
+
+
+def severity_counts(counts: Mapping[str, int]) -> str:
+    """``1 block, 7 warn``; empty for none."""
+    return ", ".join(f"{counts[one]} {one}" for one in SEVERITIES if counts.get(one))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.implied_servers import present_servers
-from toolscope_core.model.catalog import Finding, ImpliedServer, Problem
+from toolscope_core.model.catalog import Finding, ImpliedServer, Problem, worst_first
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, page_frame, safe_text
@@ -133,7 +133,7 @@ def findings_panel(snapshot: Snapshot) -> None:
         key="kind",
         format_func=lambda kind: f"{_icon(kind)} {kind} ({len(kinds[kind]):,})",
     )
-    listed = catalog_tables.ranked_findings(catalog) if shown_kind is None else kinds[shown_kind]
+    listed = worst_first(catalog.findings) if shown_kind is None else kinds[shown_kind]
     st.caption(f"{len(listed):,} of {len(catalog.findings):,} findings. Select a row for details.")
     columns: Columns[Finding] = [
         Column("severity", lambda one: SIGNS[one.severity], width=80),

@@ -5,7 +5,7 @@ import pytest
 
 from tests.ui.services.small_workspace import MAIL, SUM, TOOLS, catalog
 from toolscope_core.catalog.tokens import tool_tokens
-from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.catalog import Catalog, Finding, worst_first
 from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.pair import Pair, PairScores
@@ -58,7 +58,7 @@ def test_rows_count_declared_parameters_and_findings():
     assert (first.parameters, first.findings) == (None, "")
     assert (second.parameters, second.findings) == (0, "1 block, 2 warn")
     assert len(second.description) == 400
-    ranked = catalog_tables.ranked_findings(odd)
+    ranked = worst_first(odd.findings)
     assert [one.severity for one in ranked] == ["block", "warn", "warn"]
     assert ranked[0].excerpt == "<U+200B>"
 

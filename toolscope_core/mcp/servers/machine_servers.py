@@ -163,8 +163,9 @@ def keep_records(
         cache.mkdir(parents=True, exist_ok=True)
         put(path, text.encode("utf-8", "backslashreplace"), 0o600)
     except OSError as error:
+        reason = error.strerror or error
         raise ConfigError(
-            f"{path} cannot be written: {error.strerror or error}; set XDG_CACHE_HOME to a folder that can"
+            f"{path} cannot be written: {reason}; set XDG_CACHE_HOME to a folder that can"
         ) from error
     return path
 

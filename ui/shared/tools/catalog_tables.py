@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.catalog.formats.spreadsheets import tools_csv
-from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.catalog import SEVERITIES, Catalog, Finding, severity_counts, worst_first
 from toolscope_core.model.plan import MergedTool
 from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_parts import one_line, operation_line
 
-_SEVERITIES = ("block", "warn", "info")
 _KINDS = {
     "hidden-unicode": "Hidden characters",
     "shadowing": "Copies another tool and adds to it",
@@ -108,7 +107,7 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
             description=one_line(tool.description),
             parameters=None if tool.schema is None else len(tool.parameters),
             tokens=tokens[tool.id],
-            findings=_counts_in_words(counts.get(tool.id, Counter())),
+            findings=severity_counts(counts.get(tool.id, {})),
             operation=operation_line(tool),
             id=tool.id,
         )
@@ -144,14 +143,6 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
     )
 
 
-def ranked_findings(catalog: Catalog) -> list[Finding]:
-    """The findings: *block* first, then by tool."""
-    return sorted(
-        catalog.findings,
-        key=lambda one: (_SEVERITIES.index(one.severity), one.tool_id, one.field, one.code),
-    )
-
-
 def finding_kind(finding: Finding) -> str:
     """What the code of a finding stands for, in words."""
     return _KINDS.get(finding.code, finding.code)
@@ -160,17 +151,11 @@ def finding_kind(finding: Finding) -> str:
 def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
     """The findings by severity and kind, the worst kind first, then the most frequent."""
     kinds: dict[str, list[Finding]] = {}
-    for one in ranked_findings(catalog):
+    for one in worst_first(catalog.findings):
         kinds.setdefault(f"{one.severity}: {finding_kind(one)}", []).append(one)
-    order = {name: (_SEVERITIES.index(own[0].severity), -len(own)) for name, own in kinds.items()}
+    order = {name: (SEVERITIES.index(own[0].severity), -len(own)) for name, own in kinds.items()}
     return {name: kinds[name] for name in sorted(kinds, key=lambda name: (order[name], name))}
 
 
 def _searched(row: ToolRow) -> str:
     return f"{row.name} {row.operation} {row.server} {row.description}".casefold()
-
-
-def _counts_in_words(counts: Counter[str]) -> str:
-    return ", ".join(
-        f"{counts[severity]} {severity}" for severity in _SEVERITIES if counts[severity]
-    )
