@@ -210,7 +210,7 @@ def witness(draw, wide, narrow, tries):
 
 def test_drawn_changes_are_judged_as_the_oracle_judges_them():
     """A miss is a proof that is wrong, and no doubt may stay where no value speaks against it."""
-    count = int(os.environ.get("TOOLSCOPE_DRAWN_CHANGES", "150"))
+    count = int(os.environ.get("DRAWN_CHANGES", "150"))
     misses, doubts = [], []
     for seed in range(count):
         draw = random.Random(seed)

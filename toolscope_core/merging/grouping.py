@@ -191,24 +191,18 @@ def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
 
 def family_judge(analysis: Analysis) -> Judge:
     """The probabilities of a family: the model's where it was asked, else the offline judge's."""
-    if analysis.model_verdicts is None:
-        return analysis.family_probabilities
-    return partial(
-        analysis.model_verdicts.family_probabilities,
-        offline=analysis.family_probabilities,
-        bars=bars_of(analysis),
-    )
+    verdicts, offline = analysis.model_verdicts, analysis.family_probabilities
+    if verdicts is None:
+        return offline
+    return partial(verdicts.family_probabilities, offline=offline, bars=bars_of(analysis))
 
 
 def job_judge(analysis: Analysis) -> Judge:
     """The probabilities of the same job, in the same way."""
-    if analysis.model_verdicts is None:
-        return analysis.probabilities
-    return partial(
-        analysis.model_verdicts.probabilities,
-        offline=analysis.probabilities,
-        bars=bars_of(analysis),
-    )
+    verdicts, offline = analysis.model_verdicts, analysis.probabilities
+    if verdicts is None:
+        return offline
+    return partial(verdicts.probabilities, offline=offline, bars=bars_of(analysis))
 
 
 def family_groups(
