@@ -54,7 +54,7 @@ def turned_operators(node: ast.AST) -> Iterator[Change]:
             yield node, new_node
         case ast.BoolOp(op=op) | ast.BinOp(op=op) if type(op) in OPPOSITES:
             turned = copy.copy(node)
-            turned.op = OPPOSITES[type(op)]()  # type: ignore[assignment]
+            turned.op = OPPOSITES[type(op)]()
             yield node, turned
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield node, operand

@@ -155,7 +155,7 @@ async def _calls_at_once(client: Client, calls: int) -> int:
 
 async def _answer(client: Client, name: str, arguments: dict[str, Any]) -> Any:
     result = await client.call_tool(name, arguments)
-    return json.loads(result.content[0].text)  # type: ignore[union-attr]
+    return json.loads(result.content[0].text)
 
 
 def _gateway(bundle: Path, config: Path) -> list[str]:

@@ -20,8 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 
 from benchmarks.measuring import parser_of
-from toolscope_core.embedding.encoders import packaged_model
-from toolscope_core.embedding.minilm import MODEL, TOKENIZER, TOKENS
+from toolscope_core.embedding.minilm import MODEL, TOKENIZER, TOKENS, packaged_model
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

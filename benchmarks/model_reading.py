@@ -26,8 +26,8 @@ from benchmarks.train_judge import CATALOGS, SERVERS, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.requests.request_workers import Terms
-from toolscope_core.merging.analysing import Analysis, plan_merge
-from toolscope_core.merging.analysis import with_verdicts
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.configuration import Patience, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Constraints

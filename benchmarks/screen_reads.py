@@ -50,9 +50,9 @@ def counted_reads() -> Iterator[Counter[str]]:
         reads["all"] += 1
         return read_rows(store)
 
-    Store.read = counting  # type: ignore[method-assign]
+    Store.read = counting
     yield reads
-    Store.read = read_rows  # type: ignore[method-assign]
+    Store.read = read_rows
 
 
 def catalog_of(name: str) -> Catalog:
@@ -98,7 +98,7 @@ def measure_catalog(name: str, url: str, accepts: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         url = url or f"sqlite:///{folder}/store.db"
         work = Workspace(replace(read_environment(), store_url=url, cache_dir=Path(folder)))
-        page_frame.workspace = lambda: work  # type: ignore[assignment]
+        page_frame.workspace = lambda: work
         catalog = f"Measured {uuid.uuid4().hex}"
         record = work.catalogs.add(catalog, catalog_of(name))
         work.analyses.wait(work.analyses.start(record.id))

@@ -80,7 +80,7 @@ def sentences(analysis: Analysis) -> Iterator[str]:
     yield advice.needless_in_words
     for one in (*advice.switch_off, *advice.needless, *coverage.of_pairs()):
         yield from (one.in_words, one.why_off, *one.keeps)
-        yield from (loss for served in one.served for loss in served.lost)
+        yield from (loss for served in one.served for loss in served.losses)
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ def by_triplets(one: PaperSet) -> Iterator[JsonObject]:
     tools' texts, to their Tool2Vec vectors, and in the whole search.
     """
     taught, _ = halves(one.queries)
-    yield from rankings_by("as it is", one, one.laboratory.embedder)
+    yield from rankings_by("as it is", one, one.bench.embedder)
     with tempfile.TemporaryDirectory() as place:
         queries, folder = Path(place) / "taught.jsonl", Path(place) / "tuned"
         rows = ((query.id, query.text, list(map(sorted, query.gold))) for query in taught)
@@ -198,7 +198,7 @@ def by_triplets(one: PaperSet) -> Iterator[JsonObject]:
 
 def rankings_by(name: str, one: PaperSet, embedder: Embedder) -> Iterator[JsonObject]:
     _, held_out = halves(one.queries)
-    ids, cache = [tool.id for tool in one.tools], one.laboratory.cache
+    ids, cache = [tool.id for tool in one.tools], one.bench.cache
     requests = embed_cached([query.text for query in held_out], embedder, cache)
     for kind, vectors in zip(("text", "Tool2Vec"), tool_vectors(one, embedder, {}), strict=True):
         best = np.argsort(-(requests @ vectors.T), axis=1, kind="stable")[:, : max(CUTOFFS)]

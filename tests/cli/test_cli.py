@@ -369,7 +369,7 @@ def test_a_terminal_sees_progress(monkeypatch, capsys, tmp_path):
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     clock = iter([0.0, 0.0, 2.0, 10.0, 20.0])
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("toolscope_core.cli.terminal.time.monotonic", lambda: next(clock))
     show = terminal.progress()
     for done in (100, 200, 300, 40_000):
         show(Step("judge", done, 40_000))
