@@ -53,7 +53,7 @@ def test_without_limits_everything_is_told_and_nothing_fails(here):
     assert "probability 1" in pair
     (address,) = re.findall(r"http://localhost:8501/\S+", done.stdout)
     assert "/overlap?catalog=tools&pair=" in address
-    assert "nothing was asked for" in done.stdout
+    assert "--fail-on" in done.stdout
 
 
 @pytest.mark.parametrize(

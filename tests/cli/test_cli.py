@@ -135,7 +135,7 @@ def test_decisions_of_another_catalog_are_counted_and_alone_refused(tmp_path, sm
     decisions, out = tmp_path / "decisions.jsonl", tmp_path / "b"
     write_json(decisions, other)
     done = run("merge", small, "--out", out, "--decisions", decisions, code=2)
-    assert "(read: 1)" in done.stderr
+    assert "read: 1)" in done.stderr
     assert not out.exists()
     write_lines(decisions, other, mine)
     done = run("merge", small, "--out", out, "--decisions", decisions)
@@ -305,14 +305,14 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
         (("merge", EXAMPLE, "--out", "o", "--embedder", "no-such-model"), "no-such-model cannot"),
         (("merge", EXAMPLE, "--out", "o", "--decisions", "bad.json"), "not JSON"),
         (("merge", EXAMPLE, "--out", "o", "--decisions", "unknown.jsonl"), "unknown.jsonl, line 1"),
-        (("judge", EXAMPLE, "--pairs", "unknown.jsonl", "--out", "v"), "no tool id"),
+        (("judge", EXAMPLE, "--pairs", "unknown.jsonl", "--out", "v"), "'x'"),
         (("judge", EXAMPLE, "--pairs", "list.jsonl", "--out", "v"), "JSON object"),
         (("relabel", "unknown.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
         (("search", EXAMPLE), "give a catalog"),
         (("search", EXAMPLE, " "), "empty"),
         (("search", EXAMPLE, "x", "-k", "0"), "k is 0"),
         (("search", EXAMPLE, "x", "--alpha", "2"), "2.0"),
-        (("search", EXAMPLE, "--queries", "q.jsonl"), "without --out"),
+        (("search", EXAMPLE, "--queries", "q.jsonl"), "--out"),
         (("search", EXAMPLE, "--queries", "gone.jsonl", "--out", "o"), "gone.jsonl"),
         (("search", EXAMPLE, "x", "--model", "gone"), "trained"),
         (("search", EXAMPLE, "x", "--model", "m", "--servers"), "leave out --servers"),

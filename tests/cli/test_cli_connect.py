@@ -167,4 +167,4 @@ def test_the_folder_of_the_catalog_has_to_be_there(place, tmp_path):
     mark = new_mark()
     config = place(a=entry("good", **{MARK: mark}))
     output = run(config, "--out", tmp_path / "no" / "c.json", "--server", "a", code=2)
-    assert f"{tmp_path / 'no'}' is no folder" in output and "--out" in output
+    assert f"{tmp_path / 'no'}'" in output and "--out" in output

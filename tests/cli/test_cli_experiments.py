@@ -225,4 +225,4 @@ def test_answers_of_a_file_are_replayed_without_a_key_and_a_store(
     stale = five(*given, "--replay", "--model", "another", code=1)
     assert "selection: " in stale and "another" in stale and "give the command without" in stale
     assert len(first_tool.received) == calls, "nobody was asked again"
-    assert "give it with --answers" in five("--select", "model", "--replay", code=2)
+    assert "--answers" in five("--select", "model", "--replay", code=2)

@@ -44,4 +44,4 @@ def test_a_merge_leaves_to_a_search_what_it_finds_and_nobody_calls(tmp_path):
     both = eager("--eager-tokens", 500, "--queries", queries, "--usage", log)
     assert both == ["get_forecast", "send_mail"]
     refused = run("merge", tools, "--out", tmp_path / "out", "--usage", log, code=2)
-    assert "without --eager-tokens" in refused.stderr
+    assert "--eager-tokens" in refused.stderr

@@ -46,7 +46,7 @@ def test_words_alone_answer_while_many_texts_are_encoded(tmp_path, monkeypatch):
     monkeypatch.setenv("TOOLSCOPE_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("toolscope_core.cli.search_command.NOTICED", 60)
     first = run("search", EXAMPLE, "Translate this to French", "-k", 2)
-    assert "By words alone (BM25) the best are" in first.stderr
+    assert "BM25" in first.stderr
     assert "translate_to_french" in first.stderr
     again = run("search", EXAMPLE, "Translate this to French", "-k", 2)
     assert "By words alone" not in again.stderr

@@ -32,7 +32,7 @@ def advice_on(catalog: Catalog, engine: Engine) -> Advice | None:
         encoder, cache = MiniLmEmbedder(), VectorCache(settings.cache_dir)
         analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress(), engine)
     except (ConfigError, ModelError) as error:
-        say_error(f"servers are not compared: {error}")
+        say_error(f"servers could not be compared: {error}")
         return None
     clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
     return advise(server_coverage(analysis, clusters))
@@ -63,7 +63,7 @@ def tell_advice(advice: Advice) -> None:
         for sentence in server.keeps:
             say(f"    {sentence}")
     if (more := len(advice.switch_off) - _MOST_ADVICE) > 0:
-        say(f"{quantity(more, 'server')} more can be switched off: --json lists them")
+        say(f"{quantity(more, 'more server')} can be switched off; --json lists them")
     if advice.needless_in_words:
         say(advice.needless_in_words)
     for group in advice.copies[:_MOST_ADVICE]:

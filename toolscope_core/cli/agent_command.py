@@ -51,78 +51,87 @@ def agent_run(
     queries: Annotated[
         Path,
         typer.Option(
-            help="JSONL or CSV with `query`, `gold` (ids of the tools needed), and perhaps "
-            "`expected` (the right answer) and `allowed` (ids of tools that are not wrong)."
+            help="JSONL or CSV with `query` and `gold` (ids of the tools needed). Optional: "
+            "`expected` (the right answer) and `allowed` (ids of other acceptable tools)."
         ),
     ],
     out: Annotated[
         Path,
-        typer.Option(help="JSONL: what the agent did, a line as each request ends; goes on there."),
+        typer.Option(
+            help="JSONL file for what the agent did, one line per request; another run continues it."
+        ),
     ],
     server: ServerKeys = None,
     allow_changes: Annotated[
         bool,
         typer.Option(
             "--allow-changes",
-            help="Carry out calls of tools that do not say that they only read. Without it they "
-            "are noted, and the model is told to go on.",
+            help="Also carry out calls of tools that do not declare themselves read-only. By "
+            "default these calls are only recorded, and the model is told to continue.",
         ),
     ] = False,
     k: Annotated[
         int | None,
-        typer.Option(help="Give the agent the k tools found for each request; default all."),
+        typer.Option(help="Give the agent only the k tools found for each request; default: all."),
     ] = None,
-    turns: Annotated[int, typer.Option(help="Turns of the model for a request, at most.")] = (
+    turns: Annotated[int, typer.Option(help="Maximum number of model turns per request.")] = (
         _DEFAULT.turns
     ),
-    first: Annotated[
-        int | None, typer.Option(min=1, help="Only so many queries, from the first on.")
-    ] = None,
+    first: Annotated[int | None, typer.Option(min=1, help="Use only the first N queries.")] = None,
     skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Leave out queries that need unknown tools.")
+        bool,
+        typer.Option(
+            "--skip-unknown", help="Leave out queries that need tools the catalog does not have."
+        ),
     ] = False,
     side: Annotated[
-        Side | None, typer.Option(help="Work with one toolset only: as-it-is or merged.")
+        Side | None, typer.Option(help="Use only one of the two toolsets: as-it-is or merged.")
     ] = None,
     judge: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="A model of the endpoint that grades answers where the query has no `expected`.",
+            help="A model of the endpoint that grades the answers of queries without `expected`.",
         ),
     ] = None,
     reset: Annotated[
         str,
         typer.Option(
             metavar="COMMAND",
-            help="Run this before each request with each toolset, and start the servers anew.",
+            help="Command to run before each request with each toolset; the servers are restarted "
+            "too.",
         ),
     ] = "",
-    request_deadline: Annotated[float, typer.Option(help="Seconds for a request, at most.")] = (
+    request_deadline: Annotated[float, typer.Option(help="Maximum seconds per request.")] = (
         _DEFAULT.seconds
     ),
     turn_tokens: Annotated[
-        int, typer.Option(help="Tokens of a turn of the model, thoughts apart.")
+        int, typer.Option(help="Maximum tokens per model turn, not counting thinking.")
     ] = _DEFAULT.turn_tokens,
     concurrency: Annotated[
         int | None,
         typer.Option(
-            help=f"Requests worked on at a time; default {_DEFAULT.concurrency}, with --reset 1."
+            help=f"Number of requests in parallel; default {_DEFAULT.concurrency}, or 1 with "
+            "--reset."
         ),
     ] = None,
     only_estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Say what it may take; starts, sends and writes nothing."),
+        typer.Option(
+            "--estimate",
+            help="Show what it may cost. Starts no server, sends nothing and writes nothing.",
+        ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     ask: AskRequest = SAVED,
-    timeout: Annotated[float, typer.Option(help="Seconds until a server is ready.")] = 60.0,
-    call_timeout: Annotated[float, typer.Option(help="Seconds for each call of a tool.")] = 60.0,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for a server to start.")] = 60.0,
+    call_timeout: Annotated[float, typer.Option(help="Seconds to wait for each tool call.")] = 60.0,
 ) -> None:
     """Let a model carry out queries with the merged toolset and with the original one."""
     if ask.answers is not None:
         raise ConfigError(
-            f"--answers: agent-run keeps all that was answered in --out; commit {out}"
+            "--answers does not apply here: agent-run keeps every answer in --out; commit "
+            f"{out} instead"
         )
     at_once = concurrency or (1 if reset else _DEFAULT.concurrency)
     agent = AgentConfig(turns, k, allow_changes, at_once, request_deadline, turn_tokens, reset)
@@ -143,7 +152,7 @@ def agent_run(
         for line in _table(report):
             say(line)
     if all(one.unanswered == report.queries for one in report.sides):
-        fail_for(f"no request came to an answer; {out} has the reason of each")
+        fail_for(f"no request was answered; {out} has the reason for each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +184,8 @@ def _work(
         except (PausedError, ModelStopError) as error:
             done, total = len(file.read(pair.by_id)), len(pair.by_id) * len(pair.bundles)
             raise type(error)(
-                f"{error}; {done} of {total} are kept in {run.out}: the same command goes on from "
-                "there"
+                f"{error}; {done} of {total} are saved in {run.out}; run the same command "
+                "again to continue"
             ) from None
 
 
@@ -188,7 +197,7 @@ def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
         for name in pair.bundles
         if (query, name) not in episodes
     ]
-    why = f"{out} has no episode of {quantity(len(missing), 'request')}: {listed(missing, 10)}"
+    why = f"{out} has no record of {quantity(len(missing), 'request')}: {listed(missing, 10)}"
     fail_for(why if missing else "")
 
 
@@ -209,7 +218,7 @@ def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
 
 def _tell_estimate(estimate: AgentEstimate) -> None:
     requests = quantity(estimate.queries, "request")
-    say(f"{requests}, at most {quantity(estimate.most_calls, 'call')} of the model")
+    say(f"{requests}, at most {quantity(estimate.most_calls, 'model call')}")
     for name, tools in estimate.tools.items():
         tokens = quantity(estimate.tokens[name], "token")
         say(f"{name}: {quantity(tools, 'tool')}, {tokens} of definitions")

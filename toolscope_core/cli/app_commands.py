@@ -34,9 +34,7 @@ def prepare() -> None:
 
 
 @command
-def open_app(
-    port: Annotated[int, typer.Option(help="The port that the app listens on.")] = 8501,
-) -> None:
+def open_app(port: Annotated[int, typer.Option(help="Port of the app.")] = 8501) -> None:
     """Prepare the store and open the app, as `make app` does; end it with Ctrl-C."""
     prepare()
     gc.enable()  # the app runs on
@@ -46,13 +44,17 @@ def open_app(
 
 @command
 def excerpt(
-    bundle: Annotated[Path, typer.Argument(help="Folder that merge wrote.")],
-    out: Annotated[Path, typer.Option(help="JSON file of the tools, to be opened in the app.")],
+    bundle: Annotated[Path, typer.Argument(help="The folder that merge wrote.")],
+    out: Annotated[Path, typer.Option(help="JSON file with the tools, to open in the app.")],
     most: Annotated[
-        int, typer.Option(min=0, help="So many proposals, those first that save most tokens.")
+        int,
+        typer.Option(
+            min=0,
+            help="Number of proposals to include, starting with those that save the most tokens.",
+        ),
     ] = 1000,
     server: Annotated[
-        list[str] | None, typer.Option(help="All tools of this server, too; again for each.")
+        list[str] | None, typer.Option(help="Also include every tool of this server; repeatable.")
     ] = None,
 ) -> None:
     """Write the tools of the proposals that save most, for a review in the app; merge --decisions
@@ -64,13 +66,17 @@ def excerpt(
     say(f"{quantity(extract.tools, 'tool')}, {extract.proposals:,} of {proposals}; written: {out}")
 
 
-PASSWORDS = "A password may be left out: PGPASSWORD or a password file gives it."
+PASSWORDS = (
+    "You can leave the password out of the URL and give it in PGPASSWORD or a password file."
+)
 
 
 @command
 def copy_whole_store(
     source: Annotated[str, typer.Argument(help=f"URL of the store to copy. {PASSWORDS}")],
-    target: Annotated[str, typer.Argument(help="URL of the new store: a file or a server.")],
+    target: Annotated[
+        str, typer.Argument(help="URL of the new store: a file or a database server.")
+    ],
 ) -> None:
     """Copy a whole store into a new one, of the same or of the other database, and check it."""
     with closing(existing_store(source)) as old, closing(Store(target)) as new:
@@ -78,7 +84,7 @@ def copy_whole_store(
         places = f"{old.place} to {new.place}"
     for table in tables:
         say(f"{table.name:12} {quantity(table.rows, 'row'):>14}  sha256 {table.digest[:16]}")
-    say(f"copied {places}; every table was read again and is the same")
+    say(f"copied {places}; every table was read back and matches")
 
 
 @command
@@ -86,4 +92,4 @@ def upgrade_store() -> None:
     """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
     with closing(Store(read_environment().store_url, backed_up=True)) as store:
         place = store.place
-    say(f"{place} is up to date")
+    say(f"{place} is already up to date")

@@ -154,7 +154,10 @@ def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
             fail_for(file.open_in_words)
         elif file is not None:
             file.write(is_whole=asker.state == "done")
-        hint = f"what was answered is kept in {access.place}: the same command goes on from there"
+        hint = (
+            f"the answers so far are saved in {access.place}; run the same command again to "
+            "continue"
+        )
     if asker.state == "paused":
         raise PausedError(f"paused: {asker.message}; {hint}")
     if asker.state == "stopped":
@@ -166,7 +169,7 @@ def _answer_file(request: AskRequest) -> AnswerFile | None:
     """The file of answers of this command, one for all that it asks."""
     if request.answers is None:
         if request.replay:
-            raise ConfigError("--replay takes the answers of a file; give it with --answers")
+            raise ConfigError("--replay reads the answers from a file; name it with --answers")
         return None
     place = request.answers
     place.file = place.file or AnswerFile(place.path, is_required=request.replay)

@@ -68,68 +68,67 @@ FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.sing
 def check(
     catalogs: CatalogPaths,
     baseline: Annotated[
-        Path, typer.Option(help="What was accepted before: a bundle's folder or zip, or a catalog.")
+        Path, typer.Option(help="What was accepted before: a bundle (folder or zip) or a catalog.")
     ],
     max_new_overlaps: Annotated[
-        int | None,
-        typer.Option(help="Exit with 1 where more pairs than this overlap that did not before."),
+        int | None, typer.Option(help="Exit with 1 if more than this many new pairs overlap.")
     ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(help="Exit with 1 where the catalog has more tokens than this.")
+        int | None, typer.Option(help="Exit with 1 if the catalog has more tokens than this.")
     ] = None,
     max_growth: Annotated[
         list[str] | None,
         typer.Option(
-            help="Exit with 1 where the catalog has grown by more than this: tokens (500), percent "
-            "of them (5%) or kilobytes (2kB); again for each."
+            help="Exit with 1 if the catalog has grown by more than this: tokens (500), percent "
+            "(5%) or kilobytes (2kB); repeatable."
         ),
     ] = None,
     fail_on: Annotated[
         list[FailFor] | None,
-        typer.Option(help="Exit with 1 where there is one of these; again for each."),
+        typer.Option(help="Exit with 1 if the check finds one of these; repeatable."),
     ] = None,
     texts: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A folder of prompts, skills or rules, searched for names of tools that are gone; "
-            "again for each."
+            help="Folder of prompts, skills or rules to search for names of tools that are gone; "
+            "repeatable."
         ),
     ] = None,
     min_findability: Annotated[
         list[str] | None,
         typer.Option(
-            help="Such as codex=.9: exit with 1 where tools are less often among the first that "
-            "the search of this client returns; again for each."
+            help="For example codex=.9: exit with 1 if a lower share of tools is among the first "
+            "results of this client's search; repeatable."
         ),
     ] = None,
     queries: OwnQueries = None,
     cases: Annotated[
         Path | None,
         typer.Option(
-            help="Requests to replay without a model: JSONL with `query`, `gold`, `allowed` and "
-            "`forbidden`, as Evaluation saves them; any query set."
+            help="Requests to replay, without a model: JSONL with `query`, `gold`, `allowed` and "
+            "`forbidden`, as saved on the Evaluation page, or any query set."
         ),
     ] = None,
     max_new_confusions: Annotated[
         int | None,
         typer.Option(
-            help="With --cases: exit with 1 where more of them find another tool than this that "
-            "did not before."
+            help="With --cases: exit with 1 if more than this many requests newly find the wrong "
+            "tool."
         ),
     ] = None,
     profile: Annotated[
         str | None,
         typer.Option(
-            help="Check this profile of the baseline too: what has changed in it, and what it does "
-            "not serve of --cases, else of its own requests."
+            help="Also check this profile of the baseline: what changed in it, and which requests "
+            "(from --cases, or its own) it no longer serves."
         ),
     ] = None,
     profile_limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Such as tokens=8000: exit with 1 where the profile has more tokens, tools, "
-            "unserved (requests), confusions (pairs of tools that are alike) or misses (--cases "
-            "that find another of its tools before the right one); again for each."
+            help="For example tokens=8000: exit with 1 if the profile has more tokens, tools, "
+            "unserved requests, confusions (pairs of similar tools) or misses (requests of "
+            "--cases for which another of its tools ranks first); repeatable."
         ),
     ] = None,
     summary: Annotated[
@@ -142,28 +141,28 @@ def check(
     annotations: Annotated[
         Path | None,
         typer.Option(
-            help="Write the report as workflow commands, which GitHub shows beside the lines."
+            help="Write the report as GitHub workflow commands, which appear beside the lines."
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Minimum cosine similarity of a candidate pair; default the bundle's, else by "
-            "model."
+            help="Minimum cosine similarity of a candidate pair; default: the bundle's, or else "
+            "the encoder's."
         ),
     ] = None,
     embedder: EmbedderName = None,
     app_url: Annotated[
-        str, typer.Option(help="Where the app is in which the links to pairs lead.")
+        str, typer.Option(help="Address of the app that links to pairs should open.")
     ] = "http://localhost:8501",
     app_catalog: Annotated[
         str | None,
-        typer.Option(help="The catalog's name in that app; default the name of its file."),
+        typer.Option(help="Name of the catalog in that app; default: the name of its file."),
     ] = None,
 ) -> None:
     """Compare a catalog with what was accepted before: new overlaps, breaking changes, tokens."""
     if max_new_confusions is not None and cases is None:
-        raise ConfigError("--max-new-confusions is of cases; give --cases")
+        raise ConfigError("--max-new-confusions counts cases; give --cases too")
     limits = Limits(
         max_new_overlaps,
         max_new_confusions,
@@ -201,7 +200,7 @@ def check(
         write_whole(annotations, text.encode(), "--annotations")
     _tell(report, items)
     if not limits.are_set and not least:
-        say("nothing was asked for that fails the check; see --fail-on and --max-new-overlaps")
+        say("no option that fails the check was given; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
     fail_for(reason and f"the check fails: {reason}")
 
@@ -249,7 +248,7 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         for item in cases[:_MOST_SHOWN]:
             _tell_item(item)
         if len(cases) > _MOST_SHOWN:
-            say(f"{check.name:8} and {len(cases) - _MOST_SHOWN} more; --summary lists them")
+            say(f"{check.name:8} and {len(cases) - _MOST_SHOWN} more; --summary lists them all")
     grown = [one for one in report.tokens.servers if one.name and one.grows]
     largest = max(grown, key=lambda one: one.added, default=None)
     where = f", most of it on {largest.name} ({largest.added:+,})" if largest else ""

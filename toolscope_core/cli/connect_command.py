@@ -29,27 +29,29 @@ def connect(
         list[str],
         typer.Argument(
             metavar="CONFIG...",
-            help="Configurations of MCP clients (`mcpServers`, or `servers` of VS Code), or "
-            "addresses of servers.",
+            help="Configurations of MCP clients (with `mcpServers`, or `servers` as in VS Code), "
+            "or addresses of servers.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="The catalog to write; without it servers are only shown.")
+        Path | None,
+        typer.Option(help="The catalog file to write; without it the servers are only shown."),
     ] = None,
     server: Annotated[
         list[str] | None,
-        typer.Option("--server", help="Start or reach this server without asking; again for each."),
+        typer.Option("--server", help="Start or contact this server without asking; repeatable."),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Say yes for every server shown; on a terminal only.")
+        bool, typer.Option("--yes", help="Answer yes for every server shown; only in a terminal.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option(help="Seconds until a server is ready, and for each of its answers.")
+        float,
+        typer.Option(help="Seconds to wait for a server to start, and for each of its answers."),
     ] = 60.0,
-    parallel: Annotated[int, typer.Option(help="Servers at a time.")] = 24,
-    as_json: Annotated[bool, typer.Option("--json", help="What came of each server, as JSON.")] = (
-        False
-    ),
+    parallel: Annotated[int, typer.Option(help="Number of servers to start at a time.")] = 24,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result for each server as JSON.")
+    ] = (False),
 ) -> None:
     """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
     limits = ready_within(timeout, parallel)
@@ -83,8 +85,7 @@ def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool
             names.append(server.name)
     if asks and not on_terminal:
         raise ConfigError(
-            "nothing was started: without a terminal each server has to be named; give "
-            "--server NAME"
+            "nothing was started: outside a terminal each server must be named; give --server NAME"
         )
     return names
 
@@ -98,7 +99,7 @@ def _connect(
     """
     servers = _servers(configuration, names)
     if not out.resolve().parent.is_dir():
-        raise ConfigError(f"{str(out.parent)!r} is no folder; give another file with --out")
+        raise ConfigError(f"{str(out.parent)!r} is not a folder; choose another file for --out")
     offers = read_offers(servers, configuration, os.environ, limits, progress())
     if all(offer.failure for offer in offers):
         reasons = "".join(f"\n  {offer.failure}" for offer in offers)

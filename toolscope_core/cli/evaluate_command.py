@@ -48,46 +48,48 @@ class EvaluationOptions:
     """
 
     bundle: MergedBundle = None
-    cutoffs: Annotated[str, typer.Option("--at", help="The k of the metrics, with commas.")] = (
-        "1,5,10"
-    )
+    cutoffs: Annotated[
+        str, typer.Option("--at", help="The values of k for the metrics, separated by commas.")
+    ] = "1,5,10"
     least: Annotated[
         list[str] | None,
-        typer.Option("--min-recall", help="Such as 5=.9: exit with 1 if recall@5 is less than .9."),
+        typer.Option("--min-recall", help="For example 5=.9: exit with 1 if recall@5 is below .9."),
     ] = None
     skip_unknown: SkipUnknown = False
     select: Annotated[
         ToolsTakenBy | None,
         typer.Option(
-            help="Measure correct selections (CSR) too: of the k tools found for a request each "
-            "sub-query takes the best by its own search, or what a model chooses."
+            help="Also measure correct selection (CSR): for each sub-query one of its k tools is "
+            "taken, either the best by the search or the one that a model chooses."
         ),
     ] = None
     plan: Annotated[
         bool,
         typer.Option(
             "--plan",
-            help="Measure plans in place of rankings (Retrieval-Plan-Select, tables 9 and 10): the "
+            help="Measure plans instead of rankings (Retrieval-Plan-Select, tables 9 and 10): the "
             "set of tools that the jobs of a request call.",
         ),
     ] = False
-    per_job: Annotated[int, typer.Option(help="With --plan: tools that each job sees.")] = 5
+    per_job: Annotated[
+        int, typer.Option(help="With --plan: number of tools that each job sees.")
+    ] = 5
     worker: WorkerOption = "best"
     iterative: Iterative = True
     is_filtered: Filtered = False
     labels: Annotated[
         Path | None,
         typer.Option(
-            help="With --bundle: JSONL of pairs with `left`, `right` and `label` (merge or keep); "
-            "how many merges are right and wrong."
+            help="With --bundle: JSONL of pairs with `left`, `right` and `label` (merge or keep), "
+            "to count right and wrong merges."
         ),
     ] = None
     each_change: Annotated[
         bool,
         typer.Option(
             "--each-change",
-            help="With --bundle: what each merge alone does to the queries that meet its tools, "
-            "with p-values after Holm.",
+            help="With --bundle: the effect of each single merge on the queries that need its "
+            "tools, with p-values corrected by Holm.",
         ),
     ] = False
 
@@ -99,12 +101,16 @@ class EvaluationOptions:
                 "--plan measures sets of tools; leave out --min-recall, --select, --labels, "
                 "--each-change and --servers"
             )
-        of_merges = {"--labels are": self.labels, "--each-change is": self.each_change}
+        of_merges = {"--labels": self.labels, "--each-change": self.each_change}
         for option, value in of_merges.items():
             if value and (self.bundle is None or servers):
-                raise ConfigError(f"{option} of merges; give --bundle, and leave out --servers")
+                raise ConfigError(
+                    f"{option} measures merges; give --bundle, and leave out --servers"
+                )
         if self.select and servers:
-            raise ConfigError("--select takes tools, not servers; leave out --servers or --select")
+            raise ConfigError(
+                "--select chooses tools, not servers; leave out --servers or --select"
+            )
 
 
 RANKINGS = EvaluationOptions()
@@ -213,8 +219,8 @@ def evaluation(
     answerable = query_sets.with_gold_among(with_gold, names, options.skip_unknown, gold_of)
     if not answerable:
         raise ConfigError(
-            f"no query of {queries} has a gold answer in the catalog; give tool ids under `gold`, "
-            "or names of servers under `gold_servers` with --servers"
+            f"no query of {queries} has a gold answer in the catalog; give tool ids under "
+            "`gold`, or, with --servers, server names under `gold_servers`"
         )
     searcher = Searcher(catalog, search, terminal.progress())
     rankings = searcher.rankings(answerable)
@@ -346,16 +352,17 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
 
 
 def _tell_evaluation(report: EvaluationReport) -> None:
-    notes = terminal.more(report.unjudged, "without gold answers, left out")
-    notes += terminal.more(report.skipped, "of answers that are not there, left out")
+    notes = terminal.more(report.unjudged, "left out, without gold answers")
+    notes += terminal.more(report.skipped, "left out, with answers that are not in the catalog")
     notes += terminal.more(report.whole, "without steps, searched whole")
     terminal.say(f"{quantity(report.queries, 'query')}{notes}; {quantity(report.tools, 'tool')}")
     if report.augmented:
-        strange = terminal.more(report.unknown_variants, "of no tool here")
+        strange = terminal.more(report.unknown_variants, "for tools that are not in the catalog")
         terminal.say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
     if report.from_tools < 1.0:
         terminal.say(
-            f"places that a tool led to: {report.from_tools:.1%}; the others a server's own text"
+            f"places due to one of its tools: {report.from_tools:.1%}; the others are due to "
+            "the server's own text"
         )
     if report.merged is not None:
         terminal.say(f"after the merge: {quantity(report.merged.tools, 'tool')}")

@@ -52,15 +52,15 @@ ENCODERS_K = 10
 Queries = Annotated[
     Path | None,
     typer.Option(
-        help="JSONL or CSV with `id`, `query` and `gold`; without it requests are made from the "
-        "descriptions of the tools."
+        help="JSONL or CSV with `id`, `query` and `gold`; without it the requests are made from "
+        "the tools' descriptions."
     ),
 ]
 _Decompose = Annotated[
     RequestSplit,
     typer.Option(
         "--decompose",
-        help="Split requests by rules, or by the steps that the query set gives (a bound).",
+        help="Split requests by rules, or use the steps given in the query set (an upper bound).",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
@@ -87,12 +87,14 @@ _SYNTHETIC = ExperimentFiles()
 """Nothing was given: requests are made from the descriptions."""
 WithGateway = Annotated[
     bool,
-    typer.Option("--gateway", help="Take those too that need a gateway, as all of the paper do."),
+    typer.Option(
+        "--gateway", help="Also apply merges that need a gateway, as the paper does for all merges."
+    ),
 ]
 _Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Least cosine of candidate pairs, where the sweep begins; default that of the encoder."
+        help="Least cosine of candidate pairs, where the sweep starts; default: the encoder's."
     ),
 ]
 
@@ -107,20 +109,20 @@ def stress(
         typer.Option(
             "--decompose",
             metavar="<rules|steps|dummy|context>",
-            help="How requests are split, again for each way; each stands against none, and the "
-            "default is rules. dummy and context ask a model, or are in --splits.",
+            help="How requests are split; repeatable. Each way is compared with none; the default "
+            "is rules. dummy and context ask a model or read --splits.",
         ),
     ] = None,
     splits: Splits = None,
     select: Annotated[
         ToolsTakenBy | None,
         typer.Option(
-            help="Measure what each job takes of its whole pool (tables 6 and 8): the best by its "
-            "search, or what a model chooses."
+            help="Measure which tools each job takes from its whole pool (tables 6 and 8): the "
+            "best by its search, or the model's choice."
         ),
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="Weight of the dense score; 1 as in Retrieval-Plan-Select.")
+        float, typer.Option(help="Weight of the dense score; 1 in Retrieval-Plan-Select.")
     ] = RetrievalConfig().dense_weight,
     ask: AskRequest = SAVED,
     as_json: AsJson = False,
@@ -191,17 +193,17 @@ def sweep(
         Knob,
         typer.Option(
             "--move",
-            help="What is moved: the least similarity of merges (threshold), the weight of dense "
-            "scores (alpha), how many are reranked (candidates), how many are given (k), or the "
-            "embedding model (encoder, with --encoder).",
+            help="What to vary: the least similarity of merges (threshold), the weight of dense "
+            "scores (alpha), how many tools are reranked (candidates) or returned (k), or "
+            "the embedding model (encoder, with --encoder).",
         ),
     ] = "threshold",
     encoders: Annotated[
         list[str] | None,
         typer.Option(
             "--encoder",
-            help="With --move encoder: a sentence-transformers model, by name or folder; again for "
-            "each.",
+            help="With --move encoder: a sentence-transformers model, by name or folder; "
+            "repeatable.",
         ),
     ] = None,
     accept: Accepted = "auto",

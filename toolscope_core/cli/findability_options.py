@@ -38,8 +38,8 @@ OwnQueries = Annotated[
     Path | None,
     typer.Option(
         "--queries",
-        help="For findability: JSONL or CSV with `query` and `gold`; tools that no query names "
-        "alone are searched by their own words.",
+        help="For findability: JSONL or CSV with `query` and `gold`. A tool that is never a "
+        "query's only answer is searched by its own words.",
     ),
 ]
 
@@ -57,7 +57,9 @@ def findability_by_search(
     query_set = with_ids(read_queries(queries), tools) if queries else ()
     queries_here = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in queries_here):
-        raise ConfigError(f"no query of {queries} names a tool of the catalog; give tool ids")
+        raise ConfigError(
+            f"no query of {queries} names a tool of the catalog; give tool ids under `gold`"
+        )
     bench, requests = Bench.of(catalog, embedder), own_requests(tools, queries_here)
     return {
         name: findability(
@@ -91,7 +93,7 @@ def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObje
 def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
     """A line a search: the mean share, and the tools that it never finds."""
     approximate = {name for name, one in CLIENT_SEARCHES.items() if one.approximate}
-    say(f"how often a tool is among the first {FIRST} for its own requests, by search:")
+    say(f"share of tools among the first {FIRST} results for their own requests, by search:")
     for name, rows in by_search.items():
         unreachable = [row for row in rows if not row.hits]
         label = f"{name} (approximate)" if name in approximate else name
@@ -137,19 +139,19 @@ EagerTokens = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Leave tools to the search of clients; those stay in every prompt, up to so many "
-        "tokens, whose calls the search would lose and that are called most.",
+        help="Defer tools to the client's search, and keep in every prompt, up to this many "
+        "tokens, the tools that its search would miss and that are called most.",
     ),
 ]
 CallLogs = Annotated[
     list[Path] | None,
     typer.Option(
-        "--usage", metavar="LOG", help="With --eager-tokens: a log or trace of calls; again."
+        "--usage", metavar="LOG", help="With --eager-tokens: a log or trace of calls; repeatable."
     ),
 ]
 SearchedAs = Annotated[
     ClientName,
-    typer.Option("--as", help="With --eager-tokens: the search of a client, whose misses count."),
+    typer.Option("--as", help="With --eager-tokens: the client's search whose misses count."),
 ]
 
 
@@ -157,7 +159,7 @@ def refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Pa
     """Raises ``ConfigError`` for files that would choose nothing."""
     if budget is None and (usage or queries):
         option = "--usage" if usage else "--queries"
-        raise ConfigError(f"{option} has no effect without --eager-tokens; give that too")
+        raise ConfigError(f"{option} only works with --eager-tokens; give that too")
 
 
 def with_eager_tools(

@@ -48,24 +48,32 @@ class QueryDrafts:
 @terminal.command
 def generate_queries(
     catalogs: CatalogPaths,
-    out: Annotated[Path, typer.Option(help="The query file: JSONL with `id`, `query` and `gold`.")],
+    out: Annotated[
+        Path, typer.Option(help="The query file to write: JSONL with `id`, `query` and `gold`.")
+    ],
     count: Annotated[
-        int, typer.Option("--count", help="How many queries the model is asked for.")
+        int, typer.Option("--count", help="Number of queries to ask the model for.")
     ] = _DEFAULT.count,
     seed: Annotated[
         int,
-        typer.Option(help="Another seed shows the model other tools; more of one goes on with it."),
+        typer.Option(
+            help="Another seed shows the model other tools; a larger number with the same seed "
+            "continues."
+        ),
     ] = _DEFAULT.seed,
     examples: Annotated[
         Path | None,
         typer.Option(
-            help="Queries of people, JSONL or CSV with `query` and `gold`: examples for the model. "
-            "Tools without one come first, and copies of them are left out."
+            help="Queries written by people, JSONL or CSV with `query` and `gold`, as examples "
+            "for the model. Tools without a query come first; copies are left out."
         ),
     ] = None,
     keep_doubtful: KeepDoubtful = False,
     only_estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say what it would take; sends and writes nothing.")
+        bool,
+        typer.Option(
+            "--estimate", help="Show what it would cost. Sends nothing and writes nothing."
+        ),
     ] = False,
     embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
@@ -138,10 +146,12 @@ def _tell(
 @terminal.command
 def augment(
     catalogs: CatalogPaths,
-    out: Annotated[Path, typer.Option(help="JSONL of document variants, for --variants.")],
+    out: Annotated[
+        Path, typer.Option(help="JSONL of document variants, as --variants reads them.")
+    ],
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="Check the variants of this JSONL in place of asking a model."),
+        typer.Option("--from", help="Check the variants in this JSONL instead of asking a model."),
     ] = None,
     keep_doubtful: KeepDoubtful = False,
     ask: AskRequest = SAVED,
@@ -168,7 +178,7 @@ def augment(
         f"{quantity(len(catalog.tools), 'tool')}: {len(checked.clean):,} with a variant"
         f"{terminal.more(len(checked.doubtful), f'doubtful, {outcome}')}"
         f"{terminal.more(missing, 'without one')}"
-        f"{terminal.more(unknown, 'of no tool here')}; variants: {out}"
+        f"{terminal.more(unknown, 'for tools that are not in the catalog')}; variants: {out}"
     )
     terminal.tell_doubtful(
         [

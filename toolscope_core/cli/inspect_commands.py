@@ -41,20 +41,22 @@ def inspect(
     catalogs: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Catalog files or folders; several make one catalog. Without any: the clients of "
-            "this machine, as overview shows them."
+            help="Catalog files or folders; several are combined into one catalog. Without any: "
+            "the MCP clients of this machine, as `overview` shows them."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
     fail_on: Annotated[
         FailOn | None,
-        typer.Option(help="Exit with 1 where a finding is that bad or worse; 2 is unusable input."),
+        typer.Option(
+            help="Exit with 1 if a finding is this severe or worse; 2 means the input is unusable."
+        ),
     ] = None,
     with_findability: Annotated[
         bool,
         typer.Option(
             "--findability",
-            help="How often each tool is among the first that the searches of clients return.",
+            help="Show how often each tool is among the first results of the clients' searches.",
         ),
     ] = False,
     queries: findability_options.OwnQueries = None,
@@ -66,9 +68,11 @@ def inspect(
         show_machine(machine, as_json)
         return
     if not catalogs:
-        raise ConfigError("--fail-on, --findability and --queries are for files; give one")
+        raise ConfigError("--fail-on, --findability and --queries need a file; give one")
     if machine != ASKS:
-        raise ConfigError("--yes, --no-start and --fresh are for this machine; give no file")
+        raise ConfigError(
+            "--yes, --no-start and --fresh are for the servers of this machine; leave out the file"
+        )
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())
         advice = advice_on(catalog, engine)
@@ -98,8 +102,8 @@ def inspect(
 
 @command
 def diff(
-    old: Annotated[Path, typer.Argument(help="Catalog file or folder as it was.")],
-    new: Annotated[Path, typer.Argument(help="Catalog file or folder as it is now.")],
+    old: Annotated[Path, typer.Argument(help="The old catalog: a file or folder.")],
+    new: Annotated[Path, typer.Argument(help="The new catalog: a file or folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
     """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
@@ -143,7 +147,7 @@ def tell_files(catalog: Catalog) -> None:
             f"{files[0].label if len(files) == 1 else quantity(len(files), 'file')} → {server}"
             for server, files in made_up.items()
         )
-        say(f"files that name no server count as servers: {servers}")
+        say(f"files that name no server are treated as one server each: {servers}")
 
 
 def tell_findings(findings: Iterable[Finding]) -> None:

@@ -27,8 +27,8 @@ from toolscope_core.model.tool import JsonObject
 @command
 def judge(
     catalogs: options.CatalogPaths,
-    pairs: Annotated[Path, typer.Option(help="JSONL with `left` and `right` tool ids.")],
-    out: Annotated[Path, typer.Option(help="JSONL of verdicts, in the same order.")],
+    pairs: Annotated[Path, typer.Option(help="JSONL with tool ids in `left` and `right`.")],
+    out: Annotated[Path, typer.Option(help="JSONL file for the verdicts, in the same order.")],
     judge: options.ChosenJudge = "offline",
     ask: options.AskRequest = options.SAVED,
 ) -> None:
@@ -93,7 +93,10 @@ def estimate(
     for kind, estimates in estimates_by_kind.items():
         tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved
-    say(f"saved against the paper's way: {questions:,} questions, about {tokens:,} tokens")
+    say(
+        f"saved compared with the paper's procedure: {questions:,} questions, about {tokens:,} "
+        "tokens"
+    )
 
 
 def _grade_row(tool_id: str, grade: DocumentationGrade | None, judge: str) -> JsonObject:
@@ -114,7 +117,7 @@ def _pair_ids(number: int, row: JsonObject, ids: Iterable[str]) -> tuple[str, st
     for side, tool_id in (("left", left), ("right", right)):
         if not isinstance(tool_id, str) or tool_id not in ids:
             raise CatalogError(
-                f"line {number}: {side} is {tool_id!r}, which is no tool id of the catalog; "
-                "`inspect --json` and the bundle's relabel.json list the ids"
+                f"line {number}: {side} is {tool_id!r}, which is not a tool id of the "
+                "catalog; `inspect --json` and the bundle's relabel.json list the ids"
             )
     return str(left), str(right)

@@ -28,7 +28,8 @@ from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
 from toolscope_core.wording.tool_text import tool_text
 
 LoggedQueries = Annotated[
-    Path, typer.Option(help="JSONL or CSV with `query` and `gold`: requests and their tools.")
+    Path,
+    typer.Option(help="JSONL or CSV with `query` and `gold`: requests and the tools they need."),
 ]
 
 
@@ -40,35 +41,42 @@ _SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10)
 def learn(
     catalogs: CatalogPaths,
     queries: LoggedQueries,
-    out: Annotated[Path, typer.Option(help="Folder of the model; replaced if it is one.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the model; a model that is already there is replaced.")
+    ],
     variants: Annotated[
         Path | None,
         typer.Option(
-            help="JSONL of document variants: searched, and their questions are learned from."
+            help="JSONL of document variants, for the search and, with their questions, for "
+            "training."
         ),
     ] = None,
     method: Annotated[
         LearningMethod,
         typer.Option(
-            help="tool2vec: tools by the mean of their queries; mlc: a classifier over all tools "
-            "too; refiner: the best candidates scored together too."
+            help="tool2vec: tools as the mean of their queries; mlc: also a classifier over all "
+            "tools; refiner: also a model that scores the best candidates together."
         ),
     ] = "refiner",
     encoder: Annotated[
         str | None,
         typer.Option(
-            help="Tune this transformer for the classifier too, by name or folder, such as "
-            "all-MiniLM-L6-v2; takes long. Broken off, it goes on after the last whole epoch."
+            help="Also tune this transformer for the classifier, by name or folder, for example "
+            "all-MiniLM-L6-v2. Slow; an interrupted run continues after its last whole "
+            "epoch."
         ),
     ] = None,
     candidates: Annotated[
-        int, typer.Option(help="How many candidates the refiner scores together; the paper's: 64.")
+        int,
+        typer.Option(
+            help="Number of candidates that the refiner scores together; 64 in the paper."
+        ),
     ] = 32,
     first: Annotated[
         FirstStageName,
         typer.Option(
             "--on",
-            help="What the refiner takes its candidates by: the description of tools, tool2vec, or "
+            help="Where the refiner's candidates come from: the tools' descriptions, tool2vec, or "
             "the classifier (mlc).",
         ),
     ] = "mlc",
@@ -76,14 +84,14 @@ def learn(
         bool,
         typer.Option(
             "--described",
-            help="The refiner reads vectors of descriptions, not Tool2Vec's (table A.1).",
+            help="The refiner reads vectors of descriptions instead of Tool2Vec's (table A.1).",
         ),
     ] = False,
     refiner_encoder: Annotated[
         str | None,
         typer.Option(
-            help="Tune all of this transformer as the refiner, such as "
-            "microsoft/deberta-v3-xsmall (the paper's); default two layers of MiniLM."
+            help="Tune this whole transformer as the refiner, for example "
+            "microsoft/deberta-v3-xsmall (the paper's); default: two layers of MiniLM."
         ),
     ] = None,
     embedder: EmbedderName = None,
@@ -106,10 +114,12 @@ def learn(
 def tune_embedder(
     catalogs: CatalogPaths,
     queries: LoggedQueries,
-    out: Annotated[Path, typer.Option(help="Folder of the embedder; replaced if it is one.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the embedder; one that is already there is replaced.")
+    ],
     variants: Annotated[
         Path | None,
-        typer.Option(help="JSONL of document variants: their questions are learned from too."),
+        typer.Option(help="JSONL of document variants, whose questions are used for training too."),
     ] = None,
     embedder: EmbedderName = None,
 ) -> None:
@@ -156,7 +166,7 @@ def tune_files(
 def _tell(model: LearnedModel, unused_queries: int) -> None:
     """What the model was trained from, and what it reached on queries that were left out."""
     about = model.about
-    unused = more(unused_queries, "of no tool here, left out")
+    unused = more(unused_queries, "left out, for tools that are not in the catalog")
     questions = more(about["questions"], "questions of variants")
     say(
         f"{quantity(about['queries'], 'query')}{unused}{questions}; "
@@ -174,5 +184,5 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
     weights = ", ".join(f"{name} {one:g}" for name, one in model.blend.weights.items())
     say(f"weights beside 1 for the text: {weights}")
     if not any(model.blend.weights.values()):
-        say("nothing that was learned clearly helps, so tools are ranked by their text")
+        say("nothing that was learned clearly helps, so tools are ranked by their texts")
     say("[95 % bootstrap intervals over queries]")

@@ -51,15 +51,18 @@ class MachineOptions:
         bool,
         typer.Option(
             "--yes",
-            help="Start the servers without asking; without a terminal only those that your own "
-            "files configure, not those of a project.",
+            help="Start the servers without asking. Outside a terminal this covers only servers "
+            "from your own files, not those that a project configures.",
         ),
     ] = False
     no_start: Annotated[
         bool, typer.Option("--no-start", help="Start no server and ask nothing.")
     ] = False
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="List the tools again of servers that were listed.")
+        bool,
+        typer.Option(
+            "--fresh", help="List the tools again, even of servers that were listed before."
+        ),
     ] = False
 
 
@@ -70,7 +73,7 @@ ASKS = MachineOptions()
 @command
 def overview(
     as_json: Annotated[
-        bool, typer.Option("--json", help="Everything, as JSON; asks nothing.")
+        bool, typer.Option("--json", help="Print everything as JSON; asks nothing.")
     ] = False,
     options: MachineOptions = ASKS,
 ) -> None:
@@ -118,12 +121,12 @@ def _tell_setup(setup: MachineServers, servers_to_list: Sequence[ConfiguredServe
     clients |= dict.fromkeys(setup.clients_without, "no server")
     _tell_table("", clients)
     shared = {server.name: server.places_in_words for server in setup.shared}
-    _tell_table("In several places, and one server:", shared)
-    _tell_list("Alike, and not one server:", [alike.in_words for alike in setup.alike])
+    _tell_table("One server, configured in several places:", shared)
+    _tell_list("Similar entries, but different servers:", [alike.in_words for alike in setup.alike])
     _tell_list("Not usable:", setup.problems)
     launches = {server.name: _launch(server.definition) for server in servers_to_list}
     _tell_table(
-        "Tools not listed yet; each server would be started or reached like this:", launches
+        "Tools not listed yet. Each server would be started or contacted like this:", launches
     )
 
 
@@ -173,7 +176,8 @@ def _servers_to_start(
         own = [one for one in servers if is_terminal() or not one.of_project_only]
         if others := [one.name for one in servers if one not in own]:
             say_error(
-                f"not started without a terminal, as a project brings them: {', '.join(others)}"
+                "not started outside a terminal, because a project configures them: "
+                f"{', '.join(others)}"
             )
         return own
     return _answer(servers) if asks else ()
@@ -183,7 +187,7 @@ def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
     """Those of the servers that a person at the terminal says; none where there is nobody."""
     say("")
     if not is_terminal():
-        say("Nothing was started. On a terminal you are asked; --yes starts them.")
+        say("Nothing was started. In a terminal you are asked; --yes starts them.")
         return ()
     what = "this one to list its" if len(servers) == 1 else f"these {len(servers)} to list their"
     answer = typer.prompt(f"Start {what} tools? [y / N / choose]", "N", show_default=False)

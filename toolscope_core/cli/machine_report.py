@@ -16,9 +16,12 @@ from toolscope_core.model.numbers import enumerated, quantity
 
 _SENTENCES = 3
 _ALWAYS_TRUE = (
-    "Merge the tools that do one job: the next command proposes which.",
-    "Switch a server off in its client while you do not need it: its tools are in every prompt.",
-    "Look again when a server changes: --fresh lists the tools again.",
+    "Merge tools that do the same job; the next command proposes which.",
+    (
+        "Switch a server off in its client while you do not need it; until then its tools are in "
+        "every prompt."
+    ),
+    "Use --fresh to list the tools again after a server has changed.",
 )
 """What is said where the tools themselves give less than three reasons."""
 _LARGE_SHARE = 0.3
@@ -83,7 +86,7 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
     subjects = sorted({one.subject for one in findings if one.severity == "block"})
     if subjects:
         what = quantity(len(subjects), "tool")
-        yield f"Read {what} before you use them: the scan blocks {subjects[0]} and the like."
+        yield f"Read {what} before you use them: the scan blocks tools such as {subjects[0]}."
 
 
 def _of_advice(advice: Advice | None, servers: Sequence[ConfiguredServer]) -> Iterator[str]:
@@ -107,8 +110,8 @@ def _of_advice(advice: Advice | None, servers: Sequence[ConfiguredServer]) -> It
     for client, group in copies:
         if len(group) > 1:
             yield (
-                f"{enumerated(group)} offer the same tools in {client}: keep one of them, unless "
-                "each is for an account or a folder of its own."
+                f"{enumerated(group)} offer the same tools in {client}. Keep one of them, "
+                "unless each is for its own account or folder."
             )
             return
 
@@ -123,7 +126,7 @@ def _of_limits(tools_by_client: Mapping[str, int]) -> Iterator[str]:
     for client, tools in tools_by_client.items():
         most = limits.get(client)
         if most and tools > most:
-            yield f"Switch tools off in {client}: it has {tools:,} and takes {most} at a time."
+            yield f"Switch tools off in {client}: it has {tools:,} and accepts {most} at a time."
 
 
 def _of_large_servers(tokens: Counter[str]) -> Iterator[str]:
@@ -131,6 +134,6 @@ def _of_large_servers(tokens: Counter[str]) -> Iterator[str]:
     for server, own in tokens.most_common(1 if len(tokens) > 2 else 0):
         if own > _LARGE_SHARE * total:
             yield (
-                f"Look at {server} first: its tools are {own:,} of the {total:,} tokens "
-                f"({own / total:.0%}); switch off those that you do not use."
+                f"Look at {server} first: its tools take {own:,} of the {total:,} tokens "
+                f"({own / total:.0%}). Switch off those you do not use."
             )

@@ -54,7 +54,10 @@ def _export_format(name: str) -> str:
 @terminal.command
 def merge(
     catalogs: options.CatalogPaths,
-    out: Annotated[Path, typer.Option(help="Folder for the bundle; an old bundle is replaced.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for the bundle; a bundle that is already there is replaced."),
+    ],
     threshold: options.Threshold = None,
     format: Annotated[
         str | None,
@@ -62,20 +65,20 @@ def merge(
             "--format",
             parser=_export_format,
             metavar=f"<{'|'.join(OFFERED)}>",
-            help="Format of toolset.json; default the input's.",
+            help="Format of toolset.json; default: the input's.",
         ),
     ] = None,
     fix: Annotated[
         bool,
         typer.Option(
             "--fix",
-            help="Correct or split what the format does not allow; remove hidden characters.",
+            help="Correct or split what the format does not allow, and remove hidden characters.",
         ),
     ] = False,
     accept: options.Accepted = "auto",
     gateway: options.WithGatewayTools = False,
     decisions: Annotated[
-        Path | None, typer.Option(help="A decisions.jsonl to apply, as a bundle holds it.")
+        Path | None, typer.Option(help="A decisions.jsonl to apply, for example from a bundle.")
     ] = None,
     correct: Annotated[
         bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
@@ -90,8 +93,8 @@ def merge(
         bool,
         typer.Option(
             "--by-server",
-            help="First switch off whole servers of which others take every call; inspect says "
-            "which.",
+            help="First switch off servers whose calls other servers can take over completely; "
+            "`inspect` says which.",
         ),
     ] = False,
     embedder: options.EmbedderName = None,
@@ -100,7 +103,7 @@ def merge(
     embeddings_model: Annotated[
         str | None,
         typer.Option(
-            help="An embedding model of the endpoint; default TOOLSCOPE_EMBEDDINGS_MODEL."
+            help="An embedding model of the endpoint; default: TOOLSCOPE_EMBEDDINGS_MODEL."
         ),
     ] = None,
     paper: options.AskAsPaper = False,
@@ -108,15 +111,15 @@ def merge(
         bool,
         typer.Option(
             "--documents",
-            help="Have the model write the documents of merged tools; one that is refused is "
-            "listed, and that made offline stays.",
+            help="Let the model write the documents of merged tools. Rejected ones are listed and "
+            "replaced by those made offline.",
         ),
     ] = False,
     leave_out_refused: Annotated[
         bool,
         typer.Option(
             "--leave-out-refused",
-            help="Leave out each tool that the format does not take, and write the others.",
+            help="Leave out every tool that the format does not accept, and write the others.",
         ),
     ] = False,
     eager_tokens: findability_options.EagerTokens = None,
@@ -126,7 +129,7 @@ def merge(
     on: options.EngineChoice = options.HERE,
     fail_on: Annotated[
         FailOn | None,
-        typer.Option(help="Exit with 1 where the outgoing tools hold a finding that bad or worse."),
+        typer.Option(help="Exit with 1 if the outgoing tools have a finding this severe or worse."),
     ] = None,
 ) -> None:
     """Merge the tools that do the same job and write the export bundle."""
@@ -192,8 +195,8 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
     of_others = count_of_others(catalog, tuple(lines.values()))
     if of_others and of_others == sum(bool(one.fingerprints) for one in lines.values()):
         raise DecisionError(
-            f"no decision in {file} names a tool of this catalog (read: {len(lines)}); "
-            "give the decisions.jsonl of the catalog that is merged"
+            f"no decision in {file} names a tool of this catalog (decisions read: "
+            f"{len(lines):,}); give the decisions.jsonl that belongs to this catalog"
         )
     return lines, of_others
 
@@ -213,7 +216,7 @@ def _without_servers(
     for one in covered:
         terminal.say(one.in_words.replace("Switch off", "switched off", 1))
     if not covered:
-        terminal.say("no server is switched off: none is served by others without a loss")
+        terminal.say("no server is switched off: none can be replaced without losing something")
     return switched_off(analysis.catalog, log, covered, clusters)
 
 
@@ -221,7 +224,9 @@ def _tell_model(verdicts: ModelVerdicts) -> None:
     """What a model took, how many documents it wrote, and each that is not taken, with why."""
     terminal.tell_spent(verdicts.judge, verdicts.costs)
     if verdicts.documents or verdicts.refused:
-        refusals = terminal.more(len(verdicts.refused), "refused, so that those made offline stay")
+        refusals = terminal.more(
+            len(verdicts.refused), "rejected, so the documents made offline stay"
+        )
         terminal.say(f"documents: {len(verdicts.documents):,} by the model{refusals}")
     for members, why in sorted(verdicts.refused.items()):
         terminal.say(f"refused: {', '.join(members)}: {'; '.join(why)}")
@@ -232,7 +237,7 @@ def _tell_decisions(
 ) -> None:
     """How many decisions count, and each edit that the toolset does not show, with its line."""
     if len(lines) > of_others:
-        unknown = terminal.more(of_others, "of tools that this catalog does not have")
+        unknown = terminal.more(of_others, "about tools that are not in this catalog")
         not_applied = terminal.more(len(unapplied), "edits not applied", "edit not applied")
         terminal.say(f"decisions: {len(lines) - of_others:,} of this catalog{unknown}{not_applied}")
     for number, edit in lines.items():
@@ -264,7 +269,7 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     for one in plan.clusters:
         if is_larger_gateway(one, size := merge_size(one, tools, format, costs)):
             why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
-            terminal.say(f"left to a person: {for_terminal(why)}")
+            terminal.say(f"left for you to decide: {for_terminal(why)}")
 
 
 def _tell_toolset(bundle: Bundle) -> None:
@@ -274,13 +279,13 @@ def _tell_toolset(bundle: Bundle) -> None:
         eager, deferred = sizes.loading
         terminal.say(
             f"in every prompt, as {sizes.formats[-1].name}: {eager.tokens:,} tokens of "
-            f"{quantity(len(bundle.plan.eager or ()), 'tool')}; left to the client's search: "
-            f"{deferred.tokens:,}"
+            f"{quantity(len(bundle.plan.eager or ()), 'tool')}; deferred to the client's "
+            f"search: {deferred.tokens:,}"
         )
     if len(bundle.toolsets) > 1:
         terminal.say(
-            f"too many tools for one file: the toolset is in {len(bundle.toolsets)}, by server; "
-            "manifest.json lists them"
+            f"too many tools for one file: the toolset is split into {len(bundle.toolsets)} "
+            "files by server; manifest.json lists them"
         )
     for tools, own in bundle.profiles:
         notes = len(tools.notes)
@@ -292,9 +297,9 @@ def _tell_servers(catalog: Catalog) -> None:
     implied = {tool.implied_server for tool in catalog.tools} - {""}
     tell_files(catalog)
     for label in (file.label for file in catalog.files if not file.tools):
-        terminal.say(f"{label}: no tool is read from it; `inspect` says why")
+        terminal.say(f"{label}: no tool could be read from it; `inspect` says why")
     if implied:
         terminal.say(
-            f"names imply {quantity(len(implied), 'server')}, {some(implied)}: no merge across "
-            "them without review; manifest.json lists their tools"
+            f"tool names suggest {quantity(len(implied), 'server')}, {some(implied)}: nothing "
+            "is merged across them without review; manifest.json lists their tools"
         )

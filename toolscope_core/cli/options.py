@@ -24,13 +24,15 @@ if TYPE_CHECKING:  # a search that asks no model is ready .3 s earlier
     from toolscope_core.llm.answer_file import AnswerFile
 
 BundlePath = Annotated[
-    Path, typer.Argument(help="The folder that merge wrote, or the zip of the Export page.")
+    Path, typer.Argument(help="The folder that merge wrote, or the zip from the Export page.")
 ]
 CatalogPaths = Annotated[
-    list[Path], typer.Argument(help="Catalog files or folders; several make one catalog.")
+    list[Path],
+    typer.Argument(help="Catalog files or folders; several are combined into one catalog."),
 ]
 Accepted = Annotated[
-    AcceptPolicy, typer.Option(help="Clusters accepted without a recorded decision.")
+    AcceptPolicy,
+    typer.Option(help="Which clusters are accepted when no decision about them is recorded."),
 ]
 WithGatewayTools = Annotated[
     bool, typer.Option("--gateway", help="Also merge clusters that need a gateway.")
@@ -43,8 +45,8 @@ Configurations = Annotated[
     typer.Option(
         "--config",
         metavar="CONFIG",
-        help="A client's configuration with the original servers, which are started, or an "
-        "address of one; again for more.",
+        help="An MCP client's configuration with the original servers, which are started, or the "
+        "address of one; repeatable.",
     ),
 ]
 ServerKeys = Annotated[
@@ -52,27 +54,28 @@ ServerKeys = Annotated[
     typer.Option(
         "--server",
         metavar="CATALOG=KEY",
-        help="Which server of the configuration is which of the catalog, where their names "
-        "differ; again for each.",
+        help="Which server of the configuration is which server of the catalog, if their names "
+        "differ; repeatable.",
     ),
 ]
 KeepDoubtful = Annotated[
-    bool, typer.Option("--keep-doubtful", help="Write those that something speaks against, too.")
+    bool, typer.Option("--keep-doubtful", help="Also write those with something wrong.")
 ]
 VariantsFile = Annotated[
     Path | None,
     typer.Option(
         "--variants",
-        help="JSONL of document variants with `tool`, `expanded` and `questions`: searched too.",
+        help="JSONL of document variants with `tool`, `expanded` and `questions`, which are "
+        "searched too.",
     ),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(help="Minimum cosine similarity of a candidate pair; default by model."),
+    typer.Option(help="Minimum cosine similarity of a candidate pair; default: the encoder's."),
 ]
 _Judge = Literal["offline", "llm"]
 ChosenJudge = Annotated[
-    _Judge, typer.Option("--judge", help="The judge: offline, or a model as well.")
+    _Judge, typer.Option("--judge", help="The judge: offline, or with a language model as well.")
 ]
 AskAsPaper = Annotated[
     bool, typer.Option("--paper", help="Ask about every candidate pair and every cluster.")
@@ -98,39 +101,42 @@ class AskRequest:
     """
 
     model: Annotated[
-        str | None, typer.Option(help="Name of the model; default TOOLSCOPE_MODEL.")
+        str | None, typer.Option(help="Name of the model; default: TOOLSCOPE_MODEL.")
     ] = None
     base_url: Annotated[
         str | None,
-        typer.Option(help="Base URL of an OpenAI-compatible endpoint; default TOOLSCOPE_BASE_URL."),
+        typer.Option(
+            help="Base URL of an OpenAI-compatible endpoint; default: TOOLSCOPE_BASE_URL."
+        ),
     ] = None
     budget_calls: Annotated[
         int | None,
         typer.Option(
-            help="Maximum number of model calls in this run; run the command again to go on."
+            help="Maximum number of model calls in this run; run the command again to continue."
         ),
     ] = None
-    concurrency: Annotated[int | None, typer.Option(help="Model calls at a time; default 8.")] = (
-        None
-    )
+    concurrency: Annotated[
+        int | None, typer.Option(help="Number of model calls in parallel; default: 8.")
+    ] = None
     deadline: Annotated[
-        float | None, typer.Option(help="Seconds that one model call may take; default 60.")
+        float | None, typer.Option(help="Maximum seconds per model call; default: 60.")
     ] = None
     most_tokens: Annotated[
         int | None,
         typer.Option(
-            help="Tokens that a reply may grow to where it was cut off, thoughts included; default "
-            "16384."
+            help="Maximum tokens, thinking included, that the limit of a reply is raised to after "
+            "it was cut off; default: 16384."
         ),
     ] = None
     temperature: Annotated[
-        float | None, typer.Option(help="Temperature of the model; default 0.")
+        float | None, typer.Option(help="Temperature of the model; default: 0.")
     ] = None
     reasoning: Annotated[
         ReasoningEffort | None,
         typer.Option(
             metavar="EFFORT",
-            help=f"How much a model thinks that can be told: {', '.join(REASONING_EFFORTS)}.",
+            help="How much a model should think, if that can be set: "
+            f"{', '.join(REASONING_EFFORTS)}.",
         ),
     ] = None
 
@@ -139,15 +145,15 @@ class AskRequest:
         typer.Option(
             parser=_answer_place,
             metavar="FILE",
-            help="JSON Lines of the model's answers, to be committed: what it has is not asked, "
-            "and what was asked is written there.",
+            help="JSON Lines file of the model's answers, to commit: questions answered in it are "
+            "not asked again, and new answers are added.",
         ),
     ] = None
     replay: Annotated[
         bool,
         typer.Option(
             "--replay",
-            help="Ask nothing and need no key: exit with 1 where --answers lacks one, and say why.",
+            help="Ask nothing and need no key; exit with 1 if --answers lacks an answer.",
         ),
     ] = False
 
@@ -178,7 +184,7 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(
-            f"{names}: only for --judge llm; give it too (the embedding model is --embedder)"
+            f"{names}: only with --judge llm; give that too (the embedding model is --embedder)"
         )
 
 
@@ -190,14 +196,16 @@ class EngineChoice:
 
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option(help="Where texts are embedded and pairs judged: here, or on a Ray cluster."),
+        typer.Option(
+            help="Where texts are embedded and pairs judged: on this machine, or on a Ray cluster."
+        ),
     ] = "local"
     ray_address: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="The Ray cluster: auto, host:port or ray://host:port; default one of this "
-            "machine, for this run.",
+            help="The Ray cluster: auto, host:port or ray://host:port; default: one started on "
+            "this machine for this run.",
         ),
     ] = None
 
@@ -205,8 +213,8 @@ class EngineChoice:
         bool,
         typer.Option(
             "--shards",
-            help="Read each file by itself, for more than one reading takes: one that cannot be "
-            "read is named, and servers of one name are one server.",
+            help="Read each file on its own, for more tools than one reading can take. A file "
+            "that cannot be read is named, and servers with the same name are one server.",
         ),
     ] = False
 
@@ -225,7 +233,7 @@ class EngineChoice:
             return ray_engine(self.ray_address)
         if self.ray_address:
             raise ConfigError(
-                f"--ray-address is {self.ray_address}, and the engine is local; give --engine ray"
+                f"--ray-address is {self.ray_address!r}, but the engine is local; give --engine ray"
             )
         return nullcontext(LOCAL)
 

@@ -43,7 +43,7 @@ def plan_request(
             metavar="CATALOGS... REQUEST", help="Catalog files, folders or bundles, the request."
         ),
     ],
-    k: Annotated[int, typer.Option("-k", "--top", help="How many tools each job sees.")] = 5,
+    k: Annotated[int, typer.Option("-k", "--top", help="Number of tools that each job sees.")] = 5,
     worker: WorkerOption = "best",
     iterative: Iterative = True,
     is_filtered: Filtered = False,
@@ -52,12 +52,14 @@ def plan_request(
     variants: VariantsFile = None,
     embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole trace, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole trace as JSON.")] = False,
 ) -> None:
     """Find the tools of a long request: its jobs, candidates for each, what is called."""
     files, request = catalogs_and_request(catalogs)
     if decomposition == "steps":
-        raise ConfigError("recorded steps are of the queries of a file; take another --decompose")
+        raise ConfigError(
+            "recorded steps belong to the queries of a file; choose another --decompose"
+        )
     searched = SearchedTools(decomposition=decomposition, variants=variants, embedder=embedder)
     options = SearchOptions(k, searched, knobs, ask)
     config = PlannerConfig(worker, iterative, is_filtered)

@@ -68,37 +68,41 @@ class DecidedCatalog:
 def profile(
     catalogs: options.CatalogPaths,
     decisions: Annotated[
-        Path | None, typer.Option(help="The decisions.jsonl that has the profiles, and the merges.")
+        Path | None, typer.Option(help="The decisions.jsonl with the profiles and the merges.")
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="The profile to show with its tools, or to make.")
     ] = None,
     queries: Annotated[
         Path | None,
-        typer.Option(help="Make it from these requests of its agent: JSONL or CSV with `query`."),
+        typer.Option(
+            help="Make the profile from these requests of its agent: JSONL or CSV with `query`."
+        ),
     ] = None,
     intents: Annotated[
         Path | None,
         typer.Option(
-            help="Make it from the requests of people in this log or trace, as `usage` reads it: "
-            "what was called for each is its answer."
+            help="Make the profile from people's requests in this log or trace, as `usage` reads "
+            "it; the tools called for each are its answer."
         ),
     ] = None,
     by: Annotated[
         Literal["answers", "search", "model"],
         typer.Option(
-            help="What says which tools serve a request: its `gold` answers, and a search where it "
-            "has none; the search alone; or the plan of a model."
+            help="How to tell which tools serve a request: by its `gold` answers, or by a search "
+            "if it has none; by the search alone; or by a model's plan."
         ),
     ] = "answers",
     per_job: Annotated[
-        int, typer.Option(min=1, help="How many tools a search takes for each job of a request.")
+        int,
+        typer.Option(min=1, help="Number of tools that a search takes for each job of a request."),
     ] = 3,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="The most tokens that its tools may take together.")
+        int | None, typer.Option(min=1, help="Maximum number of tokens for all its tools.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the decisions with the one that saves the profile.")
+        Path | None,
+        typer.Option(help="Write the decisions together with the one that saves the profile."),
     ] = None,
     accept: options.Accepted = "auto",
     gateway: options.WithGatewayTools = False,
@@ -108,7 +112,7 @@ def profile(
     """Show the profiles of agents, or make the smallest one that serves a list of requests."""
     makes = queries is not None or intents is not None
     if makes and name is None:
-        raise ConfigError("requests make a profile; give it a --name, such as travel-desk")
+        raise ConfigError("requests make a new profile; give it a --name, for example travel-desk")
     catalog = _decided(catalogs, decisions, PlanConfig(accept, gateway), embedder)
     if not makes or name is None:
         _show(catalog, name)
@@ -150,7 +154,7 @@ def _traced_requests(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, 
     _, trace = counted_calls([log], tools)
     queries = queries_of(lines_of(query_rows(trace.requests, tools)), "requests").queries
     if not queries:
-        raise ConfigError(f"{log} has no request for which a tool of the catalog was called")
+        raise ConfigError(f"{log} has no request that called a tool of the catalog")
     return queries
 
 
@@ -177,7 +181,7 @@ def _smallest_profile(
         total += one.tokens
         say(f"{number:3}  {one.tool_id}: {one.intents:,} served, {total:,} tokens")
     if cover.too_large:
-        say(f"not within the budget: {', '.join(cover.too_large[:MOST_TOLD])}")
+        say(f"over the budget: {', '.join(cover.too_large[:MOST_TOLD])}")
     before = catalog.profiles.get(name) or Profile(check_name(name))
     return intent_cover.with_cover(catalog.plan, before, cover)
 
@@ -186,7 +190,10 @@ def _write(catalog: DecidedCatalog, profile: Profile, out: Path) -> None:
     row = {**intent_cover.profile_row(catalog.plan, profile), "reviewer": getuser()}
     log = (*catalog.log, admit(catalog.log, decision_of_row(catalog.plan.catalog, row)))
     write_whole(out, decision_lines(log, catalog.plan.catalog), "--out")
-    say(f"decisions: {out}; merge --decisions exports the profile, serve --profile serves it")
+    say(
+        f"decisions: {out}; export the profile with merge --decisions, or serve it with serve "
+        "--profile"
+    )
 
 
 def _show(catalog: DecidedCatalog, name: str | None) -> None:
@@ -224,7 +231,7 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
         yield f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}"
     yield from (f"changed: {note}" for note in report.toolset.notes)
     for conflict in report.toolset.conflicts:
-        kept = f"{conflict.kept} stays" if conflict.kept else "nobody said which stays"
+        kept = f"{conflict.kept} stays" if conflict.kept else "nobody has said which one stays"
         yield f"one job on several servers: {', '.join(conflict.tools)}; {kept}"
     yield from (f"alike: {one.pair.left}, {one.pair.right}" for one in report.confusions)
     if report.misses.requests:
@@ -234,9 +241,12 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
     if report.intents:
         served_intents = len(report.intents) - len(report.unserved)
         rate = rate_text(served_intents, len(report.intents))
-        yield f"requests served: {rate}; those without answers by tools that a search or model took"
+        yield (
+            f"requests served: {rate}; for requests without answers, tools that a search or a "
+            "model chose count"
+        )
     yield from (f"not served: {one.text}" for one in report.unserved)
     yield from (f"perhaps no tool does this: {i.text}" for i in report.intents if i.is_doubtful)
     if report.unasked:
         names = ", ".join(report.unasked[:MOST_TOLD])
-        yield f"nobody asks for {quantity(len(report.unasked), 'tool')}: {names}"
+        yield f"no request needs {quantity(len(report.unasked), 'tool')}: {names}"

@@ -26,12 +26,14 @@ def relabel(
     queries: Annotated[
         Path, typer.Argument(help="JSONL or JSON: evaluation sets, fine-tuning data, tasks.")
     ],
-    bundle: Annotated[Path, typer.Option(help="Folder that merge wrote, or Export's zip.")],
-    out: Annotated[Path, typer.Option(help="The rewritten file, in the same form.")],
+    bundle: Annotated[
+        Path, typer.Option(help="Folder that merge wrote, or the zip from the Export page.")
+    ],
+    out: Annotated[Path, typer.Option(help="The rewritten file, in the same format.")],
     keep_unread: Annotated[
         bool,
         typer.Option(
-            help="Write the file although a name that is gone is left where it is not understood."
+            help="Write the file even if it still has old names in places that are not understood."
         ),
     ] = False,
 ) -> None:
@@ -102,13 +104,13 @@ def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Seque
     if remaining:
         places = quantity(len(remaining), "place")
         return (
-            f"names that are gone are left at {places} of {path} that are not understood; correct "
-            "them, or give --keep-unread"
+            f"{path} still has old names at {places}, which are not understood; correct them, "
+            "or give --keep-unread"
         )
     if unread_count := sum(query.unread_calls for query in relabelled):
         return (
-            f"{quantity(unread_count, 'call')} of {path} cannot be read: no single tool of the "
-            "bundle is named; name it by its id, or give --keep-unread"
+            f"{quantity(unread_count, 'call')} of {path} cannot be read: they do not name one "
+            "single tool of the bundle; use the tool's id, or give --keep-unread"
         )
     if relabelled and not any(query.is_understood for query in relabelled):
         keys = _keys([query.row for query in relabelled])
@@ -148,7 +150,7 @@ def _say_changes(relabelled: Sequence[RelabelledQuery]) -> None:
     for query in relabelled:
         if query.is_emptied:
             gone = ", ".join(query.removed_tools)
-            say(f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool stays")
+            say(f"emptied  query {query.row.get('id', '?')}: {gone} left out, no gold tool is left")
     names = {
         "removed": sorted({name for query in relabelled for name in query.removed_tools}),
         "lost": [name for query in relabelled for name in query.losses],

@@ -44,14 +44,16 @@ def search(
         list[str],
         typer.Argument(
             metavar="CATALOGS... REQUEST",
-            help="Catalog files, folders or bundles, then the request; no request with --queries.",
+            help="Catalog files, folders or bundles, then the request; with --queries no request.",
         ),
     ],
     queries: Annotated[
-        Path | None, typer.Option(help="JSONL or CSV with `id` and `query`: a ranking for each.")
+        Path | None, typer.Option(help="JSONL or CSV with `id` and `query`: one ranking for each.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="JSONL of the rankings; with --queries.")] = None,
-    k: Annotated[int, typer.Option("-k", "--top", help="How many are given.")] = 10,
+    out: Annotated[
+        Path | None, typer.Option(help="JSONL file for the rankings; with --queries.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", "--top", help="Number of tools to return.")] = 10,
     knobs: SearchKnobs = DEFAULT_SEARCH,
     searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
@@ -64,7 +66,7 @@ def search(
     if queries is None:
         files, request = catalogs_and_request(catalogs)
     elif out is None:
-        raise ConfigError("--queries was given without --out; say where the rankings go")
+        raise ConfigError("--queries needs --out; name the file for the rankings")
     with on.start() as engine:
         catalog, _ = searched_catalog(on.read(files, engine, progress()), options)
         if queries is None:
@@ -76,7 +78,7 @@ def search(
 def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
     """Say what one request is split into and what it finds, a line a place."""
     if options.searched.splits is not None or options.split == "steps":
-        raise ConfigError("recorded steps are of the queries of a file; give --queries")
+        raise ConfigError("recorded steps belong to the queries of a file; give --queries")
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
     searcher = Searcher(catalog, options, words_first, engine=engine)
     (tool_request,) = searcher.requests([Query("", request)])
@@ -115,7 +117,10 @@ def _words_first(request: str, catalog: Catalog, k: int) -> Progress:
 
 
 def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
-    say_error("The index of these tools is made now, once. By words alone (BM25) the best are:")
+    say_error(
+        "Building the index of these tools (only needed once). Meanwhile, the best by words "
+        "alone (BM25):"
+    )
     for place, tool in enumerate(ranked_by_words(catalog.tools, request, k), 1):
         say_error(f"{place:3}  {_tool_line(tool, catalog)}")
 

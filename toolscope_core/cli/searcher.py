@@ -60,53 +60,58 @@ Decompose = Annotated[
     Decomposition,
     typer.Option(
         "--decompose",
-        help="Split requests by rules, by their own steps, or by a model: dummy sees the request, "
-        "context the nearest tools too.",
+        help="Split requests by rules, by the steps given with them, or by a model: dummy shows "
+        "it the request, context the nearest tools too.",
     ),
 ]
 Splits = Annotated[
     Path | None,
-    typer.Option(help="JSONL with `id` and the recorded steps, dummy or context split of each."),
+    typer.Option(
+        help="JSONL with `id` and the recorded steps, or dummy or context split, of each request."
+    ),
 ]
 ModelFolder = Annotated[
     str | None,
     typer.Option(
         "--model",
         metavar="DIR",
-        help="Folder of a trained model (learn --out). With --decompose dummy or context any other "
-        "text is the name of the model that is asked; default TOOLSCOPE_MODEL.",
+        help="Folder of a trained model (learn --out). With --decompose dummy or context any "
+        "other text is the name of the model to ask; default: TOOLSCOPE_MODEL.",
     ),
 ]
 MergedBundle = Annotated[
     Path | None,
-    typer.Option(help="Folder that merge wrote, or Export's zip: its toolset is measured as well."),
+    typer.Option(
+        help="Folder that merge wrote, or the zip from the Export page; its toolset is measured as "
+        "well."
+    ),
 ]
 SkipUnknown = Annotated[
-    bool, typer.Option(help="Leave out queries whose answers the catalog does not have.")
+    bool, typer.Option(help="Leave out queries whose answers are not in the catalog.")
 ]
 Usage = Annotated[
     Path | None,
     typer.Option(
-        help="JSONL or CSV with `query` and `gold`: tools are found by the mean vector of the "
-        "queries that they serve too (Tool2Vec)."
+        help="JSONL or CSV with `query` and `gold`: tools are also found by the mean vector of "
+        "the queries that need them (Tool2Vec)."
     ),
 ]
 WorkerOption = Annotated[
-    ToolsTakenBy,
-    typer.Option(help="Who takes tools: the best of each ranking, or what a model chooses."),
+    ToolsTakenBy, typer.Option(help="Who chooses tools: the best of each ranking, or a model.")
 ]
 Iterative = Annotated[
     bool,
     typer.Option(
         "--iterative/--once",
-        help="Search each job in several phrasings, show a model more tools until it takes one; or "
-        "each job once, as it stands.",
+        help="Search each job in several phrasings and show a model more tools until it chooses "
+        "one, or search each job once as it is.",
     ),
 ]
 Filtered = Annotated[
-    bool, typer.Option("--filter", help="Leave out tools that the whole request does not need.")
+    bool,
+    typer.Option("--filter", help="Leave out tools that the request as a whole does not need."),
 ]
-Servers = Annotated[bool, typer.Option("--servers", help="Find servers in place of tools.")]
+Servers = Annotated[bool, typer.Option("--servers", help="Find servers instead of tools.")]
 SearchedTexts = Annotated[
     Corpus, typer.Option(help="What --servers searches: the texts of tools, of servers, or both.")
 ]
@@ -122,57 +127,61 @@ class SearchKnobs:
         PaperName | None,
         typer.Option(
             help="Search as a paper does: toolscope (cosine, a cross-encoder, eq. 5), rps (cosine "
-            "to each part), tool2vec (cosine, with --usage or --model what was learned alone, not "
-            "split), tool-to-agent (algorithm 1). The other options change single settings of it."
+            "to each part), tool2vec (cosine; with --usage or --model only what was learned; "
+            "not split), tool-to-agent (algorithm 1). Other options change single settings "
+            "of it."
         ),
     ] = None
     client: Annotated[
         ClientName | None,
         typer.Option(
             "--as",
-            help="Rank as the search of a client does that defers tools; of the other options "
-            "only steps of --decompose count then, each searched for by itself.",
+            help="Rank as the search of a client with deferred tools does. Of the other options "
+            "only the steps of --decompose count then; each step is searched on its own.",
         ),
     ] = None
     alpha: Annotated[
         float | None,
-        typer.Option(help="Weight of the dense score, 0 to 1; the rest is BM25's; default 0.6."),
+        typer.Option(help="Weight of the dense score, 0 to 1; the rest is BM25's. Default: 0.6."),
     ] = None
     rerank: Annotated[
         str | None,
         typer.Option(
             metavar="<auto|none|late|MODEL>",
-            help="Score the best anew: token by token (late), or by a sentence-transformers "
-            "CrossEncoder; auto, the default, is late for tools, none for servers.",
+            help="Score the best again: token by token (late), or with a sentence-transformers "
+            "CrossEncoder. The default, auto, is late for tools and none for servers.",
         ),
     ] = None
     candidates: Annotated[
-        int | None, typer.Option(help="How many of the best are scored anew; default 50.")
+        int | None, typer.Option(help="How many of the best are scored again; default: 50.")
     ] = None
     rerank_weight: Annotated[
         float | None,
-        typer.Option(help="Weight of that score beside 1, inf for it alone; default 0.7."),
+        typer.Option(help="Weight of that score beside 1; inf uses it alone. Default: 0.7."),
     ] = None
     assembly: Annotated[
         Assembly | None,
         typer.Option(
-            help="How the parts of a request give one ranking: blend, the default, or top1, the "
-            "best of each part first and the others min-max normalised (ToolScope, eq. 5)."
+            help="How the rankings of a request's parts are combined: blend, the default, or "
+            "top1, which puts the best of each part first and the others after, min-max "
+            "normalised (ToolScope, eq. 5)."
         ),
     ] = None
     subquery_weight: Annotated[
         float | None,
-        typer.Option(help="Blend: weight of parts split by rules beside 1; default 0.5."),
+        typer.Option(
+            help="Blend: weight of parts that were split by rules, beside 1; default: 0.5."
+        ),
     ] = None
     step_weight: Annotated[
         float | None,
-        typer.Option(help="Blend: weight of other parts, inf for these alone; default 1.5."),
+        typer.Option(help="Blend: weight of other parts; inf uses these alone. Default: 1.5."),
     ] = None
     server_weight: Annotated[
         float | None,
         typer.Option(
-            help="Weight of a server's own text beside 1 for its best, where servers are found; "
-            "default 0.5."
+            help="Weight of a server's own text, beside 1 for its best tool, in a search for "
+            "servers; default: 0.5."
         ),
     ] = None
 
@@ -218,17 +227,19 @@ class SearchOptions:
     def __post_init__(self) -> None:
         is_learned = self.learned is not None or self.searched.usage is not None
         if self.learned is not None and self.searched.usage is not None:
-            raise ConfigError("a trained model and --usage were both given; give one of them")
+            raise ConfigError(
+                "--model (a trained model) and --usage were both given; give only one of them"
+            )
         if self.servers and is_learned:
-            raise ConfigError("what is learned ranks tools; leave out --servers")
+            raise ConfigError("a trained model ranks tools, not servers; leave out --servers")
         if self.servers and self.knobs.client:
-            raise ConfigError("clients search tools; leave out --servers or --as")
+            raise ConfigError("clients search for tools, not servers; leave out --servers or --as")
         if self.k < 1:
             raise ConfigError(f"k is {self.k}; give at least 1")
         if self.searched.splits is not None and self.split in ("none", "rules"):
             raise ConfigError(
-                f"--splits was given with --decompose {self.split}; give --decompose "
-                "steps, dummy or context, whichever the file has"
+                f"--splits does not work with --decompose {self.split}; give --decompose "
+                "steps, dummy or context, to match the file"
             )
 
     @property
@@ -457,8 +468,8 @@ def catalogs_and_request(words: Sequence[str]) -> tuple[list[Path], str]:
     *files, request = words
     if not files:
         raise ConfigError(
-            f"only {request[:60]!r} was given; give a catalog and after it the request, in quotes"
+            f"only {request[:60]!r} was given; give a catalog, and then the request in quotes"
         )
     if not request.strip():
-        raise ConfigError("the request is empty; say in words what an agent is asked")
+        raise ConfigError("the request is empty; describe what you would ask an agent to do")
     return list(map(Path, files)), request

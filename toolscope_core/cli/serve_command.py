@@ -66,19 +66,22 @@ def serve(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Serve streamable HTTP there, with a bearer token, in place of standard input and "
-            "output.",
+            help="Serve over streamable HTTP at this address, with a bearer token, instead of "
+            "standard input and output.",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name by which others call this address; needed beyond loopback."),
+        typer.Option(
+            help="A host name by which others reach this address; needed beyond loopback."
+        ),
     ] = None,
     profile: Annotated[
         list[str] | None,
         typer.Option(
-            help="Serve the tools of this profile alone. Over HTTP it is at /profiles/NAME/mcp; "
-            "again for more. Where none is given, all are, beside the whole toolset at /mcp."
+            help="Serve only the tools of this profile. Over HTTP it is at /profiles/NAME/mcp; "
+            "repeatable. Without this option all profiles are served, beside the whole "
+            "toolset at /mcp."
         ),
     ] = None,
     old_names: Annotated[
@@ -86,48 +89,52 @@ def serve(
         typer.Option(
             "--old-names",
             "--aliases",
-            help="Names of before the merge answer too, unlisted; who still uses them is said.",
+            help="Also answer calls to the names from before the merge, without listing them, and "
+            "report who still uses them.",
         ),
     ] = False,
     search: Annotated[
         bool,
         typer.Option(
             "--search",
-            help="List tools that list, search, show and call the others, and those "
-            "that the export keeps in every prompt.",
+            help="List only the tools that an export keeps in every prompt, and tools that list, "
+            "search, show and call the others.",
         ),
     ] = False,
     on_change: Annotated[
         Literal["hold", "pass"],
-        typer.Option(help="What becomes of a tool that its server changed since the export."),
+        typer.Option(help="What happens to a tool that its server has changed since the export."),
     ] = "hold",
     log: Annotated[
-        Path | None, typer.Option(help="Write a line of JSON for each call to this file.")
+        Path | None, typer.Option(help="Append a line of JSON for each call to this file.")
     ] = None,
     log_arguments: Annotated[
-        bool, typer.Option("--log-arguments", help="With the arguments of each call.")
+        bool, typer.Option("--log-arguments", help="Include the arguments of each call.")
     ] = False,
     mask_secrets: Annotated[
         bool,
         typer.Option(
-            "--mask-secrets", help="Cut secrets of a server's configuration out of its results too."
+            "--mask-secrets",
+            help="Also remove secrets of a server's configuration from its results.",
         ),
     ] = False,
     check: Annotated[
         bool,
         typer.Option(
             "--check",
-            help="Start and list every server, compare it with the bundle, end it; 1 where one "
-            "failed or changed, or a tool is held back.",
+            help="Start every server, list its tools, compare them with the bundle, and stop. "
+            "Exits with 1 if a server failed or changed, or if a tool is held back.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --check: as JSON.")] = False,
-    timeout: Annotated[float, typer.Option(help="Seconds until a server is ready.")] = 60.0,
-    call_timeout: Annotated[float, typer.Option(help="Seconds for each call.")] = 300.0,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for a server to start.")] = 60.0,
+    call_timeout: Annotated[float, typer.Option(help="Seconds to wait for each call.")] = 300.0,
 ) -> None:
     """Serve a merged toolset as one MCP server; calls go to the original servers."""
     if len(profile or ()) > 1 and (check or not http):
-        raise ConfigError("several profiles have an address each; give --http, or one --profile")
+        raise ConfigError(
+            "several profiles need an address each; give --http, or only one --profile"
+        )
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, every = read_environment(), read_served_bundle(bundle)
     configuration, keys_by_server = read_configurations(config), keys_given(server or ())
@@ -185,7 +192,9 @@ def _serve(by_path: running.ServedByPath, log: CallLog, place: HttpPlace | None)
             running.serve_stdio(*bundles[0], log, __version__)
         else:
             if place.is_new_token:
-                say_error(f"bearer token, for this run ({TOKEN_VARIABLE} sets one): {place.token}")
+                say_error(
+                    f"bearer token for this run ({TOKEN_VARIABLE} sets a fixed one): {place.token}"
+                )
             running.serve_over_http(by_path, log, __version__, place, say_error)
     finally:
         log.close()

@@ -34,28 +34,27 @@ def usage(
         list[Path],
         typer.Argument(
             metavar="LOG...",
-            help="Logs of serve, messages, sessions and replies of agents, spans or runs, as JSON "
+            help="Logs of serve, agents' messages, sessions and replies, spans or runs, as JSON "
             "or JSON Lines.",
         ),
     ],
     catalog: Annotated[
-        list[Path],
-        typer.Option("--catalog", help="The catalog of the tools; again for more files."),
+        list[Path], typer.Option("--catalog", help="The catalog of the tools; repeatable.")
     ],
     unused_days: Annotated[
-        float, typer.Option(help="List tools that nobody called in so many days.")
+        float, typer.Option(help="List tools that nobody has called for this many days.")
     ] = 30.0,
     decisions: Annotated[
         Path | None,
         typer.Option(
-            help="A decisions.jsonl, as a bundle holds it: the calls before and after each merge "
+            help="A decisions.jsonl, for example from a bundle: calls before and after each merge "
             "that it accepts."
         ),
     ] = None,
     queries: Annotated[
         Path | None,
         typer.Option(
-            help="Write the requests of people in the traces as a query set; they may hold "
+            help="Write people's requests from the traces as a query set; they may contain "
             "personal text."
         ),
     ] = None,
@@ -84,7 +83,7 @@ def usage(
         for tool_id in unused:
             say(f"  {tool_id}")
     elif figures.days < unused_days:
-        say(f"the logs cover {figures.days:.1f} days, too few to say what is unused")
+        say(f"the logs cover only {figures.days:.1f} days, too few to say what is unused")
     if queries is not None:
         say(f"{quantity(len(rows), 'query')} written: {queries}")
 
