@@ -42,7 +42,7 @@ def test_one_name_on_three_servers_is_three_tools():
         ("- {name: a, x: .nan}", "x is .nan"),
         ("- {name: a, x: {k: 1, k: 2}}", "x has the key 'k' twice"),
         ("- {name: a, x: 1e999}", "x is 1e999"),
-        ("- {name: a, x: %s}" % ("9" * 5000), "x is a number of 5000 digits"),
+        ("- {name: a, x: %s}" % ("9" * 5000), "x is a number with 5000 digits"),
     ],
 )
 def test_what_cannot_be_kept_exactly_is_a_problem_in_yaml_too(text, reason):

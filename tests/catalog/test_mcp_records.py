@@ -52,12 +52,12 @@ def test_true_and_false_become_objects_that_take_the_same():
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ({"a": header("bad name\r\nX: y")}, "is no name of a header"),
-        ({"a": header(5)}, "is no name of a header"),
+        ({"a": header("bad name\r\nX: y")}, "header name"),
+        ({"a": header(5)}, "header name"),
         ({"a": header("A"), "b": header("a")}, "is given twice"),
-        ({"a": header("A", "number")}, "no text, integer or boolean"),
-        ({"a": {"type": "array", "items": header("A")}}, "stands where no parameter is"),
-        ({"a": {"anyOf": [{"properties": {"b": header("A")}}]}}, "stands where no parameter is"),
+        ({"a": header("A", "number")}, "a parameter that"),
+        ({"a": {"type": "array", "items": header("A")}}, "at a place"),
+        ({"a": {"anyOf": [{"properties": {"b": header("A")}}]}}, "at a place"),
     ],
 )
 def test_a_header_that_is_not_valid_cannot_be_mended(schema, words):
@@ -129,7 +129,7 @@ def test_what_all_clients_compile_stays(fine):
 def test_what_is_no_object_is_left_out(other):
     schema, message = readable_results(other)
     assert schema is None
-    assert "declares no object" in message
+    assert "not an object" in message
 
 
 @pytest.mark.parametrize(

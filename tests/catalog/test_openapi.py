@@ -82,7 +82,7 @@ def test_openapi_3_0_words():
         (operation(parameters=[{"$ref": "#/paths/~1x/post/parameters/0"}]),
          "refers to itself in a circle"),
         (operation(parameters=[{"name": "a", "in": "query", "schema": {"$ref": "file:///etc/passwd"}}]),
-         "local references"),
+         "file:///etc/passwd"),
         (operation(parameters=[{"name": "a__query", "in": "header"}, {"name": "a", "in": "query"}],
                    requestBody={"content": {"application/json": {"schema": {"properties": {
                        "a": {}, "a__query": {}}}}}}), "'a__query'"),
@@ -121,7 +121,7 @@ def test_equal_names_in_different_places_of_the_document_stay_apart():
 def test_what_is_no_openapi_3():
     with pytest.raises(CatalogError, match=r"1\.2"):
         read_json({"swagger": "1.2", "paths": {}})
-    with pytest.raises(CatalogError, match="no OpenAPI"):
+    with pytest.raises(CatalogError, match="OpenAPI"):
         read_json({"name": "a"}, forced="openapi")
 
 

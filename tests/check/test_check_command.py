@@ -101,7 +101,7 @@ def test_texts_that_name_a_tool_that_is_gone_are_told_with_line_and_new_name(her
     assert re.search(rf"{renamed} .*alpha/send_mail", done.stdout)
     assert "2 lines of texts" in done.stderr
     assert "skills/SKILL.md" in (here / "r.sarif").read_text()
-    assert "is no folder" in check("--texts", "none", code=2).stderr
+    assert "not a folder" in check("--texts", "none", code=2).stderr
     (here / "skills" / "SKILL.md").write_text("send_mail", "utf-16")
     done = check("--texts", "skills", "--fail-on", "unread", code=1)
     assert re.search(r"unread +skills/SKILL\.md: .*UTF-8", done.stdout)

@@ -68,7 +68,7 @@ def test_folders_are_searched_in_order_and_what_is_no_text_is_not(tmp_path, monk
     assert search_below([file], GONE).mentions == (
         TextMention(str(file), 2, "get_crate", "fetch_crate"),
     )
-    with pytest.raises(ConfigError, match="no folder"):
+    with pytest.raises(ConfigError, match="not a folder"):
         search_below([tmp_path / "none"], GONE)
     monkeypatch.setattr(text_mentions, "MOST_FILES", 1)
     with pytest.raises(ConfigError, match="3 text files"):

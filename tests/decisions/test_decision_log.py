@@ -281,7 +281,7 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
     assert [item.seq for item in log] == [1, 2, 3]
     assert (log[1].fingerprints, log[1].ids) == (fps("ab"), ("a", "b"))
     assert active(log) == log[2:]
-    for seq, words in ((2, "itself an undo"), (1, "already taken back: decision 2")):
+    for seq, words in ((2, "itself an undo"), (1, "already undone: decision 2")):
         with pytest.raises(DecisionError, match=words):
             admit(log, undo(seq))
 
@@ -327,8 +327,8 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("edit", "", name="x"), "at least 1"),
         (replace(decide("accept", "ab"), ids=("a",)), "its own tool id"),
         (decide("accept", "ab", reviewer=" "), "no reviewer"),
-        (decide("split", "abc", groups=["ab", "bc"]), "hold each of them once"),
-        (decide("split", "ab", groups=["ab"]), "hold each of them once"),
+        (decide("split", "abc", groups=["ab", "bc"]), "contain each member once"),
+        (decide("split", "ab", groups=["ab"]), "contain each member once"),
         (replace(decide("accept", "ab"), action="split"), "two or more lists"),
         (
             replace(decide("keep_apart", "ab"), action="split", detail={"groups": [1]}),

@@ -265,7 +265,7 @@ def test_a_tool_that_no_client_of_mcp_reads_is_left_out_of_the_bundle_and_named(
     catalog = Catalog((odd, tool("weigh", {})), (Server("lab"),), "openai-chat")
     analysis = analysed(catalog, tmp_path)
     files = files_of(analysis, config=DECIDED, format="mcp")
-    why = "The x-mcp-header 7 is no name of a header; clients have to leave out such a tool."
+    why = "The x-mcp-header 7 is not a valid header name; clients must leave such a tool out."
     assert [tool["name"] for tool in loaded(files, "toolset.json")[0]["tools"]] == ["weigh"]
     assert [tool["id"] for tool in loaded(files, "neutral.json")["tools"]] == ["lab/weigh"]
     row = loaded(files, "relabel.json")["entries"][0]

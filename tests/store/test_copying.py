@@ -120,7 +120,7 @@ def test_the_command_copies_and_says_what(source, target, tmp_path):
 def test_the_command_that_upgrades_says_that_it_did(source, store_url, monkeypatch):
     monkeypatch.setenv("TOOLSCOPE_STORE_URL", store_url)
     done = CliRunner().invoke(app, ["upgrade-store"])
-    assert done.exit_code == 0 and done.output == f"{source.place} is up to date\n"
+    assert done.exit_code == 0 and done.output == f"{source.place} is already up to date\n"
 
 
 # Backups as docs/store.md describes them

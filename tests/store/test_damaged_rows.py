@@ -184,7 +184,7 @@ def test_a_damaged_cell_is_an_error_in_words_that_names_its_row(
     assert catalog_rows.load_catalog(store, 2) == OTHER
     omit = Decision("omit", ("f",), ("other",), "ann", detail={"reason": "old"})
     assert append_decision(store, 2, lambda log: omit).seq == 2, "the other one is reached"
-    check_refusals(store, tmp_path, table, column, "put a backup")
+    check_refusals(store, tmp_path, table, column, "a backup")
 
 
 def check_refusals(store, folder, table, column, remedy):

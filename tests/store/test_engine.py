@@ -152,7 +152,7 @@ def test_a_store_of_an_earlier_state_is_called_so_and_left(store, store_url, sta
             session.connection().execute(text(statement))
         session.connection().execute(text("ALTER TABLE job ADD COLUMN note TEXT"))
     before = tables_of(store)
-    with pytest.raises(StoreError, match=r"earlier .*\.jsonl"):
+    with pytest.raises(StoreError, match=r"early .*\.jsonl"):
         Store(store_url)
     assert tables_of(store) == before
 

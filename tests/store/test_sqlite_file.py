@@ -68,8 +68,7 @@ def make_notes(path):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
-    [(fill_with_rows, "no database; move it away"), (make_notes, "another program")],
+    ("make", "words"), [(fill_with_rows, "not a database"), (make_notes, "another program")]
 )
 def test_a_file_that_is_no_store_of_ours_is_refused_untouched(path, make, words):
     make(path)

@@ -107,14 +107,14 @@ def _by_id(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog)
         if tool_id is None:
             unknown_names.append(name)
         elif tool_id in by_id:
-            raise ConfigError(f"{label}, line {number}: {name!r:.80} comes twice; give it once")
+            raise ConfigError(f"{label}, line {number}: {name!r:.80} appears twice; keep one")
         else:
             by_id[tool_id] = variant
     if not by_id:
         example = f"; its first names {unknown_names[0]!r:.80}" if unknown_names else ""
         raise ConfigError(
-            f"{label} has no variant of a tool of this catalog{example}; give rows with `tool` (an "
-            "id or a name), `expanded` and `questions`"
+            f"{label} has no variant of a tool in this catalog{example}; give rows with "
+            "`tool` (an id or a name), `expanded` and `questions`"
         )
     return LoadedVariants(by_id, tuple(unknown_names))
 
@@ -128,9 +128,7 @@ def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
     if not isinstance(questions, list) or not all(isinstance(one, str) for one in questions):
         raise ConfigError(f"{place}: `questions` is {questions!r:.60}; give a list of texts")
     if max(len(one) for one in (expanded, *questions)) > _LONGEST:
-        raise ConfigError(
-            f"{place}: a text has more than {_LONGEST:,} characters; give shorter ones"
-        )
+        raise ConfigError(f"{place}: a text has more than {_LONGEST:,} characters; shorten it")
     nonblank = tuple(one for one in questions if one.strip())
     if not expanded.strip() and not nonblank:
         raise ConfigError(f"{place}: it has no text; leave the row out")

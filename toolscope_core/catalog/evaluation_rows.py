@@ -243,7 +243,7 @@ class _Reading:
             return row
         arguments = arguments_of(value)
         if arguments is None:
-            self.losses.append(f"{old}: its arguments are no object")
+            self.losses.append(f"{old}: its arguments are not an object")
             return row
         moved = self._moved(alpha, arguments, (*keys, *places.arguments))
         return _put(

@@ -97,7 +97,7 @@ def strict_json(text: str) -> Any:
     return json.loads(
         text,
         object_pairs_hook=unique_keys,
-        parse_constant=lambda word: Flaw(f"is {word}, which JSON does not have; write null"),
+        parse_constant=lambda word: Flaw(f"is {word}, which is not valid JSON; write null"),
         parse_int=integer,
         parse_float=number,
     )
@@ -106,7 +106,7 @@ def strict_json(text: str) -> Any:
 def integer(digits: str) -> int | Flaw:
     """The number that the digits spell, or why it cannot be kept."""
     if len(digits) > MAX_DIGITS:
-        return Flaw(f"is a number of {len(digits)} digits; write it as text")
+        return Flaw(f"is a number with {len(digits)} digits; write it as text")
     return int(digits)
 
 
@@ -150,7 +150,7 @@ def _text_flaw(text: str, path: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return f"{path or 'it'} holds a lone surrogate; remove it"
+        return f"{path or 'it'} contains a lone surrogate; remove it"
     return ""
 
 

@@ -145,13 +145,13 @@ def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float
     if "failed" in answer:
         _logger.info("reading %s failed: %s", label, answer["failed"])
         kind = answer["failed"].strip().rpartition("\n")[2][:200]
-        return CatalogError(f"{label} cannot be read: the reader failed ({kind}); report it to us")
+        return CatalogError(f"{label} cannot be read: the reader failed ({kind}); please report it")
     if answer.get("limit") == "memory":
         limit = f"needs more than {READING_BYTES // MIB} MiB of memory to be read"
     elif seconds >= READING_SECONDS:
         limit = f"takes more than {READING_SECONDS:g} s to be read"
     else:
-        limit = "ended the process that read it, perhaps for want of memory"
+        limit = "stopped the process that read it, perhaps because memory ran out"
     return CatalogError(f"{label} {limit} ({size}); split it into several files")
 
 

@@ -52,7 +52,7 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     for tool in sorted(tools, key=lambda tool: (len(tool.id), tool.id)):
         original = first.setdefault(tool.fingerprint, tool.id)
         if original != tool.id:
-            message = f"This tool is an exact repeat of {original!r}; one of them is enough."
+            message = f"This tool repeats {original!r} exactly; one of them is enough."
             findings.append(Finding(tool.id, "info", REPEAT, "name", message, tool.name))
     return tuple(findings)
 

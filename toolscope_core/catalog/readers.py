@@ -187,8 +187,9 @@ def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceCo
 
 def _goes_on(page: ToolsPage) -> Problem:
     reason = (
-        f"goes on at nextCursor {value_excerpt(page.cursor)[:60]}, and that page is not given, so "
-        "tools are missing; ask the server for it (tools/list with this cursor) and give all pages"
+        f"has a nextCursor {value_excerpt(page.cursor)[:60]}, but that page is missing, and "
+        "so are its tools; ask the server for it (tools/list with this cursor) and give all "
+        "pages"
     )
     return Problem(page.position, reason)
 
@@ -320,7 +321,7 @@ def _is_toolless(contents: SourceContents) -> bool:
 
 def _toolless(contents: SourceContents) -> Problem:
     reason = (
-        f"holds no tools: none of its {quantity(len(contents.items), 'record')} has a name, a "
+        f"has no tools: none of its {quantity(len(contents.items), 'record')} has a name, a "
         "description or parameters; it is left out"
     )
     first = contents.items[0]
@@ -368,7 +369,7 @@ def _read_tool(record: Record, contents: SourceContents, common: set[str]) -> To
         except RecordError as error:
             has_parts = any(GENERIC.find(value, part) for part in PARTS_OF_TOOLS)
             keys = listed((f"`{writable(key)[:40]}`" for key in value), 8) or "none"
-            flaw = str(error) if has_parts else f"holds no list of tools; its keys are {keys}"
+            flaw = str(error) if has_parts else f"has no list of tools; its keys are {keys}"
     return record.problem(flaw)
 
 

@@ -58,9 +58,11 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
     if configured_servers(record.value):
         record = record.inner(as_usual(record.value))
     if kind == "mcp-client" and not configured_servers(record.value):
-        yield record.problem("is no client configuration; it has no `mcpServers` that name servers")
+        yield record.problem(
+            "is not a client configuration: it has no `mcpServers` that names servers"
+        )
     elif kind == "openapi" and not is_openapi(record.value):
-        yield record.problem("is no OpenAPI document; it has no `openapi` beside `paths`")
+        yield record.problem("is not an OpenAPI document: it has no `openapi` beside `paths`")
     else:
         yield from reading.find(record)
 
@@ -79,7 +81,7 @@ class DocumentReading:
         value = record.value
         lists = places.tool_places(value) if isinstance(value, dict) else {}
         if len(record.trail) > _LEVELS and (lists or isinstance(value, list)):
-            yield record.problem(f"stands in more than {_LEVELS} lists of lists; flatten it")
+            yield record.problem(f"is nested in more than {_LEVELS} lists of lists; flatten it")
         elif isinstance(value, list):
             yield from self._each(enumerate(value, 1), record)
         elif is_openapi(value):
@@ -189,9 +191,9 @@ def _unexpected(
 
 def _where_none_is_read(tool: JsonObject) -> str:
     if is_openapi(tool):
-        return "is an OpenAPI document where none is read; put it into a file of its own"
+        return "is an OpenAPI document inside something else; put it into a file of its own"
     name = value_excerpt(GENERIC.get(tool, "name"))[:80]
-    return f"looks like the tool {name!r} where none is read; put it into a list `tools`"
+    return f"looks like the tool {name!r}, but not in a list of tools; put it into a list `tools`"
 
 
 def _is_in(item: JsonObject | Flaw, listed: Mapping[str, JsonObject]) -> bool:

@@ -146,7 +146,7 @@ def bundle_value(path: Path, kind: type[_T]) -> _T:
         raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
     if not isinstance(content, kind):
         raise ExportError(
-            f"{path} is not a bundle's file: it holds a {type(content).__name__}, not "
+            f"{path} is not a bundle's file: it is a {type(content).__name__}, not "
             f"{'an object' if kind is dict else 'a list'}; export the bundle again"
         )
     return content

@@ -126,7 +126,7 @@ def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
     for _, merged in (pair for pair in pairs if pair[0] == "<<"):
         for other in merged if isinstance(merged, list) else [merged]:
             if not isinstance(other, dict):
-                return Flaw("has << before something that is no mapping; write it out")
+                return Flaw("has << before something that is not a mapping; write it out")
             own = {**other, **own}
     return flaws.in_order(own.items())
 
@@ -144,7 +144,7 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
         return flaws.integer(text)
     if NUMBER.fullmatch(text):
         return flaws.number(text)
-    return Flaw(f"is {text}, which JSON does not have") if NOT_JSON.fullmatch(text) else text
+    return Flaw(f"is {text}, which is not valid JSON") if NOT_JSON.fullmatch(text) else text
 
 
 def read_toml(text: str) -> Any:
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
-        return Flaw(f"is {value}, which JSON does not have")
+        return Flaw(f"is {value}, which is not valid JSON")
     return value if isinstance(value, (str, int, float)) else str(value)
 
 
@@ -195,16 +195,18 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        return Flaw(f"is no table: {error} in the row that ends in line {reader.line_num}; mend it")
+        return Flaw(
+            f"is not a table: {error} in the row that ends in line {reader.line_num}; correct it"
+        )
     if not rows:
-        return Flaw("is a table without a cell; give a row of headings, one of them `name`")
+        return Flaw("is a table without a cell; give a row of headings, with one named `name`")
     keys = _keys(rows[0][1])
     if "name" not in keys:
         headings = ", ".join(repr(key[:40]) for key in keys[:20])
-        return Flaw(f"has no column for the name among {headings}; head one of them `name`")
+        return Flaw(f"has no column for the name among {headings}; name one of them `name`")
     if len(set(keys)) < len(keys):
         twice = next(key for row, key in enumerate(keys) if key in keys[:row])
-        return Flaw(f"has two columns {twice[:40]!r}; rename one")
+        return Flaw(f"has two columns named {twice[:40]!r}; rename one")
     return tuple((line, _record(keys, row)) for line, row in rows[1:])
 
 
@@ -245,7 +247,9 @@ def _keys(heading: Sequence[str]) -> list[str]:
 
 def _record(keys: Sequence[str], cells: Sequence[str]) -> Mapping[str, Any] | Flaw:
     if len(cells) > len(keys):
-        return Flaw(f"has {len(cells)} cells under {len(keys)} headings; quote what holds commas")
+        return Flaw(
+            f"has {len(cells)} cells under {len(keys)} headings; quote cells that contain commas"
+        )
     return {
         key: _json(cell) if key in AS_JSON and cell.lstrip()[:1] in ("{", "[") else cell
         for key, cell in zip(keys, cells, strict=False)

@@ -156,7 +156,7 @@ def _item(
 
 def _problem(problem: Problem) -> GateItem:
     """A record that is no tool, and is not checked; its place stands for its id."""
-    summary = "cannot be read, and is not checked"
+    summary = "cannot be read, so it was not checked"
     return _item("problem", (_line(problem.position),), summary, (problem.reason,))
 
 
@@ -195,7 +195,7 @@ def _stale_item(stale: checks.StaleDecision) -> GateItem:
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed_ids]
     details += [f"{tool_id} is gone" for tool_id in stale.gone_ids]
-    summary = f"decision {decision.seq} ({decision.action_name}) waits for a second look"
+    summary = f"decision {decision.seq} ({decision.action_name}) needs a second look"
     return _item("stale", decision.ids, summary, details)
 
 
@@ -237,11 +237,11 @@ def _confusion(one: checks.CaseConfusion) -> GateItem:
     if expected == NONE:
         summary = "is found for a request that forbids it"
     elif expected == NOT_A_TOOL:
-        summary = "what a request asks for is not there any more"
+        summary = "is needed by a request, but is gone"
     elif actual == NONE:
-        summary = "is not found for a request that asks for it"
+        summary = "is not found for a request that needs it"
     else:
-        summary = "the second is found for a request that asks for the first"
+        summary = "the second is found for a request that needs the first"
     needs = " and ".join(" or ".join(sorted(need)) for need in one.case.gold)
     details = filter(None, (one.case.text, needs and f"needs {needs}"))
     return _item("confusion", ids, summary, details)
@@ -259,10 +259,13 @@ def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
     for intent in report.profile.unserved:
         yield _item("profile", (name,), "does not serve a request", (intent.text,), has_limit=True)
     for one in report.profile.confusions:
-        summary, ids = f"are alike, and both in the profile {name}", (one.pair.left, one.pair.right)
+        summary, ids = (
+            f"are confusable, and both in the profile {name}",
+            (one.pair.left, one.pair.right),
+        )
         yield _item("profile", ids, summary, one.evidence, app.address(one.pair), has_limit=True)
     for cell, texts in report.profile.misses.texts.items():
-        summary = f"the second stands before the first in the profile {name}"
+        summary = f"the second ranks before the first in the profile {name}"
         yield _item("profile", (cell.expected, cell.actual), summary, texts, has_limit=True)
 
 
@@ -274,7 +277,7 @@ CHECKS = (
     Check(
         "problem",
         "Records that cannot be read",
-        "A record of the catalog is no tool that can be read, and is not checked.",
+        "A record of the catalog cannot be read as a tool, so it was not checked.",
         lambda report, _: map(_problem, report.catalog.problems),
         "record that cannot be read",
         "records that cannot be read",
@@ -282,23 +285,23 @@ CHECKS = (
     Check(
         "overlap",
         "New overlaps",
-        "A new or changed tool does the job of another one.",
+        "A new or changed tool does the same job as another one.",
         lambda report, app: _pairs("overlap", report.pairs.overlaps, report, app),
         "new overlap",
     ),
     Check(
         "family",
-        "New pairs of a family",
-        "A new or changed tool is the operation of another, for another provider or value.",
+        "New family pairs",
+        "A new or changed tool is the same operation as another, for another provider or value.",
         lambda report, app: _pairs("family", report.pairs.families, report, app),
-        "new pair of a family",
-        "new pairs of a family",
+        "new family pair",
+        "new family pairs",
         level="note",
     ),
     Check(
         "unsure",
-        "Pairs that a person should look at",
-        "A new or changed tool may do the job of another one; a person should look.",
+        "Pairs to look at",
+        "A new or changed tool may do the same job as another one; take a look.",
         lambda report, app: _pairs("unsure", report.pairs.unsure, report, app),
         level="note",
     ),
@@ -314,7 +317,7 @@ CHECKS = (
     Check(
         "text",
         "Texts that name a tool that is gone",
-        "A prompt, a skill or rules name a tool that is gone.",
+        "A prompt, skill or rule names a tool that is gone.",
         lambda report, _: (
             _mention_item("text", f"{one.file}:{one.line}", one.name, one.new_name)
             for one in report.texts.mentions
@@ -333,22 +336,22 @@ CHECKS = (
     Check(
         "breaking",
         "Breaking changes",
-        "A change breaks callers of the tool as it was accepted.",
+        "A change breaks callers of the accepted tool.",
         lambda report, _: _breaking(report),
         "breaking change",
     ),
     Check(
         "stale",
-        "Decisions gone stale",
+        "Stale decisions",
         "A recorded decision names a tool that has changed or is gone.",
         lambda report, _: map(_stale_item, report.stale),
-        "decision gone stale",
-        "decisions gone stale",
+        "stale decision",
+        "stale decisions",
     ),
     Check(
         "changed",
         "Changed tools",
-        "A tool is not as it was accepted.",
+        "A tool differs from the accepted one.",
         lambda report, _: map(_change_item, report.changes.diff.changed),
         "changed tool",
         level="note",
@@ -363,30 +366,30 @@ CHECKS = (
     Check(
         "warn",
         "New warn findings",
-        "Text that addresses the model, or other things to look at.",
+        "Text that addresses the model, or something else to look at.",
         lambda report, _: _findings(report, "warn"),
         "new warn finding",
         level="note",
     ),
     Check(
         "confusion",
-        "Cases that find another tool now",
-        "A request that found its tool finds another one.",
+        "Requests that now find another tool",
+        "A request that found the right tool now finds another one.",
         lambda report, _: map(_confusion, report.replayed.new_confusions),
         "new confusion",
     ),
     Check(
         "profile",
         "The profile",
-        "A profile has changed, leaves a request unserved, or has tools that are alike.",
+        "A profile has changed, no longer serves a request, or has confusable tools.",
         _profile,
-        "change of the profile",
-        "changes of the profile",
+        "profile change",
+        "profile changes",
     ),
     Check(
         "tokens",
         "Tokens",
-        "The catalog costs more tokens than allowed.",
+        "The catalog has more tokens than allowed.",
         lambda *_: (),  # its cases are the limits that are not kept
         level="note",
     ),

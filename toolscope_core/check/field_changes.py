@@ -17,7 +17,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 _Place = Literal["schema", "map", "names", "value"]
 
 _ABSENT: Any = object()
-_CLOSED = "calls with arguments that are not declared fail now"
+_CLOSED = "calls with undeclared arguments now fail"
 _INSIDE: dict[str, _Place] = {
     **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), "map"),
     **dict.fromkeys(("items", "additionalProperties", "not"), "schema"),
@@ -142,7 +142,7 @@ def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     ] or culprits
     for leaf in leaves:
         lost = leaf.is_property and leaf.new is _ABSENT
-        yield leaf.change("the result is not what it was" if lost or leaf in culprits else "")
+        yield leaf.change("the result has changed" if lost or leaf in culprits else "")
 
 
 def _task_hazard(leaf: _Leaf) -> str:
@@ -152,13 +152,13 @@ def _task_hazard(leaf: _Leaf) -> str:
         side.get("taskSupport") if isinstance(side, dict) else side for side in (leaf.new, leaf.old)
     )
     if new == "required":
-        return "calls that are no tasks fail"
+        return "calls that are not tasks fail"
     return "calls as tasks fail" if old == "required" else ""
 
 
 def _hazard(leaf: _Leaf) -> str:
     if leaf.path[1:] == ("destructiveHint",) and leaf.new is True:
-        return "it may destroy now"
+        return "it may now delete or overwrite things"
     if leaf.path[1:] == ("readOnlyHint",) and leaf.old is True:
         return "it is no longer read-only"
     return ""

@@ -123,7 +123,7 @@ def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -
     limits of none, and on misses without cases.
     """
     if texts and profile is None:
-        raise ConfigError("--profile-limit is of a profile; give --profile")
+        raise ConfigError("--profile-limit limits a profile; give --profile too")
     limits = {}
     for text in texts:
         noun, _, limit = text.partition("=")
@@ -134,7 +134,7 @@ def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -
             )
         limits[noun] = int(limit)
     if "misses" in limits and not has_cases:
-        raise ConfigError("--profile-limit misses is of cases; give --cases")
+        raise ConfigError("--profile-limit misses counts requests of --cases; give --cases too")
     return limits
 
 

@@ -200,7 +200,7 @@ _MOST_DETAILS = 8
 _MOST_WORST = 5
 _LONGEST_PULL_REQUEST_SUMMARY = 300
 _FOLD, _END_OF_FOLD = "\n<details><summary>{}</summary>\n", "\n</details>\n"
-_CUT = f"{_END_OF_FOLD}\nThe report is cut here; the other reports of this run have everything.\n"
+_CUT = f"{_END_OF_FOLD}\nThe report is cut here; the other reports of this run are complete.\n"
 
 
 def pull_request_summary(

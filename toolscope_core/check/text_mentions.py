@@ -97,7 +97,7 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
     if folder.is_file():
         return [folder], []
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder; give one with prompts, skills or rules")
+        raise ConfigError(f"{folder} is not a folder; give one with prompts, skills or rules")
     files: list[Path] = []
     errors: list[OSError] = []
     links: list[Path] = []
@@ -108,8 +108,8 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
         files += [path for path in texts if not path.is_symlink()]
     if len(files) > MOST_FILES:
         raise ConfigError(
-            f"{folder} has {len(files):,} text files; at most {MOST_FILES:,} are searched, give a "
-            "folder inside"
+            f"{folder} has {len(files):,} text files, and at most {MOST_FILES:,} are "
+            "searched; give a folder inside it"
         )
     inside = os.path.realpath(folder)
     outside = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(inside)]

@@ -58,7 +58,7 @@ def agent_run(
     out: Annotated[
         Path,
         typer.Option(
-            help="JSONL file for what the agent did, one line per request; another run continues it."
+            help="JSONL file for what the agent did, one line per request; later runs continue it."
         ),
     ],
     server: ServerKeys = None,

@@ -24,13 +24,13 @@ def document_problems(
     if document.name != before.name:
         if not re.fullmatch(NAME_RULE, document.name):
             problems.append(
-                f"the name is {document.name!r}; use 1 to 64 letters, digits, _ . - "
-                "and begin with a letter or _"
+                f"the name is {document.name!r}; use 1 to 64 letters, digits, _ . - and start "
+                "with a letter or _"
             )
         if document.name in outside:
             problems.append(f"the name `{document.name}` belongs to another tool; choose another")
     if not document.description.strip():
-        problems.append("the description is empty; say in a sentence what the tool does")
+        problems.append("the description is empty; say in one sentence what the tool does")
     if document.schema is not None:
         problems += _schema_problems(dict(document.schema))
     return tuple(problems)
@@ -38,15 +38,18 @@ def document_problems(
 
 def _schema_problems(schema: dict[str, Any]) -> list[str]:
     if schema.get("type") != "object":
-        return ["the parameters are no JSON Schema of an object; keep `type: object` at the top"]
+        return ["the parameters are not a JSON Schema of an object; keep `type: object` at the top"]
     try:
         jsonschema_rs.meta.validate({**schema, "$schema": _DRAFT})
     except jsonschema_rs.ValidationError as error:
         place = "/".join(str(part) for part in error.instance_path) or "the top"
-        return [f"the parameters are no valid JSON Schema: at {place}, {error.message}"]
+        return [f"the parameters are not valid JSON Schema: at {place}, {error.message}"]
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     odd = [name for name, sub in properties.items() if not isinstance(sub, dict)]
     if odd:
         return [f"`{odd[0]}` is declared as {properties[odd[0]]!r}; give it a JSON Schema object"]
     missing = [name for name in required if name not in properties]
-    return [f"`{name}` is required but not declared; declare it or drop it" for name in missing]
+    return [
+        f"`{name}` is required but not declared; declare it, or make it optional"
+        for name in missing
+    ]

@@ -222,7 +222,9 @@ _KIND = DetailPart(
     "'drop_in' or 'gateway'",
     optional=True,
 )
-_GROUPS = DetailPart("groups", _divides, "two or more lists of members that hold each of them once")
+_GROUPS = DetailPart(
+    "groups", _divides, "two or more lists of members that together contain each member once"
+)
 _NOTE = _text("note", f"one of up to {LONGEST_NOTE:,} characters", LONGEST_NOTE)
 _KINDS = {"drop_in": "the others switched off", "gateway": "all stay reachable"}
 
@@ -230,7 +232,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "accept": DecisionForm(
         "Accepted",
         "two tools or more",
-        "They are one tool, of the relation that was shown, and keep the member that was.",
+        "They become one tool, with the relation that was shown, and keep the chosen member.",
         detail=(replace(_KEPT, optional=True), _KIND),
         least_tools=2,
     ),
@@ -240,37 +242,37 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "recut": DecisionForm(
         "Taken apart, nothing accepted",
         "two tools or more, in groups",
-        "No two of different groups are merged; each group of two or more waits as a proposal.",
+        "Tools of different groups are never merged; each group of two or more becomes a proposal.",
         detail=(_GROUPS,),
         least_tools=2,
     ),
     "split": DecisionForm(
         "Split, parts of two or more accepted",
         "two tools or more, in groups",
-        "Each group of two or more is one tool; no two of different groups are merged. No button "
-        "makes it any more.",
+        "Each group of two or more becomes one tool; tools of different groups are never "
+        "merged. The app no longer offers this.",
         detail=(_GROUPS,),
         least_tools=2,
     ),
     "drop": DecisionForm(
         "Kept out, the others accepted",
         "two tools or more, some of them dropped",
-        "The others are one tool, with which the dropped are never merged. Keeps newcomers out of "
-        "an accepted merge.",
+        "The others become one tool and are never merged with the dropped ones. This keeps "
+        "newcomers out of an accepted merge.",
         detail=(DetailPart("drop", _is_a_part, "some, not all, of its tools"),),
         least_tools=2,
     ),
     "propose": DecisionForm(
         "Sent to review",
         "two tools or more",
-        "They are on one card that waits for a person; no accept policy takes it.",
+        "They go on one card that waits for you; no accept policy takes it.",
         least_tools=2,
     ),
     "canonical": DecisionForm(
         "Canonical chosen",
         "the members of a merge",
-        "The one named gives the merged tool its id and name. It may choose the kind too: "
-        "*drop-in* switches the others off although they may keep data of their own, *gateway* "
+        "The one named gives the merged tool its id and name. It may also choose the kind: "
+        "*drop-in* switches the others off even if they have data of their own; *gateway* "
         "keeps all reachable.",
         detail=(
             replace(_KEPT, in_words=_member_in_words),
@@ -305,14 +307,15 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "omit": DecisionForm(
         "Left out",
         "one tool or more",
-        "They leave the toolset: `removed` in `relabel.json`, in no merge; the others of a merge "
-        "stay together.",
+        "They leave the toolset (`removed` in `relabel.json`) and are in no merge; the other "
+        "members of a merge stay together.",
         detail=(_text("reason", "one in a few words"),),
     ),
     "owner": DecisionForm(
         "Implied server changed",
         "one tool or more",
-        "They count as tools of the server named, or of none; ids, names and fingerprints stay.",
+        "They count as tools of the named server, or of none; ids, names and fingerprints do "
+        "not change.",
         detail=(
             _text(
                 "owner",
@@ -326,16 +329,17 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "account": DecisionForm(
         "Account of two servers",
         "the tools of two servers",
-        "The two work on one account or backend, or each on its own: merges between them switch "
-        "tools off, or keep all reachable, unless the kind of one was chosen.",
+        "The two servers use one account or backend, or each its own. Accordingly, merges "
+        "between them switch tools off or keep all reachable, unless the kind of a merge was "
+        "chosen.",
         detail=(_choice("account", (ONE_ACCOUNT, OWN_ACCOUNTS)),),
         beside_merges=True,
     ),
     "augment": DecisionForm(
         "Document variants reviewed",
         "one tool or more",
-        "Searches read the variant of each beside its own text; where it is empty, none that is "
-        "offered.",
+        "Searches read the variant of each tool beside its own text; an empty one means that "
+        "none is used.",
         detail=(
             DetailPart(
                 "variants",
@@ -350,16 +354,16 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "load": DecisionForm(
         "Loading chosen",
         "one tool or more",
-        "Clients that search for tools have them in every prompt, or see them only once a search "
-        "returns them.",
+        "In clients that search for tools, these are either in every prompt or appear only "
+        "when a search returns them.",
         detail=(_choice("loading", (IN_EVERY_PROMPT, BY_SEARCH)),),
         beside_merges=True,
     ),
     "namespace": DecisionForm(
         "Namespace described",
         "the tools of a server",
-        "A model that searches by namespace reads this of the server; nothing where it is empty: "
-        "then it reads what the server says, else what its tools are called.",
+        "A model that searches by namespace reads this text about the server. Where it is "
+        "empty, it reads the server's own text, or else the names of its tools.",
         detail=(
             _text(
                 "description",
@@ -373,14 +377,14 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "flag": DecisionForm(
         "Flagged",
         "one tool or more",
-        "Nothing: it keeps a note for whoever looks at them next, and lists them.",
+        "Nothing changes: the note is kept for the next reviewer, and its tools are listed.",
         detail=(_NOTE,),
         beside_merges=True,
     ),
     "note": DecisionForm(
         "Note on a decision",
         "another decision, and with it its tools",
-        "Nothing: it keeps why that decision was made, for whoever reads the history.",
+        "Nothing changes: the reason for that decision is kept for readers of the history.",
         detail=(
             _NOTE,
             DetailPart(
@@ -394,9 +398,9 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     ),
     "profile": DecisionForm(
         "Profile changed",
-        "the tools that it has then, and those that were kept out by hand",
-        "Agents with this profile get these tools, and what its rules take in; the last one of a "
-        "name counts, and one that says *deleted* ends it.",
+        "the tools that it has after this, and those that were kept out by hand",
+        "Agents with this profile get these tools, and those that match its rules. The "
+        "latest decision on a name counts; one that says *deleted* ends it.",
         detail=(
             DetailPart(
                 "profile", _is_profile, "the name of a profile", in_words=lambda name, _: name
@@ -414,7 +418,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "threshold": DecisionForm(
         "Threshold applied",
         "the catalog",
-        "Pairs of less similarity or probability are not proposed; the last one standing counts.",
+        "Pairs below this similarity or probability are not proposed; the latest one counts.",
         detail=(_share("similarity"), _share("same_job")),
         least_tools=0,
         most=0,
@@ -422,7 +426,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "undo": DecisionForm(
         "Taken back",
         "another decision, by its number",
-        "That decision holds no longer; its row stays.",
+        "That decision no longer applies; its row stays.",
         (
             DetailPart(
                 "retracts",

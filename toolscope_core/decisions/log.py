@@ -153,7 +153,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
-            f"seq {decision.seq} follows {log[-1].seq}; keep the order of the log, or leave out seq"
+            f"seq {decision.seq} follows {log[-1].seq}; keep the order of the log, or leave seq out"
         )
     return _well_formed(log, decision)
 
@@ -172,11 +172,11 @@ def _target(log: Sequence[Decision], undo: Decision) -> Decision:
     target = next((item for item in log if item.seq == seq), None)
     if target is None:
         raise DecisionError(
-            f"there is no decision {seq!r} to undo; give the seq of one of the history as "
-            "detail.retracts"
+            f"there is no decision {seq!r} to undo; give the seq of a decision in the history "
+            "as detail.retracts"
         )
     if target.action == "undo":
-        raise DecisionError(f"decision {seq} is itself an undo; decide again instead")
+        raise DecisionError(f"decision {seq} is itself an undo; make a new decision instead")
     return target
 
 
@@ -185,11 +185,11 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
     in_force = active(log)
     if target not in in_force:
         by = next(i for i in log if i.action == "undo" and i.detail["retracts"] == target.seq)
-        raise DecisionError(f"{_cite(target)} was already taken back: {_cite(by)}")
+        raise DecisionError(f"{_cite(target)} was already undone: {_cite(by)}")
     if later := building_on(in_force, target):
         raise DecisionError(
-            f"{_cite(target)} cannot be undone: {', '.join(map(_cite, later))} came later on the "
-            "same tools; undo the later ones first"
+            f"{_cite(target)} cannot be undone, because later decisions affect the same "
+            f"tools: {', '.join(map(_cite, later))}; undo those first"
         )
 
 

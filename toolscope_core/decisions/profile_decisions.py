@@ -54,8 +54,8 @@ def check_name(name: object) -> str:
     """The name of a profile. Raises ``DecisionError`` for one that is no part of an address."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DecisionError(
-            f"the profile is called {str(name)[:60]!r}; give up to 40 small letters, digits and "
-            "hyphens, such as travel-desk"
+            f"the profile is called {str(name)[:60]!r}; use up to 40 lower-case letters, "
+            "digits and hyphens, for example travel-desk"
         )
     return name
 
@@ -96,7 +96,7 @@ def _tool(name: str, row: object) -> ProfileTool:
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(fixed, dict):
         raise _malformed(name, "tool", row, "texts, and `fixed` as an object of arguments")
     if texts["name"] and not _TOOL_NAME.fullmatch(texts["name"]):
-        form = "up to 64 letters, digits, underscores and hyphens, which every client takes"
+        form = "up to 64 letters, digits, underscores and hyphens, which every client accepts"
         raise _malformed(name, "a tool's name", texts["name"], form)
     return ProfileTool(origin, fixed=fixed, **texts)
 

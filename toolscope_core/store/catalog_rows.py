@@ -101,7 +101,7 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
     with store.write() as session:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():
-            raise StoreError(f"there is a catalog {new} already; choose another name")
+            raise StoreError(f"there is already a catalog {new}; choose another name")
         for table in (CatalogRow, *OF_A_NAME):
             statement = update(table).where(col(table.name) == name).values(name=new)
             session.connection().execute(statement)
@@ -117,7 +117,7 @@ def delete_catalog(store: Store, name: str) -> None:
         ids = _of_name(session, store, name)
         live_jobs = select(JobRow.id).where(col(JobRow.catalog_id).in_(ids))
         if session.exec(live_jobs.where(JobRow.state == "running")).first():
-            raise StoreError(f"a job is running on {name}; cancel it, or wait for its end")
+            raise StoreError(f"a job is running on {name}; cancel it, or wait until it ends")
         last = _next_id(session) - 1
         setting = session.get(SettingRow, _LAST_ID) or SettingRow(name=_LAST_ID, value={})
         setting.value = {"id": last}

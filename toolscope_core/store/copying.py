@@ -96,7 +96,7 @@ def _check_idle(source: Store, session: Session) -> None:
     )
     if session.exec(running).first():
         raise StoreError(
-            f"a job is running on {source.place}; end the programs that use it, then copy it again"
+            f"a job is running on {source.place}; stop the programs that use it, then copy it again"
         )
 
 
@@ -104,14 +104,14 @@ def _check_empty(target: Store, connection: Connection, tables: Iterable[Table])
     filled = [t.name for t in tables if connection.execute(select(t).limit(1)).first()]
     if filled:
         raise StoreError(
-            f"the store {target.place} holds rows already ({', '.join(filled)}) and was left as it "
-            "is; copy into a new one"
+            f"the store {target.place} already has rows ({', '.join(filled)}) and was not "
+            "changed; copy into a new one"
         )
 
 
 def _check_same(target: Store, expected: CopiedTable, actual: CopiedTable) -> None:
     if expected != actual:
         raise StoreError(
-            f"the table {expected.name} did not arrive as it was ({expected.rows:,} rows read, "
-            f"{actual.rows:,} found in {target.place}); nothing was copied"
+            f"the table {expected.name} was not copied correctly ({expected.rows:,} rows "
+            f"read, {actual.rows:,} found in {target.place}); nothing was copied"
         )

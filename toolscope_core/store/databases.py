@@ -62,4 +62,4 @@ def database_of(url: str, wait: float, *, backed_up: bool = False) -> Database:
         return PostgresServer(parsed, wait, backed_up=backed_up)
     if parsed.drivername == "sqlite":
         return SqliteFile(parsed, wait)
-    raise StoreError(f"store URL {parsed.drivername}://… names no file and no server; {_EXAMPLES}")
+    raise StoreError(f"store URL {parsed.drivername}://… names no file or server; {_EXAMPLES}")

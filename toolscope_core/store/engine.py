@@ -164,7 +164,7 @@ def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
     type.
     """
     if not isinstance(body, dict):
-        raise ValueError(f"{str(body)[:40]!r} is no {kind.__name__}")
+        raise ValueError(f"{str(body)[:40]!r} is not a {kind.__name__}")
     types = _types(cast(Any, kind))
     for name, value in body.items():
         if name not in types or not isinstance(value, types[name]):

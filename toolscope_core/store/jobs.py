@@ -142,7 +142,7 @@ def mark_orphans(store: Store) -> None:
 def _interrupt_orphans(store: Store, session: Session) -> None:
     time = store.time(session)
     orphans = update(JobRow).where(col(JobRow.state) == "running", col(JobRow.lease_until) < time)
-    message = "the program ended before this was done; start it again"
+    message = "the program stopped before this finished; start it again"
     statement = orphans.values(state="interrupted", message=message, updated_at=time)
     session.connection().execute(statement)
 
@@ -194,7 +194,9 @@ class JobRunner:
         Raises ``StoreError`` for an unknown catalog, or when this runner is closed.
         """
         if self._closing.is_set():
-            raise StoreError(f"{kind} cannot start because the program is ending; start it again")
+            raise StoreError(
+                f"{kind} cannot start because the program is stopping; start it again later"
+            )
         job_id = uuid.uuid4().hex
         job = start_job(self._store, job_id, catalog_id, kind)
         if job.id == job_id:
@@ -217,7 +219,7 @@ class JobRunner:
             try:
                 end_job(self._store, task.job_id, state, message)
             except StoreError:
-                _logger.exception("the end of job %s could not be stored", task.job_id)
+                _logger.exception("the end of job %s could not be saved", task.job_id)
             self._mine.discard(task.job_id)
 
     def _beat(self) -> None:
@@ -264,7 +266,7 @@ class _Reporter:
         try:
             return record_step(self._store, self._job_id, self._latest)
         except StoreError:
-            _logger.exception("the progress of job %s could not be stored", self._job_id)
+            _logger.exception("the progress of job %s could not be saved", self._job_id)
             return True
 
 
@@ -276,8 +278,8 @@ def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
             task.work(report)
     except _StopError:
         if report.closing.is_set():
-            return "interrupted", "the program ended before this was done; start it again"
-        return "cancelled", "cancelled before it was done; start it again"
+            return "interrupted", "the program stopped before this finished; start it again"
+        return "cancelled", "cancelled before it finished; start it again"
     except PausedError as error:
         return "paused", str(error)
     except ToolScopeError as error:
@@ -287,6 +289,6 @@ def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
         _logger.exception("job %s failed (error %s)", task.job_id, error_id)
         return "failed", (
             f"this is a bug in ToolScope, not in your data; report it with error {error_id}, "
-            "under which the log has the details"
+            "which is in the log with all details"
         )
     return "done", ""

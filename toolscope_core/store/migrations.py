@@ -81,8 +81,8 @@ def _applied(connection: Connection, place: str) -> frozenset[str]:
         raise _earlier(place, f"its steps are {listed(sorted(applied), 3) or 'none'}")
     if newer:
         raise StoreError(
-            f"{place} was written by a newer ToolScope (it has {', '.join(newer)}) and was left "
-            "as it is; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
+            f"{place} was written by a newer ToolScope (it has {', '.join(newer)}) and was "
+            "not changed; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
         )
     return applied
 
@@ -105,10 +105,10 @@ def _columns(schema: Inspector, table: str) -> dict[str, ReflectedColumn]:
 
 def _earlier(place: str, sign: str) -> StoreError:
     return StoreError(
-        f"{place} was written by an earlier development state of ToolScope ({sign}), from which no "
-        "upgrade leads here, and was left as it is; move it away or choose another store with "
-        "TOOLSCOPE_STORE_URL. Its decisions come along as the decisions.jsonl that History of the "
-        "ToolScope that wrote it gives"
+        f"{place} was written by an early development version of ToolScope ({sign}) that "
+        "cannot be upgraded, and was not changed; move it away, or choose another store with "
+        "TOOLSCOPE_STORE_URL. To keep its decisions, open it with the version that wrote it "
+        "and download decisions.jsonl on the History page"
     )
 
 

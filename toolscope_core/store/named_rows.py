@@ -284,7 +284,7 @@ def edit_generated(
         ).first()
         if row is None or row.text != shown.text:
             raise StoreError(
-                "somebody else has changed this query since it was shown; look at it again"
+                "somebody else has changed this query since you opened it; look at it again"
             )
         row.text, row.state = text, "kept"
         _write_set(session, store, name, as_file)

@@ -25,24 +25,29 @@ _WAYS = {
 """Parameters of a connection that the URL does not give: a server that is away is noticed."""
 
 _LOST = (
-    "the connection to the server was lost; the last change may not be saved, so reload and look "
-    "before you repeat it"
+    "the connection to the server was lost; the last change may not be saved, so reload and "
+    "check before you repeat it"
 )
 _REMEDIES = {
-    "28": "the server refuses the user or the password; check both in TOOLSCOPE_STORE_URL",
-    "3D000": "the server has no such database; create it, or correct its name in "
-    "TOOLSCOPE_STORE_URL",
-    "3F000": "the schema of the search path is not there; create it, or correct search_path",
-    "42501": "the user lacks a right ({reason}); grant it the use of the schema and of its tables, "
-    "and for a new store the right to create tables there",
-    "25006": "the server can only be read, such as a standby; give the address of one that can be "
-    "written",
-    "53100": "the server's disk is full and nothing was changed; free some space and repeat",
-    "53300": "the server has no connection left; close a program that uses it, or raise its "
-    "max_connections",
+    "28": "the server rejects the user or the password; check both in TOOLSCOPE_STORE_URL",
+    "3D000": "the server has no such database; create it, or correct TOOLSCOPE_STORE_URL",
+    "3F000": "the schema in the search path does not exist; create it, or correct search_path",
+    "42501": (
+        "the user lacks a permission ({reason}); grant it usage of the schema and its tables, "
+        "and for a new store also the right to create tables"
+    ),
+    "25006": (
+        "the server is read-only, for example a standby; give the address of one that accepts "
+        "writes"
+    ),
+    "53100": "the server's disk is full and nothing was changed; free some space and try again",
+    "53300": (
+        "the server has no free connections; close a program that uses it, or raise its "
+        "max_connections"
+    ),
     "54000": "a name is too long for the server ({reason}); choose a shorter one",
-    "55P03": "another program keeps it locked; close that program or try again",
-    "22021": "a text holds a NUL character, which PostgreSQL has no place for; remove it",
+    "55P03": "another program has locked it; close that program, or try again",
+    "22021": "a text contains a NUL character, which PostgreSQL cannot store; remove it",
     "57P": _LOST,
     "08": _LOST,
     "XX": "the server's data is damaged ({reason}); restore a backup",
@@ -121,7 +126,7 @@ class PostgresServer:
         if state is None:
             state = next((code for sign, code in _SIGNS.items() if re.search(sign, reason)), None)
         if state is None and isinstance(error, OperationalError):
-            return f"no connection ({reason}); check the address and that the server runs"
+            return f"no connection ({reason}); check the address, and that the server is running"
         state = state or ""
         remedy = next((text for code, text in _REMEDIES.items() if state.startswith(code)), reason)
         return remedy.replace("{reason}", reason)
@@ -161,8 +166,7 @@ def _prepare(connection: Any, record: Any) -> None:
 def _check(url: sa.URL) -> None:
     if "@" in (url.host or ""):
         raise StoreError(
-            "the password of the store URL holds an @; write %40 in its place in "
-            "TOOLSCOPE_STORE_URL"
+            "the password in the store URL contains an @; write it as %40 in TOOLSCOPE_STORE_URL"
         )
     if not url.database:
         raise StoreError(

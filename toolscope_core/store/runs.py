@@ -105,7 +105,7 @@ def _row(session: Session, store: Store, run_id: str) -> RunRow:
 
 def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
     if digest(row.kind, row.configuration) != row.key:
-        reason = "its configuration is not the one it began with"
+        reason = "its configuration differs from the one it started with"
         raise damaged_row(store, f"run row (id {row.id})", reason)
     sums = select(
         func.count(col(CallRow.number)),

@@ -13,14 +13,16 @@ from sqlalchemy.exc import DatabaseError
 from toolscope_core.model.errors import StoreError
 
 REMEDIES = {
-    "locked": "another program keeps it locked; close that program or try again",
-    "readonly": "it may not be written; give yourself write permission to the file and its folder",
-    "unable to open": "it cannot be opened; check that its folder exists and may be written, and "
-    "that it is no folder itself",
-    "not a database": "it is no database; move it away or choose another file",
-    "malformed": "it is damaged; put a backup in its place or choose another file",
-    "disk is full": "the disk is full and nothing was changed; free some space there and repeat",
-    "decode": "a text in it is damaged; put a backup in its place or choose another file",
+    "locked": "another program has locked it; close that program, or try again",
+    "readonly": "it cannot be written; give yourself write permission for the file and its folder",
+    "unable to open": (
+        "it cannot be opened; check that its folder exists and is writable, and that it is not a "
+        "folder itself"
+    ),
+    "not a database": "it is not a database; move it away, or choose another file",
+    "malformed": "it is damaged; restore a backup, or choose another file",
+    "disk is full": "the disk is full and nothing was changed; free some space and try again",
+    "decode": "a text in it is damaged; restore a backup, or choose another file",
 }
 _EXAMPLE = "give one like sqlite:///store.db in TOOLSCOPE_STORE_URL"
 
@@ -28,7 +30,7 @@ _EXAMPLE = "give one like sqlite:///store.db in TOOLSCOPE_STORE_URL"
 class SqliteFile:
     """A file in write-ahead mode, synchronised at each commit; see ``databases.Database``."""
 
-    repair = "put a backup of the file in its place, or delete the row with a program for SQLite"
+    repair = "restore a backup of the file, or delete the row with an SQLite program"
     failures: tuple[type[Exception], ...] = (
         DatabaseError,
         sqlite3.DatabaseError,
@@ -94,7 +96,7 @@ class SqliteFile:
             (actual,) = connection.execute(f"PRAGMA {name}").fetchone()
             if actual != value:
                 raise StoreError(
-                    f"{self.place}: {name} is {actual}, not {value}; put the store on a local disk"
+                    f"{self.place}: {name} is {actual}, not {value}; move the store to a local disk"
                 )
 
 

@@ -55,10 +55,10 @@ def compute(
                     child.stdin.close()
             if child.returncode:
                 trouble.seek(0)
-                _logger.error("%s ended early: %s", task, trouble.read()[-2_000:])
+                _logger.error("%s stopped early: %s", task, trouble.read()[-2_000:])
                 raise JobError(
-                    f"{task} of {len(vectors):,} tools ended early (exit status "
-                    f"{child.returncode}); start it again, or look into the log"
+                    f"{task} of {len(vectors):,} tools stopped early (exit status "
+                    f"{child.returncode}); start it again, or look in the log"
                 )
         return np.asarray(np.load(folder / RESULT_FILE), dtype=np.float64)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -30,17 +31,8 @@ LAB = [
     {**record("weigh", "Weigh a sample."), "title": 5, "annotations": {"readOnlyHint": "yes"}},
     record("route", "Route a sample by region.", region={**TEXT, "x-mcp-header": "bad header"}),
 ]
-MENDED = {
-    "store": "The parameter 'readings' is declared as true; clients with the TypeScript SDK then "
-    "read no tool of any server. Here it is {}.",
-    "rate": "Its outputSchema declares no object; many clients take nothing else. Here it is left "
-    "out; the results stay as they are.",
-    "weigh": "The SDKs of MCP do not read title 5. Here it is left out.",
-}
-HELD = (
-    'route: The x-mcp-header "bad header" is no name of a header; clients have to leave out such '
-    "a tool."
-)
+MENDED = {"store": "'readings'", "rate": "outputSchema", "weigh": "title 5"}
+"""What is named of each tool that is mended."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +62,7 @@ def test_every_client_reads_the_list_and_calls_what_is_in_it(odd, mode):
     assert by_name["rate"].output_schema is None
     assert (picture["arguments"], stored["arguments"]) == ({"note": None}, {"readings": [1]})
     assert held.is_error
-    assert held.content[0].text == f"route is held back: {HELD.removeprefix('route: ')}"
+    assert "route is held back" in held.content[0].text and '"bad header"' in held.content[0].text
 
 
 def test_check_names_what_was_mended_and_what_is_held_back(odd):
@@ -78,12 +70,12 @@ def test_check_names_what_was_mended_and_what_is_held_back(odd):
     checked = invoke(bundle, "--config", config, "--check")
     assert checked.exit_code == 1
     assert "have a tool that is held back" in checked.stderr
-    for name, sentence in MENDED.items():
-        assert f"    mended: {name}: {sentence}\n" in checked.stdout
-    assert f"    held back: {HELD}\n" in checked.stdout
+    for name, word in MENDED.items():
+        assert re.search(rf"mended: {name}: .*{word}", checked.stdout)
+    assert re.search('held back: route: .*"bad header"', checked.stdout)
     garden, lab = json.loads(invoke(bundle, "--config", config, "--check", "--json").stdout)
     assert (len(garden["mended"]), garden["withheld"]) == (1, [])
-    assert lab["withheld"] == [HELD]
+    assert [text.partition(":")[0] for text in lab["withheld"]] == ["route"]
 
 
 def test_a_bundle_in_another_shape_is_served_in_the_same_way(odd, tmp_path):
@@ -96,7 +88,7 @@ def test_a_bundle_in_another_shape_is_served_in_the_same_way(odd, tmp_path):
     assert table.routes["store"].record["inputSchema"]["properties"]["readings"] == {}
     assert "outputSchema" not in table.routes["rate"].record
     mended = " ".join(table.mended_of("lab"))
-    assert all(sentence in mended for name, sentence in MENDED.items() if name in ("store", "rate"))
+    assert MENDED["store"] in mended and MENDED["rate"] in mended
 
 
 def names_of(*tools):

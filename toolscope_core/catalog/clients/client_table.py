@@ -80,7 +80,7 @@ def json_text(value: object) -> str:
 
 
 _MOST_TOOLS = 128
-_ABOUT = "Tools that stay after merging"
+_ABOUT = "Tools that are left after merging"
 
 
 def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
@@ -174,8 +174,8 @@ CLAUDE_CODE = Client(
     name="claude-code",
     title="Claude Code",
     goes=(
-        "Add its rules to `.claude/settings.json` of a project, or to "
-        "`~/.claude/settings.json` for all of them. Keep the rules that are there."
+        "Add these rules to `.claude/settings.json` of a project, or to "
+        "`~/.claude/settings.json` for all projects. Keep the rules that are already there."
     ),
     rules=Rules(
         name_rule=DOTTED,
@@ -193,8 +193,8 @@ CLAUDE_CODE = Client(
     write=_write_claude_code,
     search=SearchFile(
         file="clients/claude-code-servers.json",
-        goes="Add what it says of a server to its entry in `.mcp.json`. Single tools are in every"
-        " prompt where `serve` offers them.",
+        goes="Add each server's settings to its entry in `.mcp.json`. With `serve`, they say "
+        "which single tools are in every prompt.",
         write=_write_search_claude_code,
     ),
 )
@@ -312,14 +312,14 @@ FASTMCP = Client(
     name="fastmcp",
     title="FastMCP",
     goes=(
-        "Add what it says of each server to that server's entry in the configuration that you"
-        " give to `fastmcp run`."
+        "Add each server's settings to its entry in the configuration that you pass to "
+        "`fastmcp run`."
     ),
     file="clients/fastmcp.json",
     write=_write_fastmcp,
     search=SearchFile(
         file="clients/fastmcp_search.py",
-        goes="Put it beside the `mcp.json` that has the servers, and run it with `fastmcp run`.",
+        goes="Put it next to the `mcp.json` with the servers, and run it with `fastmcp run`.",
         write=_write_search_fastmcp,
     ),
 )
@@ -339,8 +339,9 @@ CURSOR = Client(
     name="cursor",
     title="Cursor",
     goes=(
-        "Add its rules to `.cursor/cli.json` of a project, or to `~/.cursor/cli-config.json`:"
-        " Cursor's command line reads them. In the editor, switch the same tools off by hand."
+        "Add these rules to `.cursor/cli.json` of a project, or to "
+        "`~/.cursor/cli-config.json`; Cursor's command line reads them. In the editor, "
+        "switch the same tools off by hand."
     ),
     rules=Rules(
         longest_name=60, prefix="{server}", unique="server", most_tools=80, mcp_record=True
@@ -354,8 +355,8 @@ CURSOR = Client(
 
 _FILE = "clients/anthropic-connector.json"
 _GOES = (
-    "Pass its list as `tools` to `beta.messages.create`, with each server under its name in"
-    " `mcp_servers` and the beta `mcp-client-2025-11-20`."
+    "Pass its list as `tools` to `beta.messages.create`. Pass each server under its name in "
+    "`mcp_servers`, with the beta `mcp-client-2025-11-20`."
 )
 
 

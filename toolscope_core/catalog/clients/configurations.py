@@ -133,9 +133,9 @@ def _bare_variable(value: Any) -> Any:
 SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
 REMEDY = (
-    "is named without its tools, and no server is started by reading a file; read it with the "
-    "command connect or under Add a catalog, MCP servers, or save the server's tools/list answer "
-    "(MCP Inspector shows it) and give that file"
+    "is named without its tools, and reading a file starts no server; run the command "
+    "`connect`, use Add a catalog > MCP servers, or give a file with the server's tools/list "
+    "answer (MCP Inspector shows it)"
 )
 
 
@@ -220,15 +220,15 @@ def _oddity(entry: Any) -> str:
     is_socket = any(isinstance(one, str) and _SOCKET.match(one) for one in addresses)
     is_off = entry.get("disabled") is True or entry.get("enabled") is False
     reasons = {
-        "is reached over WebSocket, which ToolScope does not speak": is_socket or kind in _SOCKETS,
-        "has args that are no list": not isinstance(usual.get("args", []), list),
+        "uses WebSocket, which ToolScope does not support": is_socket or kind in _SOCKETS,
+        "has args that are not a list": not isinstance(usual.get("args", []), list),
         "": starts_server(usual),
-        "is started by an extension of the client, which has its command": (
+        "is started by an extension of the client, and only the extension has its command": (
             entry.get("source") == "extension" or "settings" in entry
         ),
         "is built into the client": kind in _BUILT_IN,
-        "is switched off and has neither a command nor an address": is_off,
-        "has neither a command nor an address": True,
+        "is switched off and has no command or address": is_off,
+        "has no command or address": True,
     }
     return next(reason for reason, holds in reasons.items() if holds)
 

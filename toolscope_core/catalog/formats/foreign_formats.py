@@ -222,7 +222,7 @@ def _is_unlike_others(record: JsonObject) -> bool:
 GEMINI = _Gemini(
     name="gemini",
     title="Gemini",
-    goes="Put it as one entry into the list `tools` of a call to `generateContent`.",
+    goes="Pass it as one entry of the list `tools` in a call to `generateContent`.",
     rules=Rules(
         name_rule=r"[A-Za-z_][A-Za-z0-9_.:-]*",
         longest_name=64,

@@ -78,7 +78,8 @@ _BESIDE = frozenset(
 ) | {record_format.KEPT}
 """Lists and maps of which is known that they hold no parameters."""
 _NOT_READ = (
-    "The record has {!r}, which is not read; if parameters stand there, name it `parameters`."
+    "The record has {!r}, which is not read. If it contains the parameters, rename it to "
+    "`parameters`."
 )
 READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "returns", "annotations")
 

@@ -18,8 +18,8 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 NOT_COMPILED = (
-    "Its outputSchema is not what all clients compile: it has no type, a reference that leads "
-    "nowhere, an id, an older dialect, or a pattern that JavaScript does not read."
+    "Not every client can compile its outputSchema: it has no type, a reference that leads "
+    "nowhere, an id, an older dialect, or a pattern that JavaScript cannot read."
 )
 _DIALECTS = re.compile(
     r"https?://json-schema\.org/(draft-0[67]/schema|draft/(2019-09|2020-12)/schema)#?"
@@ -51,7 +51,7 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
     if result is not None and "type" not in result and isinstance(result.get("properties"), dict):
         result = {**result, "type": "object"}
     if result is None or result.get("type") != "object":
-        return None, "Its outputSchema declares no object; many clients take nothing else."
+        return None, "Its outputSchema is not an object; many clients accept nothing else."
     portable = drop_narrowed(walking.map_schemas(result, lambda sub: set_aside(sub, _wrong(sub))))
     readable = walking.map_schemas(portable, _without_idle)
     if not _DIALECTS.fullmatch(str(readable.get("$schema", ""))):
@@ -94,8 +94,8 @@ def _without_idle(schema: JsonObject) -> JsonObject:
 
 HEADER = "x-mcp-header"
 LEFT_OUT = "left out"
-AS_BEFORE = "a schema that takes every result that it took before"
-UNCHANGED = f"{LEFT_OUT}; the results stay as they are"
+AS_BEFORE = "a schema that accepts every result it accepted before"
+UNCHANGED = f"{LEFT_OUT}; the results stay the same"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _HEADER_TYPES = ("string", "integer", "boolean")
 
@@ -140,9 +140,7 @@ def readable_record(record: JsonObject) -> ReadableRecord:
             if not result[key]:
                 del result[key]
             faults.append(
-                RecordFault(
-                    key, f"The SDKs of MCP do not read {_shown(key, record[key])}.", LEFT_OUT
-                )
+                RecordFault(key, f"The MCP SDKs do not read {_shown(key, record[key])}.", LEFT_OUT)
             )
     parameters = record.get("inputSchema")
     if isinstance(parameters, dict):
@@ -194,8 +192,8 @@ def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[Recor
     faults = [
         RecordFault(
             name,
-            f"The {what} {name!r} is declared as {canonical_json(properties[name])}; clients with "
-            "the TypeScript SDK then read no tool of any server.",
+            f"The {what} {name!r} is declared as {canonical_json(properties[name])}; with it, "
+            "clients that use the TypeScript SDK read no tool of any server.",
             canonical_json(objects[name]),
         )
         for name in names
@@ -212,16 +210,16 @@ def _header_faults(parameters: JsonObject) -> Iterator[RecordFault]:
         header, kind = schema[HEADER], schema.get("type")
         why = ""
         if not is_property:
-            why = "stands where no parameter is"
+            why = "is at a place that is not a parameter"
         elif not isinstance(header, str) or not _TOKEN.fullmatch(header):
-            why = "is no name of a header"
+            why = "is not a valid header name"
         elif kind not in _HEADER_TYPES:
-            why = "belongs to a parameter that is no text, integer or boolean"
+            why = "is set for a parameter that is not a text, integer or boolean"
         elif header.lower() in names:
             why = "is given twice"
         if why:
             subject = f"The {_shown(HEADER, header)}"
-            yield RecordFault(HEADER, f"{subject} {why}; clients have to leave out such a tool.")
+            yield RecordFault(HEADER, f"{subject} {why}; clients must leave such a tool out.")
             return
         names.add(header.lower())
 
@@ -299,7 +297,7 @@ class _Mcp(RecordFormat):
 MCP = _Mcp(
     name="mcp",
     title="MCP",
-    goes="What each server answers to `tools/list`, for a server or gateway of your own.",
+    goes="The answer of each server to `tools/list`, for a server or gateway of your own.",
     rules=Rules(name_rule=DOTTED, longest_name=128, unique="server", mcp_record=True),
     source="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
     as_of="2026-11",

@@ -57,7 +57,7 @@ class _Neutral(RecordFormat):
 NEUTRAL = _Neutral(
     name="neutral",
     title="Neutral",
-    goes="One JSON object for programs of your own; ToolScope reads it again as a catalog.",
+    goes="One JSON object for your own programs. ToolScope can read it back as a catalog.",
     rules=record_format.ANY_NAMES,
     offered=6,
     marks=lambda record: {"id", "server", "name", "parameters", "members"} <= record.keys(),

@@ -258,13 +258,16 @@ def _notes(http: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
         yield "inferred-hint", "annotations", message, ""
     if ignored := _texts(http.get("ignored")):
         names = ", ".join(ignored)
-        message = f"The header {names} is no argument: OpenAPI has it ignored; the client sends it."
+        message = (
+            f"The header {names} is not an argument: OpenAPI ignores it there, and the HTTP "
+            "client sends it."
+        )
         yield "ignored-parameter", "schema", message, names
     if http.get("deprecated") is True:
-        yield "deprecated-operation", "description", "The API calls this deprecated.", ""
+        yield "deprecated-operation", "description", "The API marks this as deprecated.", ""
     source = name_source(http) if http.get("operationId") else ""
     if len(source) > NAME_LENGTH:
-        message = f"The name is cut at {NAME_LENGTH} characters; _meta has the operationId whole."
+        message = f"The name is cut at {NAME_LENGTH} characters; _meta has the full operationId."
         yield "cut-name", "name", message, source
 
 

@@ -91,7 +91,7 @@ class _Reader:
         if webhooks is not None and not isinstance(webhooks, dict):
             yield _no_object("webhooks", webhooks)
         for name in webhooks if isinstance(webhooks, dict) else ():
-            yield Flaw(f"(webhook {name[:80]}) is called by the API and by no agent; leave it out")
+            yield Flaw(f"(webhook {name[:80]}) is called by the API, not by an agent; leave it out")
 
     def _at_path(self, path: str, path_item: Any) -> Iterator[OpenApiOperation | Flaw]:
         """The operations of a path: its own, and those of the path item that it refers to."""
@@ -119,7 +119,9 @@ class _Reader:
         if "$ref" in operation:
             operation = self._with_target(operation)
             if operation.keys().isdisjoint(_OPERATION):
-                raise _UnclearError("refers to what is no operation; correct the reference")
+                raise _UnclearError(
+                    "refers to something that is not an operation; correct the reference"
+                )
         parameters = [*self._parameters(item), *self._parameters(operation)]
         schema, places, ignored = self._arguments(parameters, operation)
         texts = (operation.get("description"), operation.get("summary"))
@@ -159,7 +161,7 @@ class _Reader:
             parameter = self._follow(entry)
             name = parameter.get("name") if isinstance(parameter, dict) else None
             if not isinstance(name, str):
-                raise _UnclearError("has a parameter without a name; name each")
+                raise _UnclearError("has a parameter without a name; give each one a name")
             place = str(parameter.get("in"))
             if place == "header" and name.lower() in IGNORED:
                 ignored.add(name)
@@ -244,7 +246,7 @@ class _Reader:
         target = self._follow(value)
         if not isinstance(target, dict):
             raise _UnclearError(
-                f"refers to {value_excerpt(target)[:60]}, which is no object; mend it"
+                f"refers to {value_excerpt(target)[:60]}, which is not an object; correct it"
             )
         self._charge(target)
         return {**target, **{key: part for key, part in value.items() if key != "$ref"}}
@@ -260,8 +262,8 @@ class _Reader:
                 is_own = str(reference).startswith("#")
                 place = "" if is_own else ", nor below its folder as it was given"
                 raise _UnclearError(
-                    f"refers to {str(reference)[:80]!r}, which is not in this file{place}; bundle "
-                    "it first"
+                    f"refers to {str(reference)[:80]!r}, which is not in this file{place}; "
+                    "bundle the files first"
                 )
         raise _UnclearError("refers to itself in a circle; write it out")
 

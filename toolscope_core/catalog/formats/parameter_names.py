@@ -103,10 +103,12 @@ def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
     """Raises where a schema says something of names that renaming would not carry over."""
     for key in _UNSURE:
         if key in schema:
-            raise _UnsureError(f"The parameters use {key!r}, so a new name may mean another thing.")
+            raise _UnsureError(
+                f"The parameters use {key!r}, so the new name could mean something else."
+            )
     values = [schema.get("const"), schema.get("enum")]
     if any(names.keys() & node.keys() for node in walking.objects_in(values)):
-        raise _UnsureError("An allowed value is an object that has the name in it.")
+        raise _UnsureError("An allowed value is an object that contains the name.")
     words = str(schema.get("$ref", "")).replace("~1", "/").replace("~0", "~")
     if any(f"/{name}" in words for name in names):
         raise _UnsureError(f"The reference {words!r} leads through the name.")

@@ -65,7 +65,7 @@ class Target:
     name: str
     title: str
     rules: Rules = Rules()
-    goes: str = "It has the form of the file that you loaded: put it in that file's place."
+    goes: str = "It has the same form as the file you loaded and can replace it."
     source: str = ""
     as_of: str = ""
     writes: ClassVar[bool] = False
@@ -318,5 +318,5 @@ def _text(format: RecordFormat, record: JsonObject, part: ToolPart) -> str:
     value = format.get(record, part)
     if value is not None and not isinstance(value, str):
         excerpt = canonical_json(value)[:60]
-        raise RecordError(f"has the {part} {excerpt}, which is not text; write it in quotes")
+        raise RecordError(f"has the {part} {excerpt}, which is not text; put it in quotes")
     return value or ""

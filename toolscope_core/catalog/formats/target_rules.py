@@ -19,7 +19,7 @@ from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
-AT_SERVER = "mend it at its server."
+AT_SERVER = "fix it at its server."
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,10 @@ def _obstacle(tool: Tool, target: Target) -> str:
         home = record_format.home_of(built_in)
         if target.name in (home, "neutral", "generic"):
             return ""
-        return f"It is a built-in tool of {target_named(home).title}, which {target.title} lacks."
+        return (
+            f"It is a built-in tool of {target_named(home).title}, which {target.title} does not "
+            "have."
+        )
     return _as_record(tool).obstacle if target.rules.mcp_record else ""
 
 
@@ -148,9 +151,9 @@ def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolati
     if most is not None and len(tools) > most:
         parts = split(tools, most)
         form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
-        message = f"{target.title} takes at most {most} tools; there are {len(tools)}."
+        message = f"{target.title} accepts at most {most} tools; there are {len(tools)}."
         fix = f"{len(parts)} {form}: {parts_in_words(parts)}"
-        remedy = "Or merge more, or leave whole servers out of the catalog."
+        remedy = "Or merge more tools, or leave whole servers out of the catalog."
         yield RuleViolation("", "count", str(len(tools)), message, fix, remedy)
 
 
@@ -160,11 +163,13 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
     (name, rule), rules = new, target.rules
     called = offered_names.name_prefix(tool, target) + tool.name
     if rule == "unique":
-        message = f"Another tool is called {tool.name!r} too; {target.title} asks for one of each."
+        message = (
+            f"Another tool is called {tool.name!r} too; in {target.title} names must be unique."
+        )
     elif rules.longest_name is not None and len(called) > rules.longest_name:
         message = (
-            f"The name {called!r} has {len(called)} characters; "
-            f"{target.title} takes {rules.longest_name}."
+            f"The name {called!r} has {len(called)} characters; {target.title} accepts "
+            f"{rules.longest_name}."
         )
     else:
         message = f"The name {tool.name!r} does not match {rules.name_rule} of {target.title}."
@@ -173,7 +178,7 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         mark = digest(tool.server)[: offered_names.HASH_DIGITS]
         short = f"{offered_names.plain_name(tool.server, target)[:8]}_{mark}"
         fix = f"the server called {short}"
-        remedy = "Give the server that name in the client's configuration."
+        remedy = "Give the server this name in the client's configuration."
         if len(tool.name) > offered_names.TOOL_ROOM:
             fix += f", the tool {offered_names.offered_name(replace(tool, server=short), target)}"
     elif not target.writes:
@@ -185,7 +190,7 @@ def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
         length = f"{len(tool.description)} characters"
-        message = f"The description has {length}; {target.title} takes {most}."
+        message = f"The description has {length}; {target.title} accepts {most}."
         yield RuleViolation(tool.id, "description", length, message, f"cut to {most} characters")
 
 
@@ -199,18 +204,21 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     if rules.whole_object:
         for key in (key for key in parameter_names.TOP_LEVEL if key in schema):
             message = (
-                f"The parameters have {key!r} at the top; {target.title} takes a plain object."
+                f"The parameters have {key!r} at the top level; {target.title} needs a plain "
+                "object."
             )
             fix = _without(key) if parameter_names.plain_object(schema) else ""
             remedy = "" if fix else f"A reference leads into {key!r}; {AT_SERVER}"
             yield RuleViolation(tool.id, "schema", key, message, fix, remedy)
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
-        message = f"An array does not say what it holds; {target.title} asks for 'items'."
+        message = f"An array does not say what it contains; {target.title} requires 'items'."
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
     if rules.strict_mode and foreign_formats.says_strict(tool.raw):
         for place, why in foreign_formats.strict_faults(schema):
             message = f"It asks for strict mode, and {place!r} {why}; {target.title} refuses it."
-            remedy = "Or mend it at its server: an optional argument is required and may be null."
+            remedy = (
+                "Or change it at its server: make an optional argument required and let it be null."
+            )
             yield RuleViolation(tool.id, "schema", place, message, "strict: false", remedy)
     if rules.mcp_record:
         for fault in _as_record(tool).faults:
@@ -279,7 +287,7 @@ def _without_strict(record: JsonObject) -> JsonObject:
 def _without(key: str) -> str:
     if key in ("enum", "not"):
         return f"without {key!r}, which the server still checks"
-    return f"without {key!r}: what it declares stands among the parameters"
+    return f"without {key!r}: what it declares is now among the parameters"
 
 
 def _with_items(schema: JsonObject) -> JsonObject:

@@ -29,7 +29,7 @@ def _has(**kinds: type) -> Callable[[JsonObject], bool]:
     return lambda value: all(isinstance(value.get(key), kind) for key, kind in kinds.items())
 
 
-_ASK_THE_SERVER = "connect to its server, or give the answer of its tools/list"
+_ASK_THE_SERVER = "connect to its server, or give its tools/list answer"
 _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
     (
         "a Postman collection",
@@ -85,12 +85,12 @@ _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
             and isinstance(value.get("capabilities"), dict)
             and "tools" not in value
         ),
-        "skills say no parameters; give the tools that the agent calls",
+        "skills list no parameters; give the tools that the agent calls",
     ),
     (
         "an n8n workflow",
         _has(nodes=list, connections=dict),
-        "give the tools/list of its MCP Server Trigger",
+        "give the tools/list answer of its MCP Server Trigger",
     ),
     (
         "a recording of HTTP traffic (HAR)",

@@ -75,13 +75,13 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
     around = _spell(text, set(places), max(0, places[0] - AROUND), places[0] + _SHOWN)
     field = visible(path)
     if places == [0] and text[0] == BOM:
-        message = f"The {field} starts with a byte order mark; it can be deleted."
+        message = f"The {field} starts with a byte order mark, which can be deleted."
         return Finding(tool_id, "info", "leading-bom", field, message, around)
     is_prose = path.rpartition("/")[2] in PROSE or _EXAMPLES.search(path)
     if is_prose and _are_stray(text, places):
         several = f"{len(places)} stray invisible characters"
         strays = "a stray invisible character" if len(places) == 1 else several
-        message = f"The {field} holds {strays}, which can be removed (`merge --fix`)."
+        message = f"The {field} has {strays}, which can be removed (`merge --fix`)."
         return Finding(tool_id, "warn", "stray-invisible", field, message, around)
     return Finding(tool_id, "block", "hidden-unicode", field, _message(field, text, places), around)
 
@@ -132,7 +132,7 @@ def _message(field: str, text: str, places: list[int]) -> str:
     kinds = [name for name, pattern in CLASS_PATTERNS.items() if pattern.search(hidden)]
     several = "s" if len(hidden) > 1 else ""
     message = (
-        f"The {field} holds {len(hidden)} hidden character{several} ({', '.join(kinds)}); "
+        f"The {field} has {len(hidden)} hidden character{several} ({', '.join(kinds)}); "
         "delete what is hidden, or leave the tool out."
     )
     decoded = "".join(

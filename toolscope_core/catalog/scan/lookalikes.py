@@ -76,15 +76,15 @@ def _finding(tool: Tool, others: Iterable[str]) -> Finding:
     name, other = visible(tool.name), visible(min(others))
     if not _is_disguised(tool.name):
         message = (
-            f"The name {name!r} is hard to tell from {other!r}; rename one of the two, or make "
-            "sure that both are meant."
+            f"The name {name!r} is hard to tell from {other!r}; rename one of them, or make "
+            "sure that both are intended."
         )
         return Finding(tool.id, "warn", "look-alike-name", "name", message, name)
     odd = [char for char in tool.name if plain_text(char) != char]
     codes = ", ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in odd))
     message = (
-        f"The name {name!r} looks like {other!r} but is spelled with other characters ({codes}); "
-        "leave this tool out, or have its server rename it."
+        f"The name {name!r} looks like {other!r} but uses other characters ({codes}); leave "
+        "this tool out, or have its server rename it."
     )
     excerpt = "".join(f"⟨U+{ord(char):04X}⟩" if char in odd else char for char in tool.name)
     return Finding(tool.id, "block", "look-alike-name", "name", message, excerpt)

@@ -134,8 +134,8 @@ def _ordered_stranger(tool: Tool, text: str, names: ToolNames) -> str:
 def _order_finding(tool: Tool, passage: Passage, name: str) -> Finding:
     label = name.replace("{", "{{").replace("}", "}}")
     message = (
-        f"The {{field}} says how {label!r}, a tool that is not in the catalog, is to be used; "
-        "check what it says of it."
+        f"The {{field}} says how to use {label!r}, a tool that is not in the catalog; check "
+        "what it says."
     )
     return passage.finding(tool.id, "warn", "cites-tool", message, passage.text.find(name))
 
@@ -160,24 +160,24 @@ def _citation(tool: Tool, passage: Passage, text: str, name: str, names: ToolNam
         redefines = redefines or any(map(COMES_FIRST.search, sentences))
     if tool.server and tool.server in owners and len(owners) > 1 and redefines:
         message = (
-            f"The {{field}} says how {label!r} is to be used, a name that other servers have too; "
-            "make sure that it means its own."
+            f"The {{field}} says how to use {label!r}, a name that other servers have too; "
+            "make sure that it means its own tool."
         )
         return plain.finding(tool.id, "warn", "cites-tool", message, at)
     if tool.server and tool.server in owners:
         message = (
-            f"The {{field}} names {label!r} of the same server; rename it there too if you merge."
+            f"The {{field}} names {label!r} of the same server; if you merge that tool, "
+            "change the name here too."
         )
         return plain.finding(tool.id, "info", "cites-tool", message, at)
     if redefines:
         message = (
-            f"The {{field}} says how {label!r}, a tool that is not its own, is to be used; leave "
-            "this tool out, or have that text removed."
+            f"The {{field}} says how to use {label!r}, a tool of another server; leave this "
+            "tool out, or have that text removed."
         )
         return plain.finding(tool.id, "block", "redefines-tool", message, at)
     message = (
-        f"The {{field}} names {label!r}, a tool that is not known to be its own; check what it "
-        "says of it."
+        f"The {{field}} names {label!r}, which may be a tool of another server; check what it says."
     )
     return plain.finding(tool.id, "warn", "cites-tool", message, at)
 
@@ -198,11 +198,11 @@ ADDED = {
     "redefines-tool": "rules for other tools",
     "instruction-like": "instructions to the model",
     "insists": "pressure to use it",
-    "ordering-claim": "a claim to come before other tools",
-    "asks-context": "a question for the conversation or the prompt",
-    "takes-secret": "an order to give secrets away",
-    "unexpected-sink": "a place that data goes to",
-    "encoded-order": "orders in code",
+    "ordering-claim": "a claim to be used before other tools",
+    "asks-context": "a request for the conversation or the prompt",
+    "takes-secret": "an order to reveal secrets",
+    "unexpected-sink": "a place that data is sent to",
+    "encoded-order": "encoded orders",
     "secret-path": "a path where secrets are kept",
     "active-markup": "images, links or scripts",
     "padding": "text pushed out of view",
@@ -372,8 +372,9 @@ def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
 
 def _past_window(tool: Tool) -> Finding:
     message = (
-        f"The {{field}} has about {estimate_tokens(tool.description)} tokens; the embedding model "
-        f"reads {WINDOW}, so overlap is judged by the beginning: put what matters first."
+        f"The {{field}} has about {estimate_tokens(tool.description)} tokens. The embedding "
+        f"model reads only {WINDOW}, so overlap is judged by the beginning; put what matters "
+        "first."
     )
     passage = Passage("description", tool.description)
     return passage.finding(tool.id, "info", "past-window", message)

@@ -255,7 +255,7 @@ _RULES = (
     ),
     _rule(
         "takes-secret",
-        "orders what is secret to be given away; leave the tool out",
+        "orders the agent to reveal secrets; leave the tool out",
         "key password credential token cookie secret login keychain clipboard",
         rf"\b{_HANDS_OVER}\W+{WORD}{{0,9}}?{_SECRET}(?:\W+{WORD}{{0,9}}?|\W+){_AWAY}",
         r"\b(?:the|any|every|all)\W+(?:value|values|contents?|export|text)\W+of\W+"
@@ -276,7 +276,7 @@ _RULES = (
     ),
     _rule(
         "unexpected-sink",
-        "says that what it gets goes to a place that has nothing to do with the job",
+        "says that its input is sent to a place that has nothing to do with the job",
         "external outside remote third unrelated our another server @ http transcript",
         r"\b(?:also|additionally|and|while|every\W+run)\W+"
         + FEW
@@ -297,7 +297,7 @@ _RULES = (
     ),
     _rule(
         "insists",
-        "presses the model to use the tool instead of describing it; have it toned down",
+        "pushes the model to use the tool instead of describing it; have it toned down",
         "must always should have shall needs has",
         r"\byou\W+must\W+(?:always|never|first|immediately|also|secretly|silently|now|obey|comply)\b",
         r"\b(?:always|must|should|have\W+to)\W+(?:first\W+)?(?:call|use|invoke|run|prefer|choose|pick|"
@@ -308,7 +308,7 @@ _RULES = (
     ),
     _rule(
         "ordering-claim",
-        "claims a place before or above other tools; read it before agents do",
+        "claims priority over other tools; read it before agents do",
         "tool function server action step request task operation",
         rf"\b(?:before|prior\W+to|instead\W+of|rather\W+than|ahead\W+of|after|over)\W+{FEW}(?:any|all|"
         rf"every|each|the)\W+(?:of\W+(?:the|your)\W+)?(?:other|others|another|remaining)\W+{FEW}{_TOOLS}",
@@ -345,7 +345,7 @@ _RULES = (
     ),
     _rule(
         "secret-path",
-        "names a place where secrets are kept; no tool needs it to describe itself",
+        "names a place where secrets are kept, which a description does not need",
         "~ $home %userprofile /root /home ssh id_ authorized_keys .aws .kube .env .netrc .npmrc "
         ".pypirc .git-c .pgpass _history .docker /etc/ mcp.json claude_desktop wallet.dat "
         "content copy",
@@ -360,7 +360,7 @@ _RULES = (
     ),
     _rule(
         "active-markup",
-        "holds an image, link or script that a viewer may load or run; write it as plain text",
+        "has an image, link or script that a viewer may load or run; write it as plain text",
         "![ script < data ](",
         r"!\[[^\]]{0,300}\]\s?[(\[]|!\[\[",
         r"\b(?:java|vb)script\s?:|\bdata\s?:\s?(?:text/html|image/svg|application/)",
@@ -448,27 +448,25 @@ def _hits(plain: str) -> Iterator[Hit]:
             rule.search(text, text.lower()) for rule in _RULES if rule.code in _EXPLAINED
         ):
             shown = visible(" ".join(text.split())[:60]).replace("{", "{{").replace("}", "}}")
-            message = f"The {{field}} holds orders in code, “{shown}”; leave this tool out."
+            message = f"The {{field}} has encoded orders, “{shown}”; leave this tool out."
             yield Hit("block", "encoded-order", message, at)
             break
     secret = _FROM_USERS.search(plain) if codes & _TAKES_SECRETS else None
     if secret:
-        message = (
-            "The {field} asks for what is secret and keeps it from the user; leave this tool out."
-        )
+        message = "The {field} asks for secrets and hides this from the user; leave this tool out."
         yield Hit("block", "steals-secret", message, secret.start())
     blanks = "  " in plain or not plain.isprintable()
     padding = PADDING.search(plain) if blanks else None
     if padding:
         message = (
-            "The {field} holds a long run of blanks, which pushes the rest out of view; read it "
-            "to the end and take them out."
+            "The {field} has a long run of blanks that pushes the rest out of view; read it "
+            "to the end and remove the blanks."
         )
         yield Hit("warn", "padding", message, padding.end())
     tag = FORMATTING.search(plain)
     if tag:
         message = (
-            "The {field} holds HTML tags, which cost tokens and tell a model nothing; drop them."
+            "The {field} has HTML tags, which cost tokens and tell a model nothing; remove them."
         )
         yield Hit("info", "html-tags", message, tag.start())
 
@@ -494,8 +492,8 @@ def find_length(tool_id: str, passage: Passage) -> Finding | None:
     if len(passage.text) <= most:
         return None
     message = (
-        f"The {{field}} has {len(passage.text):,} characters, more than {most:,}; something may "
-        "hide in its length: read it to the end, or shorten it."
+        f"The {{field}} has {len(passage.text):,} characters, more than {most:,}. Something "
+        "may be hidden in it: read it to the end, or shorten it."
     )
     return passage.finding(tool_id, "warn", "over-long", message, most)
 
@@ -569,10 +567,10 @@ def _job(tool: Tool) -> str:
 def _finding(tool: Tool, parameter: Parameter, related: bool) -> Finding:
     passage = Passage(f"schema/properties/{parameter.name}", parameter.description)
     if related:
-        message = "The parameter {field} takes a secret; give it only to a server that you trust."
+        message = "The parameter {field} takes a secret; use it only with a server that you trust."
         return passage.finding(tool.id, "info", "asks-secret", message)
     message = (
-        "The parameter {field} takes a secret that has nothing to do with what the tool says it "
-        "does; leave the parameter or the tool out."
+        "The parameter {field} takes a secret, which the tool's described job does not need; "
+        "leave out the parameter or the tool."
     )
     return passage.finding(tool.id, "warn", "asks-secret", message)

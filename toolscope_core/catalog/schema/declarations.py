@@ -74,7 +74,9 @@ def read_parameters(
     schema = settle_references(_read_form(value, required, "parameters"), budget)
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
-        raise RecordError(f"has parameters of type {_shown(kind)}; a tool takes an object")
+        raise RecordError(
+            f"has parameters of type {_shown(kind)}; a tool's parameters are an object"
+        )
     schema = {**schema, "type": "object"}
     if schema == UNDECLARED:
         return None
@@ -161,7 +163,7 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
         item = {"name": entry} if isinstance(entry, str) else entry
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise RecordError(f"has no name for entry {number} of {where}; name each item")
+            raise RecordError(f"has no name for entry {number} of {where}; give every entry a name")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
         properties[name] = _listed_parameter(item)

@@ -86,8 +86,8 @@ class Definitions:
             schema = resolve(self.document, reference)
             if not isinstance(schema, (dict, bool)):
                 raise OutsideError(
-                    f"refers to {reference[:80]!r}; only local references are read, and "
-                    "files below its folder"
+                    f"refers to {reference[:80]!r}; only references inside the file, and to "
+                    "files below its folder, are read"
                 )
             references = tuple(dict.fromkeys(references_in(schema)))
             self._targets[reference] = _Target(schema, measure(schema).values, references)

@@ -71,7 +71,7 @@ def find_invalid(tool: Tool) -> tuple[Finding, ...]:
             severity="warn",
             code="invalid-schema",
             field=place,
-            message=f"The {place} {_what_is_wrong(wrong)}; it is kept, and ignored.",
+            message=f"The {place} {_what_is_wrong(wrong)}; it is kept but ignored.",
             excerpt=canonical_json(wrong)[:200],
         )
         for part, schema in (("schema", tool.schema), ("returns", tool.returns))
@@ -82,8 +82,8 @@ def find_invalid(tool: Tool) -> tuple[Finding, ...]:
 
 def _what_is_wrong(wrong: JsonObject) -> str:
     if wrong.keys() == {BROKEN_REFERENCE}:
-        return "refers to what is not in the schema, or only to itself ($ref)"
-    return f"gives {', '.join(sorted(wrong))} a value that JSON Schema does not allow there"
+        return "refers to something outside the schema, or only to itself ($ref)"
+    return f"gives {', '.join(sorted(wrong))} a value that JSON Schema does not allow"
 
 
 def _invalid_in(value: Any, place: str) -> Iterator[tuple[str, JsonObject]]:

@@ -127,7 +127,7 @@ def find_shortened(tool: Tool) -> tuple[Finding, ...]:
 
 def _shortened_how(field: str, comment: str) -> str:
     how = comment.removeprefix(SHORTENED)
-    return f"The {field} are too large to be written out: {how}; nothing valid is refused."
+    return f"The {field} are too large to write out: {how}; no valid call is refused."
 
 
 def leads_nowhere(schema: JsonObject | None) -> bool:
