@@ -140,7 +140,7 @@ def test_a_bundle_of_other_tools_is_refused(queries, small, tmp_path):
     write_json(tmp_path / "o.json", [{"name": "a", "description": "Does it."}])
     run("merge", tmp_path / "o.json", "--out", tmp_path / "other")
     done = run("evaluate", small, "--queries", queries, "--bundle", tmp_path / "other", code=2)
-    assert "made of this catalog" in done.output
+    assert "blueaero_check_fares" in done.output
 
 
 def test_a_recall_that_is_asked_for_is_a_gate(queries, small):

@@ -49,8 +49,8 @@ def test_queries_are_read_in_order(tmp_path):
         ([], "has no queries"),
         ([{"id": "a"}], "line 1: `query` is None"),
         ([{"id": True, "query": "x"}], "`id` is True"),
-        ([{"query": "x", "gold": [1]}], "`gold` holds 1; give tool ids"),
-        ([{"query": "x", "gold": {"a": 1}}], "`gold` holds"),
+        ([{"query": "x", "gold": [1]}], "`gold` contains 1"),
+        ([{"query": "x", "gold": {"a": 1}}], "`gold` contains"),
         ([{"query": "x", "steps": "do"}], "`steps` is 'do'"),
     ],
 )

@@ -46,16 +46,16 @@ def put(folder, files):
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({"manifest.json": b'{"manifest_version": 3, "name": "x"}'}, "something else"),
-        ({"manifest.json": b"[]"}, "something else"),
-        ({"manifest.json": b"{"}, "something else"),
+        ({"manifest.json": b'{"manifest_version": 3, "name": "x"}'}, "other than"),
+        ({"manifest.json": b"[]"}, "other than"),
+        ({"manifest.json": b"{"}, "other than"),
         ({"notes.txt": b"mine"}, "notes.txt"),
         ({**OLD, "notes.txt": b"mine"}, "notes.txt"),
         ({**OLD, "clients/notes.txt": b"mine"}, "clients/notes.txt"),
-        ({**OLD, "clients/cursor.json": b"edited"}, "cursor.json was changed"),
-        ({**OLD, "manifest.json": b'{"program": "other", "sha256": {}}'}, "something else"),
-        ({"manifest.json": b'{"sha256": []}'}, "something else"),
-        ({"manifest.json": b'{"sha256": {}}'}, "something else"),
+        ({**OLD, "clients/cursor.json": b"edited"}, "cursor.json"),
+        ({**OLD, "manifest.json": b'{"program": "other", "sha256": {}}'}, "other than"),
+        ({"manifest.json": b'{"sha256": []}'}, "other than"),
+        ({"manifest.json": b'{"sha256": {}}'}, "other than"),
     ],
 )
 def test_a_folder_that_this_program_did_not_write_so_is_left_alone(tmp_path, files, why):

@@ -84,15 +84,15 @@ def test_a_failed_projection_is_told_and_started_again_only_when_asked(
     monkeypatch, work, computed_aside
 ):
     def fail(*_args, **_more):
-        raise JobError("umap of 8 tools ended early; start it again")
+        raise JobError("umap of 8 tools stopped early; start it again")
 
     good = subprocess_jobs.compute
     monkeypatch.setattr(subprocess_jobs, "compute", fail)
     app = plane(monkeypatch, work)
-    with pytest.raises(JobError, match="ended early"):
+    with pytest.raises(JobError, match="stopped early"):
         work.analyses.wait(work.snapshot(1).job("UMAP").id)
     app.run()
-    assert "ended early" in words(app)
+    assert "stopped early" in words(app)
     failed = work.snapshot(1).job("UMAP").id
     app.run()
     assert work.snapshot(1).job("UMAP").id == failed

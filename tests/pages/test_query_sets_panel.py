@@ -62,7 +62,7 @@ def test_names_are_matched_or_asked_back_before_anything_is_measured(page):
 
 def test_a_file_that_is_no_query_set_is_refused_in_words(page):
     upload(page, "q.csv", b"id,text\n1,x")
-    assert "with the name query" in page.text
+    assert "id, text" in page.text
     assert not page.widgets("button", "add_q")
 
 

@@ -23,7 +23,7 @@ def fields(page):
 def with_words_in_front(page):
     """The person picks them: a pair comes with its descriptions as they are."""
     assert fields(page) == {f"Description of {one.name}": TEXT_OF_BOTH for one in (END, START)}
-    page.widget("button_group", "start_").set_value("own words in front").run()
+    page.widget("button_group", "start_").set_value("own words first").run()
 
 
 def test_a_pair_is_offered_its_own_words_in_front_and_what_that_does(page):

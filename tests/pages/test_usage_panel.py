@@ -71,7 +71,7 @@ def test_requests_are_kept_where_somebody_ticks_that(page):
 
 def test_a_file_that_is_no_log_is_refused_in_words(page):
     upload(page, b'{"a": 1}', "x.json")
-    assert "has no call of a tool" in page.text
+    assert "no tool calls" in page.text
     assert not page.widgets("button", "add_usage")
 
 

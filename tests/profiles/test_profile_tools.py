@@ -207,7 +207,7 @@ def test_a_profile_travels_with_the_file_of_decisions():
 @pytest.mark.parametrize(
     ("detail", "said"),
     [
-        ({"profile": "Travel Desk"}, "small letters"),
+        ({"profile": "Travel Desk"}, "lower-case"),
         ({"tools": []}, "for each tool"),
         ({"tools": [{"origin": "magic"}]}, "kept out"),
         ({"tools": [{"origin": "hand", "fixed": "x"}]}, "of arguments"),

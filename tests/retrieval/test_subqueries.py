@@ -105,7 +105,7 @@ def test_a_file_of_splits_is_taken_by_id_and_steps_are_the_querys_own(search, ou
     [
         ([{"id": "a"}], "`dummy` is None; give a list of texts, or another --decompose"),
         ([{"id": "a", "dummy": [1]}], "`dummy` is"),
-        ([{"dummy": ["x"]}], "`id` is ''; give each query's id once"),
+        ([{"dummy": ["x"]}], "`id` is ''"),
         ([{"id": "a", "dummy": []}, {"id": "a", "dummy": []}], "line 2: `id` is 'a'"),
     ],
 )

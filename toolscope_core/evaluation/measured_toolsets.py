@@ -73,7 +73,7 @@ def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolse
     relabelling = read_relabelling(folder)
     if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
         raise ConfigError(
-            f"{file} says nothing of {foreign[0]}; give a bundle that was made of this catalog"
+            f"{file} does not cover {foreign[0]}; give a bundle that was made from this catalog"
         )
     merged = read_isolated(load_paths([folder]))
     return Toolset(name, merged.tools, relabelling.phi, relabelling.arguments)

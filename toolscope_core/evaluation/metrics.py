@@ -109,7 +109,7 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "recall",
             "recall",
-            "of the tools that a query needs, the share that is found",
+            "share of the needed tools that are found",
             recall,
             is_swept=True,
             ablated_at=(1, 5, 10),
@@ -117,48 +117,48 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "precision",
             "precision",
-            "of the tools that are found, the share that is needed",
+            "share of the found tools that are needed",
             precision,
             is_shown=False,
         ),
         Metric(
-            "f1",
-            "f1",
-            "recall and precision in one figure (their harmonic mean)",
-            f1,
-            is_shown=False,
+            "f1", "f1", "recall and precision combined (their harmonic mean)", f1, is_shown=False
         ),
         Metric(
             "ndcg",
             "nDCG",
-            "how high the needed tools stand, 1 if all are on top",
+            "how high the needed tools rank; 1 if they are all on top",
             ndcg,
             is_swept=True,
         ),
         Metric(
             "map",
             "MAP",
-            "how few others stand above the needed tools, 1 if none does",
+            "how few other tools rank above the needed ones; 1 if none does",
             average_precision,
             least_k=2,
         ),
         Metric(
             "mrr",
             "MRR",
-            "one over the place of the first tool that is needed",
+            "one divided by the rank of the first needed tool",
             reciprocal_rank,
             is_shown=False,
         ),
-        Metric("hit", "hit", "the share of queries that find at least one tool they need", hit),
+        Metric("hit", "hit", "share of queries that find at least one needed tool", hit),
         Metric(
             "csr",
             "CSR",
-            "the share of queries for which exactly what is needed is taken of the tools that are "
-            "found, each part of the request taking the best by its own search",
+            "share of requests where the best match for each sub-query gives exactly the "
+            "right tools",
             is_swept=True,
             ablated_at=(5, 10),
         ),
-        Metric("parts", "best of each part", "the same of all tools, each part searched alone"),
+        Metric(
+            "parts",
+            "best of each part",
+            "the same, with each sub-query searched separately among all tools",
+        ),
     )
 }
 """By the name that reports use."""

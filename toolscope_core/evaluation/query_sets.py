@@ -91,7 +91,7 @@ def read_queries(path: Path) -> tuple[Query, ...]:
     for problem in queries.problems:
         raise ConfigError(f"{path}, line {problem.line}: {problem.reason}")
     if not queries.queries:
-        raise ConfigError(f"{path} has no queries; give one JSON object a line, with `query`")
+        raise ConfigError(f"{path} has no queries; give one JSON object per line, with `query`")
     return queries.queries
 
 
@@ -162,7 +162,7 @@ def with_gold_among(
         more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
         first = [or_near(one, names) for one in sorted(unknown)[:_MOST_NAMED]]
         raise ConfigError(
-            f"the queries ask for what the catalog does not have: {', '.join(first)}{more}; give "
+            f"the queries need what the catalog does not have: {', '.join(first)}{more}; give "
             "the catalog they were made for, or --skip-unknown to leave these queries out"
         )
     return tuple(
@@ -248,12 +248,12 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
         header = [column.strip() for column in reader.fieldnames or ()]
     except csv.Error as error:
         raise ConfigError(
-            f"{name} is not CSV ({error}); give a header and a row a query"
+            f"{name} is not CSV ({error}); give a header, then one row per query"
         ) from error
     if "query" not in header:
         raise ConfigError(
-            f"{name} has the columns {', '.join(header)[:200] or 'of an empty file'}; give one "
-            "with the name query"
+            f"{name} has the columns {', '.join(header)[:200] or 'of an empty file'}; give "
+            "one named query"
         )
     reader.fieldnames = header
     while True:
@@ -311,7 +311,7 @@ def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
     lists = [need if isinstance(need, list) else [need] for need in needs]
     for one in (one for need in lists for one in need):
         if not isinstance(one, str):
-            raise ConfigError(f"`{name}` holds {_short(one)}; give {_WANTED[name]}")
+            raise ConfigError(f"`{name}` contains {_short(one)}; give {_WANTED[name]}")
     return tuple(dict.fromkeys(frozenset(need) for need in lists if need))
 
 

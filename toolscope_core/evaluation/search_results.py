@@ -202,8 +202,8 @@ def doubt(places: Sequence[RankedTool | RankedServer]) -> str:
     if closest >= DISTANT:
         return ""
     return (
-        f"Perhaps no tool does this: the closest has a similarity of {closest:.2f} to the request. "
-        "Scores only compare these tools with each other."
+        f"Perhaps no tool does this: the closest one has a similarity of {closest:.2f} to the "
+        "request. Scores only compare these tools with each other."
     )
 
 

@@ -25,7 +25,7 @@ _DAMAGED = (
     *(IndexError, EOFError, OSError),
 )
 """What ``zipfile`` raises for files that are damaged."""
-_REMEDY = "give the zip that Export makes"
+_REMEDY = "give the zip from the Export page"
 MOST_FILES = 10_000
 MOST_AT_ONCE = 1 << 20
 """So many bytes of a zip are read in one go, the list of its files among them."""
@@ -106,8 +106,8 @@ class _Zip(io.BytesIO):
 def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, called: str) -> bytes:
     """The content of a file in a zip. Raises ``ConfigError`` once it is over ``most`` bytes."""
     if member.compress_type not in _METHODS:
-        raise zipfile.BadZipFile(f"{member.filename!r} is compressed in another way than deflate")
-    too_large = ConfigError(f"{called} holds more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
+        raise zipfile.BadZipFile(f"{member.filename!r} is not compressed with deflate")
+    too_large = ConfigError(f"{called} has more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
     if member.file_size > most:  # enough to refuse it, not to take it
         raise too_large
     parts: list[bytes] = []

@@ -37,7 +37,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
         raise OSError(errno.EINVAL, str(error), ascii(str(path))) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no file", str(path))
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(most + 1)
     finally:
@@ -89,10 +89,10 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        remedy = f"; free more than {size:,} bytes there and repeat" if is_full else ""
+        remedy = f"; free more than {size:,} bytes there and try again" if is_full else ""
         raise ExportError(
-            f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what stood there "
-            f"is unchanged{remedy}"
+            f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what was "
+            f"there is unchanged{remedy}"
         ) from error
 
 
@@ -120,12 +120,12 @@ def why_not_ours(folder: Path, program: str = PROGRAM) -> str:
     }
     hashes = _hashes(folder / MANIFEST, program)
     if names and hashes is None:
-        return f"it holds something else than a {noun} ({min(names)})"
+        return f"it contains something other than a {noun} ({min(names)})"
     for name in sorted(names - {MANIFEST}):
         if name not in (hashes or {}):
-            return f"it holds something else than a {noun} ({name})"
+            return f"it contains something other than a {noun} ({name})"
         if hashlib.sha256(read_file(folder / name)).hexdigest() != (hashes or {})[name]:
-            return f"{name} was changed since the {noun} was written"
+            return f"{name} has changed since the {noun} was written"
     return ""
 
 
@@ -200,8 +200,8 @@ def app_folder() -> Path:
         if (place / "app.py").is_file() and (place / "ui").is_dir():
             return place
     raise ConfigError(
-        f"the app is not beside {_PACKAGES / 'toolscope_core'}; install toolscope-workbench, or "
-        "run from a checkout"
+        f"the app is not next to {_PACKAGES / 'toolscope_core'}; install toolscope-workbench, "
+        "or run it from a checkout"
     )
 
 
@@ -262,7 +262,7 @@ def unusable(folder: Path, error: OSError) -> ConfigError:
     """The error of a cache folder that cannot be written, with the remedy."""
     return ConfigError(
         f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
-        "free space there or point TOOLSCOPE_CACHE_DIR to another folder"
+        "free some space there, or set TOOLSCOPE_CACHE_DIR to another folder"
     )
 
 

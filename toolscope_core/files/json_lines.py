@@ -36,7 +36,7 @@ def utf8_text(content: bytes, label: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{label} cannot be read: {error}; give a file in UTF-8") from error
+        raise ConfigError(f"{label} cannot be read: {error}; save the file as UTF-8") from error
 
 
 def row_of(line: str, place: str) -> JsonObject:
@@ -44,7 +44,9 @@ def row_of(line: str, place: str) -> JsonObject:
     try:
         row: Any = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{place} is not JSON ({error}); give one JSON object a line") from error
+        raise ConfigError(
+            f"{place} is not JSON ({error}); give one JSON object per line"
+        ) from error
     if not isinstance(row, dict):
         raise ConfigError(f"{place} is {line[:40]!r}; give a JSON object")
     return row
@@ -52,7 +54,7 @@ def row_of(line: str, place: str) -> JsonObject:
 
 def _refuse(constant: str) -> float:
     """For ``NaN`` and the infinities, which Python reads and JSON does not have."""
-    raise ValueError(f"{constant} is no JSON value")
+    raise ValueError(f"{constant} is not a JSON value")
 
 
 def objects_of_list(value: Any) -> list[JsonObject]:
@@ -82,7 +84,7 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
     try:
         place = path.resolve()
         if place.exists() and not place.is_file():
-            raise OSError(errno.EINVAL, "it is no file")
+            raise OSError(errno.EINVAL, "it is not a file")
         place.parent.mkdir(parents=True, exist_ok=True)
         put(place, content)
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links

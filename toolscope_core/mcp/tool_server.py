@@ -60,7 +60,7 @@ class ReadingTool:
         """The result as MCP has it; what is hidden in texts of a catalog is written out in it."""
         if against := call_refusals(self.arguments, arguments):
             reasons = "; ".join(against)
-            return tool_error(f"{self.name} does not take that: {reasons}; see its input schema")
+            return tool_error(f"{self.name} does not accept this: {reasons}; see its input schema")
         try:
             answer = self.answer(arguments)
         except ToolScopeError as error:

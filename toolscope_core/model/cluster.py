@@ -207,23 +207,26 @@ _OF_PROVIDERS = "family of providers"
 KINDS: Mapping[ProposalKind, KindWords] = {
     "copy": KindWords(
         "exact copy",
-        "The same words and the same arguments: keep one, switch the others off, no code needed.",
+        "The same words and the same arguments: keep one and switch the others off; no code "
+        "needed.",
     ),
     "drop_in": KindWords(
         "drop-in",
-        "One tool takes every call of the others as it is: switch the others off, no code needed.",
+        "One tool accepts every call of the others as it is: keep it and switch the others "
+        "off; no code needed.",
     ),
     "gateway": KindWords(
         "gateway tool",
-        "One tool for the agent; a gateway in front of the servers passes each call on.",
+        "One tool for the agent; a gateway in front of the servers forwards each call.",
     ),
     "family": KindWords(
         "family",
-        "The same operation for another provider or value: none can take the calls of another, so "
-        "all stay; a gateway can offer them as one tool.",
+        "The same operation for another provider or value: no tool can take over the calls "
+        "of another, so all stay; a gateway can offer them as one tool.",
     ),
     "looks_alike": KindWords(
-        "looks alike", "The tools look alike, but their arguments are not known: nothing is merged."
+        "looks alike",
+        "The tools look alike, but their arguments are unknown, so nothing is merged.",
     ),
 }
 """Each kind, the easiest to act on first."""
@@ -232,7 +235,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
 OUTCOME_NAMES: Mapping[PairOutcome, str] = {
     "merge": "same job",
     "family": KINDS["family"].name,
-    "unsure": f"{KINDS['looks_alike'].name}: a person must look",
+    "unsure": f"{KINDS['looks_alike'].name}: you decide",
     "keep": "different jobs",
     "unanalysed": "not analysed",
 }

@@ -86,7 +86,7 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.tokens_in, self.tokens_out):
             if not 0.0 <= value < math.inf:
-                raise ConfigError(f"a price is {value}; give the price of a million tokens")
+                raise ConfigError(f"a price is {value}; give the price per million tokens")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
@@ -160,7 +160,7 @@ class AgentConfig:
                 raise ConfigError(f"{name} is {value}; give 1 to {most}")
         if self.reset and self.concurrency > 1:
             raise ConfigError(
-                f"concurrency is {self.concurrency}, and --reset sets back what requests at the "
+                f"concurrency is {self.concurrency}, but --reset undoes what requests at the "
                 "same time would share; give 1"
             )
 
@@ -187,7 +187,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         origin_of(self.base_url)
         if not self.model.strip() or not self.model.isprintable():
-            raise ConfigError(f"the model is {self.model!r}; give the name the endpoint knows")
+            raise ConfigError(f"the model is {self.model!r}; give the name that the endpoint uses")
         if not 1 <= self.concurrency <= 64:
             raise ConfigError(
                 f"concurrency is {self.concurrency}; the number of parallel calls must be between "

@@ -106,24 +106,26 @@ def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
         if is_own_variable(name) and name not in VARIABLES:
             near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
             remedy = f"did you mean {near[0]}?" if near else f"the names are {', '.join(VARIABLES)}"
-            unused.append(f"{name} is set and not used: no setting has this name; {remedy}")
+            unused.append(
+                f"{name} is set but not used: there is no setting with this name; {remedy}"
+            )
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     if values.get("TOOLSCOPE_API_KEY", "").strip():
         try:
             origin_of(address)
         except ConfigError as error:
-            why = str(error) if address else "it belongs to no address"
+            why = str(error) if address else "it has no address"
             unused.append(
-                f"TOOLSCOPE_API_KEY is set and not used: {why}; set TOOLSCOPE_API_ORIGIN to the "
-                "address of its endpoint"
+                f"TOOLSCOPE_API_KEY is set but not used: {why}; set TOOLSCOPE_API_ORIGIN to "
+                "the address of its endpoint"
             )
     elif values.get("TOOLSCOPE_API_ORIGIN"):
-        unused.append("TOOLSCOPE_API_ORIGIN is set and not used: set TOOLSCOPE_API_KEY too")
+        unused.append("TOOLSCOPE_API_ORIGIN is set but not used; set TOOLSCOPE_API_KEY too")
     visitors = values.get("TOOLSCOPE_VISITORS_START_SERVERS", "")
     if visitors not in ("", "0", "1"):
         unused.append(
-            f"TOOLSCOPE_VISITORS_START_SERVERS is {visitors!r} and not used; set it to 1, or leave "
-            "it out"
+            f"TOOLSCOPE_VISITORS_START_SERVERS is {visitors!r} and has no effect; set it to "
+            "1, or leave it out"
         )
     return tuple(unused)
 
@@ -165,7 +167,7 @@ def origin_of(url: str) -> str:
         shown = url.rsplit("@", maxsplit=1)[-1]
         raise ConfigError(f"the address {shown!r} cannot be used; {ADDRESS}")
     if parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError(f"the address of {host} holds a password or a query; {ADDRESS}")
+        raise ConfigError(f"the address of {host} contains a password or a query; {ADDRESS}")
     host = f"[{host}]" if ":" in host else host
     standard = port is None or port == DEFAULT_PORTS[parts.scheme]
     return f"{parts.scheme}://{host}" if standard else f"{parts.scheme}://{host}:{port}"

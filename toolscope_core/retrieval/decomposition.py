@@ -99,7 +99,9 @@ def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
                 f"{place}: `{kind}` is {texts!r:.60}; give a list of texts, or another --decompose"
             )
         if not query_id or query_id in splits:
-            raise ConfigError(f"{place}: `id` is {query_id!r:.60}; give each query's id once")
+            raise ConfigError(
+                f"{place}: `id` is {query_id!r:.60}; give each query once, with its id"
+            )
         splits[query_id] = tuple(text for text in texts if text.strip())
     return splits
 

@@ -169,7 +169,7 @@ def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
     try:
         seals = json.loads((folder / _SEALS).read_text("utf-8"))
         if seals != _seals(folder):
-            raise ValueError("a file is not the one that was written")
+            raise ValueError("a file differs from the one that was written")
         vectors: Vectors = np.load(folder / _VECTORS, mmap_mode="r")
         sparse = SparseIndex.read(len(places), folder / _SPARSE)
         os.utime(folder)

@@ -98,8 +98,8 @@ class Retriever(DocumentSearch):
         """
         if model is not None and model.embedder != self._embedder.name:
             raise ConfigError(
-                f"the model learned from vectors of {model.embedder}, but {self._embedder.name} "
-                "searches; search with the embedder that it learned with, or train it again"
+                f"the model was trained on vectors of {model.embedder}, but the search uses "
+                f"{self._embedder.name}; search with that embedder, or train the model again"
             )
         other = copy(self)
         other._learned = model

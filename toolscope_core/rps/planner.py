@@ -149,7 +149,7 @@ class Planner:
         if step.calls or not step.candidates or self.widest <= self.k:
             return step
         ((calls, _),) = workers.by_score([replace(job, candidates=step.candidates[:1])])
-        return replace(step, calls=calls, reason=f"{step.reason}; the best one found is taken")
+        return replace(step, calls=calls, reason=f"{step.reason}; the best tool found is taken")
 
 
 def offline_planner(

@@ -70,7 +70,7 @@ def _plain(words: Sequence[str]) -> list[str]:
     return [w for w in words if w.isascii() and not w.isdigit() and w not in STOP_WORDS]
 
 
-CLAUSE, IN_FRONT = "a short clause in front", "own words in front"
+CLAUSE, IN_FRONT = "a short clause in front", "own words first"
 
 Embed = Callable[[list[str]], Vectors]
 
@@ -172,8 +172,8 @@ class RewriteEffect:
         before, after = self.held_out.right
         n = len(self.held_out.queries)
         rates = (
-            f"right of the requests that it was not chosen on: {rate_text(before, n)} before, "
-            f"{rate_text(after, n)} after"
+            f"right answers for the requests it was not chosen on: {rate_text(before, n)} "
+            f"before, {rate_text(after, n)} after"
         )
         if self.wins:
             return f"wins; {quantity(self.won, 'request')} won, none lost; {rates}"
@@ -182,9 +182,9 @@ class RewriteEffect:
             if self.lost
             else "no request is won"
             if not self.won
-            else "on requests left out nothing comes nearer"
+            else "no gain on the requests left out"
         )
-        return f"does not win: {why}; {rates}"
+        return f"no gain: {why}; {rates}"
 
     @property
     def won(self) -> int:

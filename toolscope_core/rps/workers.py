@@ -143,9 +143,9 @@ def _best(candidates: Sequence[Candidate]) -> _Choice:
     least = candidates[0].score - _MARGIN
     near = [one for one in candidates if one.score > least or one is candidates[0]]
     reason = (
-        f"the best by {candidates[0].score - candidates[1].score:.2f}"
+        f"the best, by {candidates[0].score - candidates[1].score:.2f}"
         if len(near) == 1 and len(candidates) > 1
-        else f"the best {len(near)}, which are less than {_MARGIN:g} apart"
+        else f"the best {len(near)}, less than {_MARGIN:g} apart"
         if len(near) > 1
         else "the only one found"
     )
@@ -218,7 +218,7 @@ def filtered_by_request(
     for plan, ranking in zip(plans, retriever.search_each(requests, WITHIN), strict=True):
         near = {place.tool_id for place in ranking}
         far = [one for one in plan.called_tools if one not in near]
-        reason = f"not among the first {WITHIN} that the whole request finds"
+        reason = f"not among the first {WITHIN} results for the whole request"
         dropped.append(dict.fromkeys(far, reason) if len(far) < len(plan.called_tools) else {})
     return dropped
 

@@ -82,8 +82,8 @@ def read_model(folder: Path) -> LearnedModel:
         card = json.loads(files[CARD])
         if card["form"] != _FORM:
             raise ConfigError(
-                f"the model {folder} has form {card['form']!r:.20} and this version reads {_FORM}; "
-                "train it again with `learn`"
+                f"the model {folder} has format {card['form']!r:.20}, and this version reads "
+                f"{_FORM}; train it again with `learn`"
             )
         return _model(card, files)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -97,13 +97,15 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
         hashes = manifest["sha256"] if manifest["program"] == folders.MODEL_PROGRAM else None
     except OSError as error:
         raise ConfigError(
-            f"{folder} is no trained model ({error.strerror or error}); give the folder that "
-            "`learn --out` wrote"
+            f"{folder} is not a trained model ({error.strerror or error}); give the folder "
+            "that `learn --out` wrote"
         ) from error
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(folder, "its manifest cannot be read") from error
     if not isinstance(hashes, dict):
-        raise ConfigError(f"{folder} is no trained model; give the folder that `learn --out` wrote")
+        raise ConfigError(
+            f"{folder} is not a trained model; give the folder that `learn --out` wrote"
+        )
     files = {}
     for name, expected in hashes.items():
         try:
@@ -123,7 +125,7 @@ def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
         head = LinearHead(arrays["head.weights"], arrays["head.bias"])
     fingerprints = tuple(card["fingerprints"])
     if {len(arrays[name]) for name in _ARRAYS} != {len(fingerprints)}:
-        raise ValueError("the weights are of another number of tools")
+        raise ValueError("the weights are for another number of tools")
     return LearnedModel(
         method=card["method"],
         embedder=card["embedder"],

@@ -75,7 +75,7 @@ def _wrong_tools(tool_ids: Sequence[str], existing: Collection[str]) -> Iterator
         yield QueryFlaw("tools", message)
     for one in tool_ids:
         if one not in existing:
-            yield QueryFlaw("gone", f"the catalog has no tool {one!r} now")
+            yield QueryFlaw("gone", f"{one!r} is no longer a tool of the catalog")
 
 
 def _wrong_length(text: str) -> Iterator[QueryFlaw]:
@@ -86,7 +86,7 @@ def _wrong_length(text: str) -> Iterator[QueryFlaw]:
 
 def _unsafe(text: str) -> Iterator[QueryFlaw]:
     if hidden := count_hidden(text):
-        yield QueryFlaw("hidden", f"it holds {hidden:,} hidden characters")
+        yield QueryFlaw("hidden", f"it has {hidden:,} hidden characters")
         return
     plain = Tool("request", "request", without_addresses(text))
     for violation in hostile(Tool("request", "request"), plain):

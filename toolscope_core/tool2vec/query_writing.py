@@ -66,8 +66,8 @@ def tool_samples(
     pool = _Pool(catalog, vectors)
     if len(pool.rows) < 2:
         raise ConfigError(
-            f"{len(pool.rows)} different tools can be shown to a model; queries are written about "
-            "two to five tools, so give a catalog of more"
+            f"only {len(pool.rows)} different tools can be shown to a model, and queries are "
+            "written about two to five tools; give a catalog with more"
         )
     leaders = islice(pool.leaders(queries or {}, seed), count)
     return tuple(
@@ -122,8 +122,8 @@ class _Pool:
 
 _EXAMPLES = 5
 """Requests of people that are shown with each question (Tool2Vec, §3)."""
-NONE_FIT = "the model found no two tools that belong together among those it was shown"
-UNPOLISHED = "it is as the model first wrote it: "
+NONE_FIT = "among the tools it was shown, the model found no two that belong together"
+UNPOLISHED = "this is the model's first version: "
 
 
 @dataclass(frozen=True, slots=True)

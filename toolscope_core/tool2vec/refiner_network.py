@@ -108,8 +108,8 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
 
         if {one.vectors.shape[1] for one in batch} != {self.size}:
             raise ModelError(
-                f"the candidates' vectors have another size than {self.size}; train the model "
-                "again with the embedder that searches"
+                f"the candidates' vectors do not have the size {self.size}; train the model "
+                "again with the embedder that you search with"
             )
         ids, mask = self._encoder.tokens([one.text for one in batch])
         vectors = torch.from_numpy(np.stack([one.vectors for one in batch]))

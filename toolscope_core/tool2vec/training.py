@@ -136,7 +136,8 @@ class LearnConfig:
             raise ConfigError(f"candidates is {self.candidates}; give at least 2")
         if self.first != "mlc" and (self.method != "refiner" or self.encoder):
             raise ConfigError(
-                f"candidates by {self.first} are a refiner's; give the method refiner, no encoder"
+                f"candidates by {self.first} are for a refiner; give the method refiner, and "
+                "no encoder"
             )
 
     @property

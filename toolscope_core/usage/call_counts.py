@@ -210,7 +210,10 @@ def catalog_count_line(figures: CatalogCallCounts) -> str:
     when = f", {figures.first[:_DATE]} to {figures.last[:_DATE]}" if figures.first else ""
     strange = sum(one.calls for one in figures.unknown.values())
     more = (
-        f"; {quantity(strange, 'call')} of tools that are not in this catalog, or share a name"
+        (
+            f"; {quantity(strange, 'call')} of tools that are not in this catalog, or whose name "
+            "is not unique"
+        )
         if strange
         else ""
     )

@@ -176,8 +176,8 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     for records in read:
         if not records.has_calls:
             raise ConfigError(
-                f"{labels[records.scope]} has no call of a tool; give a gateway's log, messages of "
-                "an agent, or spans"
+                f"{labels[records.scope]} has no tool calls; give a gateway's log, an agent's "
+                "messages, or spans"
             )
         traces += [one for one, grown in records.conversations if grown[-1] not in begun]
         traces += [one.trace() for one in records.sessions.values()]
@@ -223,7 +223,7 @@ def _line(line: str, place: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{place} is not JSON ({error}); give one record a line") from error
+        raise ConfigError(f"{place} is not JSON ({error}); give one record per line") from error
 
 
 def _sorted(records: Iterable[Any], scope: str) -> _Records:

@@ -141,10 +141,10 @@ def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoin
     assert "give 1" in agent("--reset", command, "--concurrency", 2, code=2).output
     endless = f'{sys.executable} -c "import time; time.sleep(60)"'
     options = ("--request-deadline", 1, "--out", tmp_path / "endless.jsonl")
-    assert "did not end in 1 seconds" in agent("--reset", endless, *options, code=2).output
+    assert "within 1 seconds" in agent("--reset", endless, *options, code=2).output
     failing = f"{sys.executable} -c \"raise SystemExit('no disk')\""
     options = ("--turns", 3, "--out", tmp_path / "other.jsonl")
-    assert "ended with 1: no disk" in agent("--reset", failing, *options, code=2).output
+    assert "1: no disk" in agent("--reset", failing, *options, code=2).output
 
 
 def test_calls_that_may_change_something_are_not_carried_out_unless_allowed(
@@ -153,7 +153,7 @@ def test_calls_that_may_change_something_are_not_carried_out_unless_allowed(
     agent()
     outcomes = {call["outcome"] for row in rows(tmp_path).values() for call in row["calls"]}
     assert outcomes == {"not carried out"}
-    assert "was noted and not carried out" in endpoint.received[-1].body["messages"][-1]["content"]
+    assert "not carried out" in endpoint.received[-1].body["messages"][-1]["content"]
 
 
 def test_a_run_that_the_budget_stopped_goes_on_and_repeats_nothing(agent, endpoint, tmp_path):
@@ -201,25 +201,22 @@ def test_a_tool_that_breaks_its_own_schema_is_an_error_for_the_model():
 def test_a_file_of_another_run_is_kept_as_it_is(agent, endpoint, tmp_path):
     agent("--first", 1)
     before = (tmp_path / "run.jsonl").read_text()
-    assert "line 1 is of another run" in agent("--turns", 3, code=2).output
+    assert "another run" in agent("--turns", 3, code=2).output
     assert (tmp_path / "run.jsonl").read_text() == before
     (tmp_path / "run.jsonl").write_text(before.replace('"turns"', '"turn"'))
-    assert "is no episode of an agent" in agent("--first", 1, code=2).output
+    assert "line 1 is not" in agent("--first", 1, code=2).output
 
 
 def test_an_estimate_starts_and_sends_nothing(agent, endpoint, tmp_path):
     output = agent("--estimate").output
-    assert "3 requests, at most 48 calls" in output
+    assert "3 requests, at most 48" in output
     assert "as it is: 6 tools" in output and "merged: 4 tools" in output
     assert not endpoint.received and not (tmp_path / "run.jsonl").exists()
 
 
 @pytest.mark.parametrize(
     ("mode", "parts"),
-    [
-        ("busy", ["the endpoint does not answer", "the same command goes on"]),
-        ("refused-key", ["asks for a key (401)"]),
-    ],
+    [("busy", ["does not respond", "run the same"]), ("refused-key", ["asks for a key (401)"])],
 )
 def test_an_endpoint_that_gives_no_answer_stops_it(agent, endpoint, monkeypatch, mode, parts):
     monkeypatch.setattr(PAUSE, lambda *_: None)
@@ -230,7 +227,7 @@ def test_an_endpoint_that_gives_no_answer_stops_it(agent, endpoint, monkeypatch,
 
 def test_a_run_of_which_no_answer_can_be_used_ends_with_1(agent, endpoint):
     endpoint.turn = lambda body: {"content": "I will not.", "finish": "content_filter"}
-    assert "no request came to an answer" in agent("--first", 1, code=1).output
+    assert "no request" in agent("--first", 1, code=1).output
 
 
 def test_a_flaky_endpoint_is_asked_again(agent, endpoint, monkeypatch):
@@ -250,7 +247,7 @@ def test_a_model_that_calls_what_is_not_there_is_told(agent, endpoint, tmp_path)
     side = json.loads(agent("--json", "--first", 1).output)["sides"][1]
     assert side["failed_calls"] == 2.0 and side["correct"]["mean"] == 0.0
     results = [one["content"] for one in endpoint.received[-1].body["messages"][-2:]]
-    assert "'teleport'" in results[0] and "no JSON object" in results[1]
+    assert "'teleport'" in results[0] and "not a JSON" in results[1]
 
 
 def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(

@@ -42,7 +42,7 @@ def test_calls_are_found_wherever_they_stand_and_words_alone_do_not_decide_them(
         ([], "is []; give"),
         ({"regex": "("}, "cannot be read"),
         ({"json": "a"}, "give a text"),
-        ({**CALL, "call": "s/none"}, "does not have"),
+        ({**CALL, "call": "s/none"}, "'s/none'"),
         ({**CALL, "arguments": []}, "give a text"),
         ({**CALL, "gives": None}, "is null; give"),
     ],

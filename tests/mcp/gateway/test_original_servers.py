@@ -108,7 +108,7 @@ def test_nothing_that_a_server_wrote_for_one_client_is_told_to_another(two_clien
     assert "one client" in alone, "of a server that no other client has used it is"
     for text in texts:
         assert "client" not in text and "memory" not in text
-    reason = {"babble": "no message on its", "whisper": "ended with status 3"}[act]
+    reason = {"babble": "not MCP messages", "whisper": "ended with status 3"}[act]
     assert texts[0].startswith("north ") and reason in texts[0]
 
 
@@ -131,7 +131,7 @@ def test_why_a_server_could_not_be_opened_is_told_to_the_client_that_opened_it(
 def test_a_result_without_end_ends_in_words(toolset, servers):
     calls = (act_of("huge", size=300_000), act_of("huge", size=100_000))
     huge, large = texts_of(toolset, servers, *calls)
-    assert huge.startswith("north ") and "without end" in huge
+    assert huge.startswith("north ") and "never ends" in huge
     assert len(large) == 100_000
 
 

@@ -144,7 +144,7 @@ def test_one_broken_file_or_entry_hides_nothing(home):
     assert (len(setup.clients), len(setup.servers)) == (3, 1)
     assert setup.clients_without == ("Gemini CLI",)
     places = [(".claude.json", "no file"), ("windsurf", "line 1"), ("off", "no command"),
-              ("sock", "WebSocket"), ("far", "ftp"), ("odd", "no object")]  # fmt: skip
+              ("sock", "WebSocket"), ("far", "ftp"), ("odd", "object")]  # fmt: skip
     assert len(setup.problems) == len(places)
     for place, word in places:
         assert [one for one in setup.problems if place in one and word in one]

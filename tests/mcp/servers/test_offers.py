@@ -37,11 +37,11 @@ def test_a_server_is_listed_with_what_it_has_beside_tools():
     ("act", "limits", "count", "note"),
     [
         ("pages", {}, 1_000, ""),
-        ("pages", {"tools": 100}, 100, "after 100 tools; 100 tools"),
-        ("pages", {"pages": 3}, 150, "after 150 tools; 3 pages"),
+        ("pages", {"tools": 100}, 100, "most 100 tools"),
+        ("pages", {"pages": 3}, 150, "most 3 pages"),
         ("pages", {"listing_bytes": 10_000}, 100, "10,000 bytes"),
         ("circles", {}, 2, "'same' twice"),
-        ("file", {"tools": 100}, 100, "300 tools and more; the first 100"),
+        ("file", {"tools": 100}, 100, "the first 100"),
     ],
 )
 def test_all_pages_are_read_and_a_listing_without_end_is_cut(tmp_path, act, limits, count, note):
@@ -91,11 +91,11 @@ SHORT = replace(QUICK, start_seconds=0.1)
     [
         ("exits", QUICK, "exit", "stub ended with status 7 "),
         ("silent", SHORT, "silent", "within 0.1 s while the"),
-        ("endless", QUICK, "garbage", "sent a message without end"),
+        ("endless", QUICK, "garbage", "never ends"),
         ("dies-in-list", QUICK, "exit", "stub ended with status 3 "),
         ("mute", replace(QUICK, answer_seconds=0.2), "silent", "within 0.2 s while it listed its"),
         ("refuses", QUICK, "protocol", ": no access with [key]"),
-        ("mute", replace(QUICK, total_seconds=0.3), "silent", "all that it offers within 0.3 s"),
+        ("mute", replace(QUICK, total_seconds=0.3), "silent", "within 0.3 s"),
         ("no-list", QUICK, "protocol", "without a list"),
     ],
 )

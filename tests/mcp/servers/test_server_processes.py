@@ -64,5 +64,4 @@ def test_what_cannot_be_ended_is_named(monkeypatch):
 
     monkeypatch.setattr(os, "killpg", refuse)
     notes = asyncio.run(read_offer(launch("stubborn"), QUICK)).notes
-    words = f"left the process group {groups[0]} that could not be ended; end it by hand"
-    assert notes == (f"stub {words}",)
+    assert len(notes) == 1 and f"process group {groups[0]} " in notes[0]

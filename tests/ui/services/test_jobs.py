@@ -224,5 +224,5 @@ def test_closing_interrupts_what_runs_and_what_waits_and_takes_no_more(store):
     runner.close()
     for job in (get_job(store, job_id) for job_id in job_ids):
         assert job.state == "interrupted" and "start it again" in job.message
-    with pytest.raises(StoreError, match="ending"):
+    with pytest.raises(StoreError, match="stopping"):
         runner.submit(1, "merge", forever)

@@ -32,7 +32,7 @@ def test_of_two_people_the_second_has_to_look_again(desk):
         saved(first.profile, MAIL, is_in=False)
     with pytest.raises(StaleDecisionError, match="another name"):
         saved(Profile("desk"), MAIL)
-    with pytest.raises(DecisionError, match="small letters"):
+    with pytest.raises(DecisionError, match="lower-case"):
         saved(Profile("My desk"), MAIL)
 
 

@@ -53,5 +53,5 @@ def test_a_child_ends_when_its_parent_does(children):
     def close(step):
         children[0].stdin.close()
 
-    with pytest.raises(JobError, match="ended early"):
+    with pytest.raises(JobError, match="stopped early"):
         subprocess_jobs.compute("umap", VECTORS, progress=close)

@@ -115,7 +115,7 @@ async def carry_out(
                 return episode("answered", answer=reply.text)
             messages.append(reply.message)
             for call in reply.calls:
-                result = ToolResult("error", "given up, since the time was over")
+                result = ToolResult("error", "stopped, because time was up")
                 try:
                     result = await tools.call(call)
                 finally:
@@ -125,4 +125,4 @@ async def carry_out(
                 content = plain_prompt_text(result.text).text
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
         return episode("out of turns", f"it still called tools after {most_turns} turns")
-    return episode("out of time", f"it was not done after {most_seconds:g} seconds")
+    return episode("out of time", f"it had not finished after {most_seconds:g} seconds")

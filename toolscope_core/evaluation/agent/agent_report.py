@@ -197,8 +197,8 @@ class EpisodeFile:
         for line, row in self._rows():
             if row.get("run") != self._run:
                 raise ConfigError(
-                    f"{self._path}, line {line} is of another run: another bundle, model, prompt, "
-                    "query or setting; give another file with --out"
+                    f"{self._path}, line {line} belongs to another run: another bundle, "
+                    "model, prompt, query or setting; give another file with --out"
                 )
             query = queries.get(str(row.get("query")))
             content = row.get("text"), row.get("expected")
@@ -249,6 +249,6 @@ class EpisodeFile:
             return Episode(**{**values, "calls": tuple(MadeCall(**one) for one in row["calls"])})
         except (KeyError, TypeError) as error:
             raise ConfigError(
-                f"{self._path}, line {line} is no episode of an agent ({error}); give another file "
-                "with --out"
+                f"{self._path}, line {line} is not an agent's episode ({error}); give another "
+                "file with --out"
             ) from error

@@ -124,7 +124,7 @@ async def _open(toolset: AgentToolset, config: AgentConfig, version: str) -> Asy
         async def check(tool_id: str, arguments: JsonObject) -> tuple[str, bool]:
             way = toolset.ways.get(tool_id)
             if way is None:
-                raise LookupError(f"no tool of {toolset.name} does what {tool_id} did")
+                raise LookupError(f"no tool of {toolset.name} replaces {tool_id}")
             for alpha in way.maps:
                 arguments = map_call(alpha, arguments).arguments
             return await call(way.route, arguments)
@@ -143,13 +143,13 @@ async def _reset(config: AgentConfig) -> None:
         with anyio.fail_after(config.seconds):
             process = await anyio.run_process(shlex.split(command), check=False)
     except (OSError, ValueError) as error:
-        reason = str(error) or f"it did not end in {config.seconds:g} seconds"
+        reason = str(error) or f"it did not end within {config.seconds:g} seconds"
         raise ConfigError(f"--reset {command!r} cannot be run: {reason}") from error
     if process.returncode:
         words = process.stderr.decode("utf-8", "replace").strip()[-200:]
         raise ConfigError(
-            f"--reset {command!r} ended with {process.returncode}: {words or 'it said nothing'}; "
-            "correct it, and give the same command again"
+            f"--reset {command!r} ended with status {process.returncode}: "
+            f"{words or 'it said nothing'}; correct it, and run the same command again"
         )
 
 

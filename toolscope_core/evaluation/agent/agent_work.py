@@ -35,17 +35,17 @@ def work_rows(report: AgentReport) -> list[WorkRow]:
     return [
         row("tools", lambda side: f"{side.tools:,}"),
         row("exactly the right tools", lambda side: side.correct.text, report.correct_p),
-        row("needs served", lambda side: side.served.text, report.served_p),
-        row("answers right", lambda side: f"{side.right:,}"),
-        row("answers wrong", lambda side: f"{side.wrong:,}"),
+        row("needs met", lambda side: side.served.text, report.served_p),
+        row("right answers", lambda side: f"{side.right:,}"),
+        row("wrong answers", lambda side: f"{side.wrong:,}"),
         row("answers not graded", lambda side: f"{report.queries - side.right - side.wrong:,}"),
-        row("calls a request", lambda side: f"{side.calls:.2f}"),
-        row("  of tools not needed", lambda side: f"{side.unneeded_calls:.2f}"),
+        row("calls per request", lambda side: f"{side.calls:.2f}"),
+        row("  of unneeded tools", lambda side: f"{side.unneeded_calls:.2f}"),
         row("  that failed", lambda side: f"{side.failed_calls:.2f}"),
-        row("turns a request", lambda side: f"{side.turns:.2f}"),
-        row("tokens in a request", lambda side: tokens(side, side.tokens_in)),
-        row("tokens out a request", lambda side: tokens(side, side.tokens_out)),
-        row("seconds a request", lambda side: f"{side.seconds:.2f}"),
+        row("turns per request", lambda side: f"{side.turns:.2f}"),
+        row("input tokens per request", lambda side: tokens(side, side.tokens_in)),
+        row("output tokens per request", lambda side: tokens(side, side.tokens_out)),
+        row("seconds per request", lambda side: f"{side.seconds:.2f}"),
         row("requests without an answer", lambda side: f"{side.unanswered:,}"),
     ]
 
@@ -121,4 +121,4 @@ class PaidTurns:
         with self._lock:
             self._given_up += 1
             if self._given_up >= self._terms.patience.failures:
-                raise PausedError(f"the endpoint does not answer: {reply.reason}")
+                raise PausedError(f"the endpoint does not respond: {reply.reason}")

@@ -89,7 +89,7 @@ def _fault(expected: Any, tools: Collection[str]) -> str:
         case {"call": str(tool_id), "gives": gives, **others} if _has_arguments(others):
             fault = _fault(gives, tools)
             if tool_id not in tools:
-                fault = f"calls {tool_id!r}, which the catalog does not have; give a tool's id"
+                fault = f"calls {tool_id!r}, which is not in the catalog; give a tool's id"
     return fault
 
 

@@ -18,8 +18,8 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 TARGET = "openai-chat"
 NOT_CARRIED_OUT = (
-    "This call was noted and not carried out, since it may change something. Go on as if it had "
-    "succeeded."
+    "This call was recorded but not carried out, because it may change something. Continue "
+    "as if it had succeeded."
 )
 
 CallTool = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
@@ -83,7 +83,7 @@ class OfferedTools:
         if offer is None:
             return ToolResult("no tool", f"There is no tool {call.name!r}.")
         if call.arguments is None:
-            return ToolResult("error", "The arguments are no JSON object.")
+            return ToolResult("error", "The arguments are not a JSON object.")
         arguments = unmap_call(offer.alpha, call.arguments, {}).arguments
         original = chosen_original(offer.route, arguments)
         tool_id = original.tool_id if original else ""

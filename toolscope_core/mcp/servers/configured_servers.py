@@ -96,7 +96,7 @@ class AlikeServers:
         """``a and b: variable TOKEN differs``."""
         names = enumerated(self.servers)
         if not self.differences:
-            return f"{names}: nothing differs but the name"
+            return f"{names}: only the names differ"
         verb = "differs" if len(self.differences) == 1 else "differ"
         return f"{names}: {enumerated(self.differences)} {verb}"
 
@@ -203,9 +203,9 @@ def _one_configuration(label: str, parts: Sequence[ConfiguredPart]) -> ClientCon
     if not servers:
         reasons = "".join(f"\n  {name} {why}" for name, why in odd.items())
         raise ConfigError(
-            f"{label} names no MCP server that can be started; give a client's configuration, with "
-            "`mcpServers` (Claude, Cursor), `servers` (VS Code) or what Codex, Zed, opencode and "
-            f"Goose write{reasons}"
+            f"{label} names no MCP server that can be started; give an MCP client's "
+            "configuration, with `mcpServers` (Claude, Cursor), `servers` (VS Code), or as "
+            f"Codex, Zed, opencode and Goose write it{reasons}"
         )
     return joined_configuration(label, servers, odd)
 

@@ -76,7 +76,7 @@ def read_launch(
     """
     if entry is None and definition.needs_configuration:
         raise ConfigError(
-            f"{definition.name} has values in its configuration, which is not kept; give the "
+            f"{definition.name} has values in its configuration that are not stored; give the "
             "configuration again"
         )
     fill = _Filling(definition.name, environ)
@@ -118,7 +118,7 @@ class _Filling:
     def text(self, value: Any) -> str:
         text = process_text(value)
         if "\0" in text:
-            raise ConfigError(f"{self.server} has a NUL in its configuration; remove it")
+            raise ConfigError(f"{self.server} has a NUL character in its configuration; remove it")
         return _ANY_REFERENCE.sub(self._value, text)
 
     def named(self, templates: tuple[NamedValue, ...], values: Any) -> dict[str, str]:
@@ -132,25 +132,25 @@ class _Filling:
         name, default = reference.groups()
         if is_own_variable(name) or name.upper() == MODEL_KEY:
             raise ConfigError(
-                f"{self.server} asks for {name}, which is ToolScope's own and goes to no server; "
-                f"set another variable to what it is to have, such as SERVER_{name.upper()}, and "
-                "name that in its configuration"
+                f"{self.server} asks for {name}, which belongs to ToolScope and is not passed "
+                "to servers; put the value into another variable, such as "
+                f"SERVER_{name.upper()}, and name that one in its configuration"
             )
         if name in _HERE and name not in self.environ:
             return str(Path(_HERE[name]).expanduser().resolve())
         value = self.environ.get(name, default)
         if value is None:
             raise ConfigError(
-                f"{self.server} needs the environment variable {name}, which is not set; set it "
-                "where ToolScope is started"
+                f"{self.server} needs the environment variable {name}, which is not set; set "
+                "it before you start ToolScope"
             )
         return value
 
     def _special(self, name: str) -> str:
         if name.startswith("input:"):
             raise ConfigError(
-                f"{self.server} asks for the input {name[6:]!r} of VS Code, which nobody can "
-                "answer here; write ${env:NAME} in its place and set that variable"
+                f"{self.server} uses the VS Code input {name[6:]!r}, which cannot be asked "
+                "for here; write ${env:NAME} instead, and set that variable"
             )
         raise ConfigError(
             f"{self.server} has the reference ${{{name}}}, which is not understood; write "
@@ -163,9 +163,9 @@ def _env_file(server: str, place: str) -> dict[str, str]:
     try:
         lines = read_file(Path(place).expanduser(), _LARGEST_FILE).decode("utf-8").splitlines()
     except (OSError, RuntimeError, ValueError) as error:  # no home for ~ raises RuntimeError
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(
-            f"{server} has an envFile that cannot be read: {why}; give a file of NAME=value lines"
+            f"{server} has an envFile that cannot be read: {why}; give a file with NAME=value lines"
         ) from error
     pairs = (line.strip().removeprefix("export ").partition("=") for line in lines)
     return {

@@ -165,7 +165,7 @@ def keep_records(
     except OSError as error:
         reason = error.strerror or error
         raise ConfigError(
-            f"{path} cannot be written: {reason}; set XDG_CACHE_HOME to a folder that can"
+            f"{path} cannot be written: {reason}; set XDG_CACHE_HOME to a writable folder"
         ) from error
     return path
 

@@ -74,7 +74,7 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
     started = time.monotonic()
     offer = ServerOffer(
         launch.name,
-        failure=f"{launch.name} did not list all that it offers within {limits.total_seconds:g} s; "
+        failure=f"{launch.name} did not list all it offers within {limits.total_seconds:g} s; "
         "allow more time",
         kind="silent",
     )
@@ -111,15 +111,19 @@ async def read_tools(
         tools += records
         cursor = page.get("nextCursor")
         if len(tools) > limits.tools:
-            note = f"it lists {len(tools):,} tools and more; the first {limits.tools:,} are read"
+            note = (
+                f"it lists more than {len(tools):,} tools; only the first {limits.tools:,} are read"
+            )
             return tuple(tools[: limits.tools]), (note,)
         if not isinstance(cursor, str) or not cursor:
             return tuple(tools), ()
         if cursor in cursors:
-            return tuple(tools), (f"it gave the page {cursor[:40]!r} twice; what follows is left",)
+            return tuple(tools), (
+                f"it returned the page {cursor[:40]!r} twice; the rest is not read",
+            )
         cursors.add(cursor)
         if most := _limit(limits, len(tools), len(cursors), server.record.bytes_in - before):
-            note = f"it goes on after {len(tools):,} tools; {most} are the most that is read"
+            note = f"it lists more than {len(tools):,} tools; at most {most} are read"
             return tuple(tools), (note,)
 
 
@@ -169,7 +173,10 @@ def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
     changed = sum(a != b for a, b in zip(cut.tools, offer.tools, strict=True))
     if not changed:
         return cut
-    note = f"{quantity(changed, 'tool')} repeated a secret of the configuration; it was cut out"
+    note = (
+        f"{quantity(changed, 'tool')} repeated a secret from the configuration; the secret was "
+        "removed"
+    )
     return replace(cut, notes=(*cut.notes, note))
 
 

@@ -93,7 +93,7 @@ def _factory(
         noting.refusal = ""
         media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise _refused(name, "a compressed reply, which was not asked for", noting)
+            raise _refused(name, "a compressed reply, although none was requested", noting)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             most = math.inf if media == "text/event-stream" else limits.message_bytes
             response.stream = _counting_stream(response.stream, name, most, noting, record)

@@ -129,12 +129,12 @@ def parsed_configuration(label: str, data: bytes) -> Any:
     """
     if len(data) > LARGEST:
         raise ConfigError(
-            f"{label} has {len(data):,} bytes; a configuration has at most {LARGEST:,}"
+            f"{label} has {len(data):,} bytes; a configuration may have at most {LARGEST:,}"
         )
     if label.endswith(".xml"):
         raise ConfigError(
-            f"{label} is XML, as JetBrains keeps servers for itself; copy them as JSON from "
-            "Settings, Tools, AI Assistant, Model Context Protocol, and give that"
+            f"{label} is XML, the format in which JetBrains stores servers; copy them as JSON "
+            "from Settings, Tools, AI Assistant, Model Context Protocol, and give that"
         )
     try:
         text = data.decode(json.detect_encoding(data))

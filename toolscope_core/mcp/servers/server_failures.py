@@ -109,13 +109,13 @@ _LINES, CHARACTERS = 3, 400
 TRY_SSE = frozenset({400, 404, 405, 406, 415})
 """Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
 STATUSES = {
-    404: "has no MCP server under this path; check the address",
-    405: "takes no messages under this path; check the address",
+    404: "has no MCP server at this path; check the address",
+    405: "accepts no messages at this path; check the address",
     429: "is busy; try again later",
 }
 Leaves = Sequence[BaseException]
 """The exceptions that the SDK raised, without the groups around them."""
-OTHER_STATUS = "answers with an error; try again later, or ask who runs it"
+OTHER_STATUS = "answers with an error; try again later, or ask whoever runs it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Situation:
     def late(self) -> ServerConnectionError:
         """The error of a server that gave no answer in time."""
         by_hand = isinstance(self.record, ProcessRecord)
-        check = "start it by hand to see why" if by_hand else "check that it runs"
+        check = "start it by hand to see why" if by_hand else "check that it is running"
         return self._garbage() or ServerConnectionError(
             f"{self.launch.name} did not answer within {self.seconds:g} s {self.doing}"
             f"{self._says()}; allow more time, or {check}",
@@ -174,7 +174,7 @@ class Situation:
             return ServerConnectionError(record.refusal, "garbage")
         if self.doing == HANDSHAKE or not any(is_forgotten(leaf, record.status) for leaf in leaves):
             return None
-        what = f"{self.launch.name} does not know the connection any more, as after a restart"
+        what = f"{self.launch.name} no longer knows the connection, for example after a restart"
         return ServerConnectionError(f"{what}; call again", "exit")
 
     def _of_address(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError:
@@ -187,8 +187,8 @@ class Situation:
         if 300 <= status < 400:
             place = _one_line(self.launch, shown_url(record.location))
             return ServerConnectionError(
-                f"{name}: {host} leads to {place!r} ({status}), and no header follows there; give "
-                "that address, if it is the server that you mean",
+                f"{name}: {host} redirects to {place!r} ({status}), and no header is sent "
+                "there; use that address if it is the server you mean",
                 "missing",
             )
         if status:
@@ -213,8 +213,8 @@ class Situation:
                 "tls",
             )
         return ServerConnectionError(
-            f"{self.launch.name}: no connection to {host}: {text}; check the address, and that the "
-            "server runs",
+            f"{self.launch.name}: no connection to {host}: {text}; check the address, and "
+            "that the server is running",
             "unreachable",
         )
 
@@ -233,15 +233,16 @@ class Situation:
             return None
         if record.too_long:
             return ServerConnectionError(
-                f"{name} sent a message without end; update the server", "garbage"
+                f"{name} sent a message that never ends; update the server", "garbage"
             )
         if not record.garbage_lines:
             return None
         many = " and too many more" * (record.garbage_lines > MOST_GARBAGE)
         line = f": {_one_line(self.launch, record.garbage)!r}" if record.garbage else ""
         return ServerConnectionError(
-            f"{name} writes what is no message{many} on its standard output{line}; it has to keep "
-            "that for MCP (does its command need an option such as --stdio?)",
+            f"{name} writes lines that are not MCP messages{many} to its standard "
+            f"output{line}; it must use that for MCP only (does its command need an option "
+            "such as --stdio?)",
             "garbage",
         )
 
@@ -274,4 +275,4 @@ def _end_of(status: int | None) -> str:
     name = f"signal {-status}"
     with suppress(ValueError):
         name = signal.Signals(-status).name
-    return f"was ended by {name}"
+    return f"was stopped by {name}"

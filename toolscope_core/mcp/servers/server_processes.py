@@ -141,15 +141,15 @@ async def _started(launch: Launch) -> Process:
 
     if sys.platform == "win32":
         raise ServerConnectionError(
-            f"{launch.name} cannot be started on Windows yet; run ToolScope in WSL, or give the "
-            "address of a server that runs",
+            f"{launch.name} cannot be started on Windows yet; run ToolScope in WSL, or give "
+            "the address of a running server",
             "command",
         )
     command = [launch.command, *launch.args]
     environment = {**get_default_environment(), **launch.variables}
     if launch.cwd and not Path(launch.cwd).is_dir():
         raise ServerConnectionError(
-            f"{launch.name} is to run in {launch.cwd!r}, which is no folder; correct its cwd",
+            f"{launch.name} should run in {launch.cwd!r}, which is not a folder; correct its cwd",
             "command",
         )
     try:
@@ -167,14 +167,14 @@ def _not_started(launch: Launch, path: str, number: int) -> ServerConnectionErro
     command = launch.definition.command
     if shutil.which(launch.command, path=path) is None and number == errno.ENOENT:
         return ServerConnectionError(
-            f"the command {command!r} of {launch.name} does not exist here; install it, or write "
-            "its whole path",
+            f"the command {command!r} of {launch.name} does not exist here; install it, or "
+            "give its full path",
             "command",
         )
     why = os.strerror(number) if number else "it is not valid"
     return ServerConnectionError(
-        f"the command {command!r} of {launch.name} cannot be started: {why}; check its path and "
-        "its rights",
+        f"the command {command!r} of {launch.name} cannot be started: {why}; check its path "
+        "and permissions",
         "command",
     )
 

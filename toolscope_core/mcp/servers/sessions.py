@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 IN_A_CALL = "in a call"
 Stamp = Callable[[dict[str, Any], Any], None]
-_CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client can", default=None)
+_CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client supports", default=None)
 """Of the client whose call is made: since MCP 2026-07-28 each request says it."""
 Seen = ProcessRecord | HttpRecord
 """What is seen of a server, by how it is reached."""
@@ -127,7 +127,7 @@ class OpenServer:
     def leftovers(self) -> tuple[str, ...]:
         """A sentence on what could not be ended with it, if anything; known once it has ended."""
         group = self.record.group if isinstance(self.record, ProcessRecord) else 0
-        what = "that could not be ended; end it by hand"
+        what = "that could not be stopped; stop it by hand"
         return (f"{self.name} left the process group {group} {what}",) if group else ()
 
     def used_by(self, client: Hashable) -> None:

@@ -46,7 +46,7 @@ def late_interaction(inputs: RerankInputs) -> Reranker:
     """
     if not isinstance(inputs.embedder, protocols.TokenEmbedder):
         raise ConfigError(
-            f"{inputs.embedder.name} gives no vectors of tokens, which rerank late needs; use a "
+            f"{inputs.embedder.name} gives no token vectors, which rerank late needs; use a "
             "local model, or rerank none"
         )
     return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress).of
