@@ -103,7 +103,7 @@ def test_a_run_is_shown_side_by_side_with_each_request(page, server, tmp_path):
     page.at.session_state["experiment"] = "Kept runs"
     page.at.run()
     run = page.tables("what")[0].iloc[0]
-    assert run["what"].startswith("m ") and figures(run["what"], "accepted and safe") == [3]
+    assert "agent m:" in run["what"] and figures(run["what"], "accepted and safe") == [3]
     (kept,) = experiments.all(page.now)
     assert "north" not in json.dumps(kept.configuration), "nothing of the servers is kept"
     stored = get_experiment(page.work.store, kept.number)

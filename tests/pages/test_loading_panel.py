@@ -71,7 +71,7 @@ def test_a_namespace_is_described_and_ours_is_taken_again(page):
     page.press("Save_")
     assert standing(page) == [("namespace", {"description": "Sums and mails of people."})]
     assert "Sums and mails of people." in list(page.at.dataframe[0].value["description"])
-    page.press("Take ours again_")
+    page.press("Restore ours_")
     shown = page.at.dataframe[0].value
     assert OURS in list(shown["description"])
 

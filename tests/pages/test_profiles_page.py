@@ -107,5 +107,5 @@ def test_rules_and_the_end_of_a_profile(desk):
     page.press("save_rules")
     assert MAIL in profile_edits.tools_by_profile(page.now)["desk"].ids
     page.press("delete_profile_desk")
-    assert "History takes it back" in page.text
+    assert "Profile deleted" in page.text
     assert not profile_edits.tools_by_profile(page.now)

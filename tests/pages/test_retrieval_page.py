@@ -165,7 +165,7 @@ def test_a_model_is_trained_used_and_removed(page):
     page.press("train_model")
     page.work.analyses.wait(page.now.job(learned_searches.KIND).id)
     page.open("retrieval", q="post box letter nine", ranking="Usage")
-    assert any("What it gives: recall@5" in one.label for one in page.at.expander)
+    assert any("recall@5" in one.label for one in page.at.expander)
     assert any("Trained on 13 queries" in one.value for one in page.at.caption)
     before, _ = page.tables("elsewhere")
     assert before["name"][0] == "send_mail"

@@ -39,7 +39,7 @@ def test_what_is_saved_leaves_the_list_and_an_undo_brings_it_back(page):
     with_words_in_front(page)
     page.press("tell_")
     assert siblings.edited_ids(page.now) == {START.id, END.id}
-    assert "0 of 1 pair wait" in page.text and "No pair is left here" in page.text
+    assert "0 of 1 pair wait" in page.text and "No pairs are left" in page.text
     page.widget("segmented_control", "siblings_shown").set_value("edited").run()
     assert fields(page)[f"Description of {END.name}"] == f"Goal: {TEXT_OF_BOTH}"
     page.press("undo_batch")

@@ -424,7 +424,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         most=0,
     ),
     "undo": DecisionForm(
-        "Taken back",
+        "Undone",
         "another decision, by its number",
         "That decision no longer applies; its row stays.",
         (

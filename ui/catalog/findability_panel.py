@@ -13,13 +13,15 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 _SIDES = {
-    findable_tools.AS_THEY_ARE: "Mean over tools as they came in: the share of their requests that "
-    "find them.",
-    findable_tools.VARIANTS: "The same with the document variants that are accepted; only "
-    "ToolScope's own search reads them.",
+    findable_tools.AS_THEY_ARE: "Average over the original tools: requests that find them.",
+    findable_tools.VARIANTS: (
+        "The same with the accepted document variants, which only ToolScope's own search reads."
+    ),
     findable_tools.DESCRIBED: "The same with the new descriptions of tools that are not merged.",
-    findable_tools.MERGED: "The same with the merges that are accepted so far and all of that, and "
-    "for OpenAI with the descriptions of namespaces.",
+    findable_tools.MERGED: (
+        "The same with all of that and the merges accepted so far, and for OpenAI with the "
+        "namespaces' descriptions."
+    ),
 }
 """What a column says of the tools on a side."""
 
@@ -54,25 +56,27 @@ def found_figure(snapshot: Snapshot) -> None:
             f"{search} finds {found_count:,} of {len(shares):,}",
             {"part": "Cannot be found"},
             icon="search",
-            about="Clients that search for tools show their model no other. A tool counts as found "
-            "where one of its own requests has it among the first five.",
+            about="With these clients, the model sees only the tools that the search returns. A "
+            "tool counts as found if one of its own requests has it among the first five "
+            "results.",
         )
 
 
 def findability_panel(snapshot: Snapshot) -> None:
     """A row for each search, and the tools that the chosen one misses."""
     st.caption(
-        "Many clients no longer put every tool into the prompt: the model searches, and sees only "
-        "what the search returns. Here each tool is searched for by its own requests: those of "
-        "your query sets that need it alone, else the questions written about it, else its name "
-        "and its first sentence. It counts as found among the first five."
+        "Many clients no longer put every tool into the prompt; the model searches and sees "
+        "only what the search returns. Here each tool is searched for by its own requests: "
+        "those in your query sets that need only this tool, or else the questions written "
+        "about it, or else its name and first sentence. It counts as found if it is among "
+        "the first five results."
     )
     rows = findable_tools.rows(snapshot)
     if rows is None:
         page_frame.job_started_once(
             snapshot.job(findable_tools.KIND),
             lambda: findable_tools.start(snapshot),
-            "Searching for every tool in the way of each client.",
+            "Searching for every tool as each client does.",
             "findability",
         )
         return
@@ -91,20 +95,20 @@ def findability_panel(snapshot: Snapshot) -> None:
         format_func=findable_tools.title_of,
         key="missed_by",
         persist_state="session",
-        help="The table of tools and the first page speak of this search too.",
+        help="The table of tools and the first page use this search too.",
     )
     missed = findable_tools.tools(snapshot, search)
     if not missed:
-        st.success("This search finds every tool for all its requests.", icon=":material/check:")
+        st.success("This search finds every tool for all of its requests.", icon=":material/check:")
         return
-    st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, the worst first.")
+    st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, worst first.")
     missed_columns: Columns[findable_tools.ToolShare] = [
         Column("tool", lambda row: row.name),
         tool_parts.open_tool_column(missed, lambda row: row.tool_id, "open_missed", width=45),
         Column("server"),
         Column("found", lambda row: row.share),
         Column("requests from", lambda row: row.requests),
-        Column("found in its place", lambda row: row.before),
+        Column("found instead", lambda row: row.before),
     ]
     data_tables.draw(missed, missed_columns, "The tools that this search misses")
 

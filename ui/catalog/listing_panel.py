@@ -26,9 +26,9 @@ def implied_panel(snapshot: Snapshot) -> None:
         return
     st.subheader(f"Implied servers: {len(servers):,}", anchor=False)
     st.caption(
-        "Which tools belong together though they name no server? Their names imply one. A merge "
-        "across two of them is never accepted without review, and the heatmap can group by them. "
-        "Ids, names and exports stay as they are."
+        "Which tools belong together although they name no server? Their names suggest one. "
+        "Merges across two of these servers always need review, and the heatmap can group by "
+        "them. Ids, names and exports do not change."
     )
     columns: Columns[ImpliedServer] = [
         Column("implied server", lambda one: one.name),
@@ -52,7 +52,7 @@ def _change(snapshot: Snapshot, servers: Sequence[ImpliedServer]) -> None:
         key=f"implied_tools_{server.name}_{len(server.tools)}",
         format_func=lambda tool_id: f"{names[tool_id].name} ({tool_id})",
         placeholder=f"all {len(server.tools):,}",
-        help="Choose some to split them off; none chosen means all of them.",
+        help="Choose tools to split them off; choose none to include all.",
     )
     tools = tool_ids or server.tools
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -96,12 +96,12 @@ def servers_table(snapshot: Snapshot) -> None:
     """The servers with what they cost, and those that names imply."""
     rows = catalog_tables.servers(snapshot)
     if not rows:
-        st.info("The tools of this catalog name no servers.", icon=":material/dns:")
+        st.info("The tools of this catalog do not name their servers.", icon=":material/dns:")
         implied_panel(snapshot)
         return
     st.caption(
-        "What does each server cost in every prompt? Tokens: "
-        f"{tokenizer().label}, as {snapshot.format}."
+        f"What does each server cost in every prompt? Tokens: {tokenizer().label}, as "
+        f"{snapshot.format}."
     )
     columns: Columns[catalog_tables.ServerRow] = [
         Column("name", title="server", width=220, pinned=True),
@@ -123,9 +123,9 @@ def findings_panel(snapshot: Snapshot) -> None:
         st.success("No suspicious text was found in these tools.", icon=":material/verified:")
         return
     st.caption(
-        "Which texts hide something or speak to the model? *block*: the tool is never "
-        "canonical, and its merges are never accepted automatically. "
-        "*warn* and *info* block nothing."
+        "Which texts hide something or address the model? *block*: the tool is never "
+        "canonical, and its merges are never accepted automatically. *warn* and *info* block "
+        "nothing."
     )
     shown_kind = st.pills(
         "Kind of finding",

@@ -50,7 +50,7 @@ def machine_panel(snapshot: Snapshot) -> None:
             on_click=_choose,
             help="You choose which ones. Nothing is started before that.",
         )
-        _lines("Alike, and not one server", [one.in_words for one in machine.alike])
+        _lines("Similar entries, but different servers", [one.in_words for one in machine.alike])
         _lines("Not usable", machine.problems)
 
 

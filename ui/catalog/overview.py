@@ -182,7 +182,7 @@ def export_steps(
         refusals = [quantity(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         refusals += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
         if refusals:
-            text = f"{target.title} would refuse these tools: {', '.join(refusals)}"
+            text = f"{target.title} would reject these tools: {', '.join(refusals)}"
             yield NextStep(text, "export")
 
 

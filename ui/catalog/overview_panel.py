@@ -67,18 +67,18 @@ def _servers(snapshot: Snapshot) -> None:
     if not advice.switch_off and not advice.copies:
         return
     with st.container(border=True, gap="xsmall", key="advised_servers"):
-        st.markdown("**Servers to switch off**: which can go, as others do their work?")
+        st.markdown("**Servers to switch off**: which ones can other servers replace?")
         server_advice_panel.advice(snapshot, _MOST_SERVERS)
 
 
 def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None:
     with st.container(border=True, gap="xsmall", key="worst_confusions"):
         st.markdown(
-            "**Worst confusions**: which tools does an agent mistake for each other?",
-            help="By their texts, their names, and whether another server has one like it.",
+            "**Worst confusions**: which tools would an agent mistake for each other?",
+            help="Based on their texts and names, and on whether another server has one like it.",
         )
         if not collisions:
-            st.caption("None is left that nobody has reviewed.")
+            st.caption("Every confusion has been reviewed.")
         for item in collisions:
             names = [
                 safe_text.untrusted(f"{tool.name} · {tool.home}" if tool.home else tool.name)
@@ -124,13 +124,16 @@ def _missed(snapshot: Snapshot) -> None:
     if missed is None and not sets:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown("**Tools that search misses**: what would an agent never be shown?")
+        st.markdown("**Tools that search misses**: which tools would an agent never be shown?")
         if missed is None:
             count = quantity(sum(len(one.content.queries) for one in sets), "query")
             page_frame.page_link("evaluation", f"Measure the {count} of this catalog to see")
             return
         if not missed:
-            st.caption("Each tool that a query needs was among the first ten for one of them.")
+            st.caption(
+                "Every tool that a query needs was among the first ten results for at least one "
+                "query."
+            )
         tools = snapshot.catalog.by_id
         for tool_id, query in list(missed.items())[:MOST_MISSED]:
             name = safe_text.untrusted(tools[tool_id].name if tool_id in tools else tool_id)
@@ -267,7 +270,7 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
 
 def _drop_ins(drop_ins: int, safe: int) -> None:
     if not drop_ins:
-        st.caption("There is no drop-in: no tool takes every call of another as it is.")
+        st.caption("There is no drop-in: no tool accepts every call of another as it is.")
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no look." if safe else ""
     st.container(key="drop_ins").caption(
@@ -294,7 +297,7 @@ def _gateways(gateways: int, families: int, lookalikes: int) -> None:
 def _servers_off(off: Sequence[Coverage]) -> None:
     """What it takes to switch these servers off, and what is lost."""
     if not off:
-        st.caption("No server does most of another's work, so none can go.")
+        st.caption("No server does most of another's work, so none can be switched off.")
         return
     lost_tools = sum(len(one.lost_tools) for one in off)
     names = safe_text.untrusted(listed((one.server for one in off), _NAMED))
@@ -319,7 +322,7 @@ def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None
         tools,
         delta_color="off",
         delta_arrow="off",
-        help=f"Tokens in every prompt that has all of these tools: {tokenizer().label}.",
+        help=f"Tokens in every prompt that includes all of these tools: {tokenizer().label}.",
     )
 
 

@@ -22,12 +22,14 @@ from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
 from ui.shared.snapshot import Snapshot
 
 _ABOUT = (
-    "A model is shown ten tools at a time, chooses two to five that belong together, writes a "
-    "request that needs them, and then says it as a person would. Nothing is measured or trained "
-    "on a query before somebody keeps it."
+    "A model sees ten tools at a time, chooses two to five that belong together, writes a "
+    "request that needs them, and then rephrases it as a person would. A query is used for "
+    "measuring or training only after somebody keeps it."
 )
 
-_WITHOUT = "No model is set up, so no queries can be written. Set one up, or add a file of queries."
+_WITHOUT = (
+    "No model is set up, so no queries can be written. Set one up, or add a file with queries."
+)
 
 _STATES: tuple[GeneratedState, ...] = ("waiting", "kept", "dropped", "failed")
 
@@ -40,7 +42,7 @@ _MOST_ROWS = 1_000
 BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
     "kept": ("Keep", ":material/check:", "Kept"),
     "dropped": ("Drop", ":material/close:", "Dropped"),
-    "waiting": ("Put back", ":material/undo:", "Put back to wait"),
+    "waiting": ("Put back", ":material/undo:", "Move back to waiting"),
 }
 """By the state that a button leads to its label, its icon, and what is said then."""
 
@@ -66,8 +68,8 @@ def generated_panel(snapshot: Snapshot) -> None:
             covered_tools = generated_queries.covered_count(snapshot, with_waiting)
             tools = len(snapshot.catalog.tools)
             st.markdown(
-                f"**{covered_tools:,}** of {quantity(tools, 'tool')} answer a generated query; "
-                f"**{tools - covered_tools:,}** answer none."
+                f"**{covered_tools:,}** of {quantity(tools, 'tool')} answer a generated "
+                f"query; **{tools - covered_tools:,}** answer none."
             )
 
 
@@ -85,7 +87,7 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
     ticked_views = _table(matches, show)
     if show == "failed":
         return
-    st.caption("Tick a row to read that query below, several to decide on them at once.")
+    st.caption("Tick a row to read that query below, or several to decide on them at once.")
     if len(ticked_views) > 1:
         _batch_buttons(snapshot, ticked_views)
     else:
@@ -116,8 +118,7 @@ def _ask_panel(snapshot: Snapshot) -> None:
             key="generate_count",
             persist_state="session",
             width=200,
-            help="A larger number goes on where a smaller one ended: what was asked is not asked "
-            "again.",
+            help="Raise the number to continue where the last run stopped; nothing is asked twice.",
         )
         seed = st.number_input(
             "Seed",
@@ -126,11 +127,12 @@ def _ask_panel(snapshot: Snapshot) -> None:
             key="generate_seed",
             persist_state="session",
             width=140,
-            help="Another number shows the model other tools together.",
+            help="Another number shows the model other combinations of tools.",
         )
     st.caption(
-        "Tools without a query in the catalog's query sets come first. Five requests of those sets "
-        "are shown as examples; where there is none, requests that come with ToolScope are."
+        "Tools without a query in the catalog's query sets come first. Five requests from "
+        "those sets are shown as examples, or requests that come with ToolScope if there are "
+        "none."
     )
     generation = QueryGeneration(int(count), int(seed))
     question = ask_panel.Question(
@@ -158,7 +160,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
                 key="keep_clean_queries",
                 type="primary",
                 icon=":material/done_all:",
-                help="Read some of them first: a model may call for a tool that the request does "
+                help="Read some of them first: a model may ask for a tool that the request does "
                 "not need.",
                 on_click=_attempt,
                 args=(lambda: generated_queries.keep_clean(page_frame.snapshot()), "Kept"),
@@ -176,7 +178,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
             )
         if unusable := count["dropped"] + count["failed"]:
             st.button(
-                f"Clear {unusable:,} dropped or failed",
+                f"Delete {unusable:,} dropped or failed",
                 key="clear_generated",
                 type="tertiary",
                 icon=":material/delete_sweep:",
@@ -262,7 +264,7 @@ def _card(snapshot: Snapshot, view: GeneratedView) -> None:
         for flaw in flaws:
             st.warning(safe_text.untrusted(flaw.message), icon=":material/rule:")
         if query.draft != query.text:
-            st.caption(f"First written as: {safe_text.untrusted(query.draft)}")
+            st.caption(f"Original wording: {safe_text.untrusted(query.draft)}")
         st.caption(f"{query.state}, by {safe_text.untrusted(query.source)}")
         with st.container(horizontal=True):
             if is_edited:
@@ -283,7 +285,7 @@ def _card(snapshot: Snapshot, view: GeneratedView) -> None:
         tools = snapshot.catalog.by_id
         st.markdown("**It needs**")
         for one in query.tools:
-            about = tools[one].description[:300] if one in tools else "not in this catalog now"
+            about = tools[one].description[:300] if one in tools else "no longer in this catalog"
             st.markdown(f"- **{safe_text.untrusted(one)}** {safe_text.untrusted(about)}")
 
 
@@ -297,9 +299,9 @@ def query_sets_panel(snapshot: Snapshot) -> None:
     """
     safe_text.show("queries_error")
     st.caption(
-        "Does search find the right tools? Query sets are requests to agents with the tools that "
-        "answer them. Retrieval and Evaluation try them on the toolset before and after the merge. "
-        "They stay with all versions of this catalog."
+        "Does search find the right tools? A query set is a list of requests to agents, with "
+        "the tools that answer them. Retrieval and Evaluation try them on the toolset before "
+        "and after the merge. Query sets are kept for all versions of this catalog."
     )
     for view in loaded_queries.sets(snapshot):
         _kept(snapshot, view)
@@ -324,8 +326,8 @@ def _kept(snapshot: Snapshot, view: loaded_queries.QuerySetView) -> None:
 def _form(snapshot: Snapshot) -> None:
     turn = st.session_state.setdefault("queries_turn", 0)
     file = st.file_uploader(
-        "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) or "
-        "`gold_servers`; `id` and `steps` if there are any.",
+        "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) "
+        "or `gold_servers`. Optional: `id`, `steps`.",
         type=["jsonl", "csv"],
         max_upload_size=loaded_queries.MOST_BYTES // 1_000_000,
         key=f"queries_{turn}",
@@ -385,7 +387,7 @@ def _problems(view: loaded_queries.QuerySetView) -> None:
     if view.unknown:
         names = safe_text.first_few(view.unknown, _NAMED)
         st.warning(
-            f"Not in this catalog, so never found: {names}. Queries that ask for them count as "
+            f"Not in this catalog, so never found: {names}. Queries that need them count as "
             "missed.",
             icon=":material/help:",
         )

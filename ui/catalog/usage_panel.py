@@ -83,9 +83,9 @@ def usage_panel(snapshot: Snapshot) -> None:
     logs = usage_evidence.logs(snapshot)
     safe_text.show("usage_error")
     st.caption(
-        "Which tools do agents really call? The log of *serve* or traces of agents say so, and "
-        "Review shows it beside each tool. Only counts and times are kept, for all versions of "
-        "this catalog."
+        "Which tools do agents really call? Add the log of *serve* or traces of agents; "
+        "Review then shows the calls of each tool. Only counts and times are kept, for all "
+        "versions of this catalog."
     )
     for log in logs:
         row = st.container(horizontal=True, vertical_alignment="center")
@@ -121,16 +121,18 @@ def _figures(snapshot: Snapshot) -> None:
     unused, days = usage_evidence.unused(snapshot), usage_evidence.UNUSED_DAYS
     if not unused:
         st.caption(
-            f"The logs cover {figures.days:.0f} days; from {days} days on, tools that nobody calls "
-            "are listed here."
+            (
+                f"The logs cover {figures.days:.0f} days; with {days} days or more, tools that "
+                "nobody calls are listed here."
+            )
             if figures.days < days
             else f"Every tool was called in the last {days} days of the logs."
         )
         return
     with st.container(border=True):
         st.markdown(
-            f"**{quantity(len(unused), 'tool')} unused for {days} days**, counted back from the "
-            f"last call of the logs, {figures.last[:10]}"
+            f"**{quantity(len(unused), 'tool')} unused for {days} days**, counting back from "
+            f"the last call in the logs, {figures.last[:10]}"
         )
         unused_columns: Columns[Tool] = [
             Column("tool", lambda tool: tool.name),
@@ -167,7 +169,7 @@ def _merges(snapshot: Snapshot) -> None:
         Column("tool", lambda row: row[1]),
         Column("bad calls before", lambda row: row[2].rates[0]),
         Column("bad calls after", lambda row: row[2].rates[1]),
-        Column("what they say", lambda row: row[3], width=400),
+        Column("verdict", lambda row: row[3], width=400),
     ]
     data_tables.draw(
         rows[:_SHOWN],
@@ -175,8 +177,9 @@ def _merges(snapshot: Snapshot) -> None:
         "Calls before and after each accepted merge, those that went bad first",
     )
     st.caption(
-        "The share of calls that failed or were malformed, before and after the day on which the "
-        "merge was accepted. Logs say that more calls fail since, not that the merge is why."
+        "Share of calls that failed or were malformed, before and after the day the merge "
+        "was accepted. More failed calls after a merge do not prove that the merge is the "
+        "cause."
     )
     if number := sum(one.went_bad for one in calls.values()):
         link = f"{VERSION_PARTS['again']}: {quantity(number, 'merge')} went bad"
@@ -200,8 +203,8 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
                 key="add_example_log",
                 on_click=_add,
                 args=(snapshot, turn, example_calls(date.today()), MADE_UP, False),
-                help="Made-up calls of the tools of the example, on the 30 days before today and "
-                "the 14 after it: accept merges today, and see here which of them went bad.",
+                help="Made-up calls of the example's tools, from 30 days before today to 14 days "
+                "after it. Accept merges today, and see here which of them went bad.",
             )
         return
     try:
@@ -212,12 +215,12 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
     st.write(f"{call_counts.catalog_count_line(preview.figures)}.")
     _strange(preview)
     with_queries = bool(preview.queries) and st.checkbox(
-        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it, as a "
-        "query set for Evaluation, each with the tools that were called as its answers",
+        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it "
+        "as a query set for Evaluation, with the tools that were called as the answers",
         value=False,
         key=f"consent_{turn}",
-        help="Requests may hold personal or confidential text. Tick this only if you may keep "
-        "them; without it no text of the file is kept.",
+        help="Requests may contain personal or confidential text. Tick this only if you may keep "
+        "them; otherwise no text of the file is kept.",
     )
     st.button(
         "Add log",
@@ -237,7 +240,7 @@ def _strange(preview: UsagePreview) -> None:
     if preview.unread:
         st.caption(f"{call_counts.unread_line(preview.unread)}.")
     if preview.counted:
-        st.caption(f"{quantity(preview.counted, 'call')} of it in logs that are here already.")
+        st.caption(f"{quantity(preview.counted, 'call')} of it are already in other logs here.")
 
 
 def _add(snapshot: Snapshot, turn: int, content: bytes, name: str, with_queries: bool) -> None:

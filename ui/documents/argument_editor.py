@@ -113,8 +113,8 @@ def given_by(
         if row.becomes == DROPPED:
             if not row.reason.strip():
                 raise DecisionError(
-                    f"`{row.argument}` of {tool.name} is dropped without a reason; say why its "
-                    "callers can do without it"
+                    f"`{row.argument}` of {tool.name} is dropped without a reason; say why "
+                    "its callers can do without it"
                 )
             dropped[row.argument] = row.reason.strip()
             continue
@@ -175,9 +175,9 @@ def _table(
             "type": text(width="small"),
             "becomes": st.column_config.SelectboxColumn(options=targets, required=True),
             "values": text("its values", help='A JSON object: {"c": "celsius"}'),
-            "reason": text("why it is dropped"),
+            "reason": text("why it can be dropped"),
         },
-        alt=f"What each argument of {tool.name} becomes",
+        alt=f"What becomes of each argument of {tool.name}",
     )
     always = st.text_input(
         "Always sent (JSON)", constants, key=f"{key}_constants", placeholder='{"unit": "celsius"}'
@@ -234,7 +234,7 @@ def try_it(card: Card, key: str) -> None:
             return
         for refusal in trial.refusals:
             st.warning(
-                safe_text.untrusted(f"{tool.name} itself does not take this call: {refusal}")
+                safe_text.untrusted(f"{tool.name} itself does not accept this call: {refusal}")
             )
         result, back = st.columns(2)
         for column, title, name, arguments in (
@@ -245,11 +245,13 @@ def try_it(card: Card, key: str) -> None:
             call = {"name": name, "arguments": dict(arguments)}
             column.code(json.dumps(call, ensure_ascii=False, indent=1), language="json")
         for name in trial.losses:
-            st.warning(f"`{safe_text.untrusted(name)}` has no place in the merged tool.")
+            st.warning(f"The merged tool has no place for `{safe_text.untrusted(name)}`.")
         for problem in trial.problems:
             st.error(safe_text.untrusted(f"The merged tool refuses it: {problem}"))
         if trial.undone and not trial.problems and not trial.refusals:
-            st.markdown(":green[:material/check:] There and back gives the same call.")
+            st.markdown(
+                ":green[:material/check:] Translated there and back, the call stays the same."
+            )
 
 
 def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> TriedCall:
@@ -261,7 +263,7 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
     types = {parameter.name: parameter.type for parameter in tool.parameters}
     back = calls.unmap_call(alpha, mapped.arguments, types).arguments
     is_same = canonical_json(dict(back)) == canonical_json(dict(arguments))
-    unknown = [f"`{name}` is no argument of it" for name in arguments if name not in types]
+    unknown = [f"it has no argument `{name}`" for name in arguments if name not in types]
     return TriedCall(
         mapped.arguments,
         back,

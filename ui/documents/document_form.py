@@ -185,9 +185,11 @@ def _table(
             "name": text(required=True),
             "type": st.column_config.SelectboxColumn(options=types, default="string"),
             "required": st.column_config.CheckboxColumn(default=False),
-            "default": text(help="Empty for none; a text as it is, other values as JSON."),
+            "default": text(
+                help="Leave empty for none. Write text as it is, and other values as JSON."
+            ),
             "description": text(width="large"),
-            "source": text("comes from", disabled=True, help="What each old tool calls it."),
+            "source": text("comes from", disabled=True, help="Its name in each old tool."),
             "enum": st.column_config.MultiselectColumn(
                 "allowed values",
                 options=sorted({value for row in rows for value in row.enum}),
@@ -206,7 +208,8 @@ def as_text(text: str, key: str) -> str:
         text,
         key=key,
         height=360,
-        help="To rename a parameter, use the table: here a new name counts as removed and added.",
+        help="To rename a parameter, use the table; a new name here counts as one parameter "
+        "removed and one added.",
     )
 
 
@@ -243,12 +246,12 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
     unreachable = reachable(tools, cluster.arguments)
     lossy = [alpha for alpha in cluster.arguments if not alpha.lossless]
     unknown = [tool.id for tool in tools if tool.schema is None] if len(tools) > 1 else []
-    silent = f"the parameters of {', '.join(unknown)} are not known" if unknown else ""
+    silent = f"the parameters of {', '.join(unknown)} are unknown" if unknown else ""
     inferred = [sentence for alpha in cluster.arguments for sentence in alpha.inferred]
     return (
         DocumentCheck(
-            f"{len(MATRIX)} clients take its name, description and schema",
-            "Some clients refuse its name, description or schema",
+            f"{len(MATRIX)} clients accept its name, description and schema",
+            "Some clients reject its name, description or schema",
             f"{names}: {refusals[0][1]}" if refusals else "",
         ),
         DocumentCheck(
@@ -263,7 +266,7 @@ def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCh
         ),
         DocumentCheck(
             "Every argument is matched by its name or description",
-            "Some arguments are only guessed to be the same",
+            "Some arguments are only guesses",
             "; ".join(inferred[:_MOST_NAMED]),
         ),
     )

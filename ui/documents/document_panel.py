@@ -94,8 +94,8 @@ def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None
         "documents",
         "Suggest wording with a model",
         "Suggest for all documents",
-        "A model rewrites the documents of merged tools. Nothing changes until somebody accepts a "
-        "suggestion. Exact copies need none.",
+        "A model rewrites the documents of merged tools. Nothing changes until somebody "
+        "accepts a suggestion. Exact copies are skipped.",
         one=(cluster.id,),
     )
 
@@ -220,7 +220,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(suggestion.judge)}**")
         if not suggestion.changes:
-            st.caption("Identical to the document above.")
+            st.caption("The same as the document above.")
             return
         for change in suggestion.changes:
             st.caption(safe_text.untrusted(change.place))
@@ -245,7 +245,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
             key=f"take_{suffix}",
             icon=":material/check:",
             disabled=not can_use,
-            help="Stores it as your edit, which can be undone.",
+            help="Saves it as your edit, which can be undone.",
         )
 
 
@@ -308,8 +308,9 @@ def chosen_tool(snapshot: Snapshot) -> Cluster:
     home = next((c for c in clusters if tool_id in c.members), None)
     if home is not None:
         st.info(
-            f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
-            "whose document agents see. The one below is used if that merge is undone."
+            "This tool is part of the accepted merge "
+            f"{safe_text.untrusted(home.document.name)}, and agents see that document. The "
+            "one below applies if the merge is undone."
         )
     return review.tool_as_cluster(snapshot, tool_id)
 

@@ -86,8 +86,8 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
     wrong = sorted(name for name, count in Counter(names).items() if count > 1 or not name)
     if wrong:
         raise DecisionError(
-            f"the parameter names {', '.join(map(repr, wrong))} are blank or repeat; give each "
-            "parameter a name of its own"
+            f"the parameter names {', '.join(map(repr, wrong))} are blank or repeated; give "
+            "each parameter its own name"
         )
     before = {p.name: p for p in Tool("", "", schema=draft.document.schema).parameters}
     schema: dict[str, Any] = dict(draft.document.schema or {})
@@ -145,9 +145,9 @@ def parsed(text: str) -> JsonObject:
             f"{error.colno}; correct it"
         ) from error
     except RecursionError as error:
-        raise DecisionError("the JSON Schema is nested too deeply; make it flatter") from error
+        raise DecisionError("the JSON Schema is nested too deeply; simplify it") from error
     if not isinstance(value, dict):
-        raise DecisionError("the JSON Schema is no object; begin it with { and end it with }")
+        raise DecisionError("the JSON Schema is not an object; start it with { and end it with }")
     return value
 
 

@@ -103,10 +103,11 @@ def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
 
 
 _ABOUT = (
-    "OpenAI's tool search shows a model the name and description of each namespace first, and "
-    "no tool. An export for it makes each server a namespace. Say what its tools are for."
+    "OpenAI's tool search first shows a model only the name and description of each "
+    "namespace, without its tools. In an export for it, each server is a namespace. Describe "
+    "what its tools are for."
 )
-_NOW, _MODEL = "as it stands", "by the model"
+_NOW, _MODEL = "as it is now", "by the model"
 _SUGGESTED = "found, by the model"
 
 
@@ -116,7 +117,7 @@ def namespace_panel(snapshot: Snapshot) -> None:
     decision_buttons.notice(snapshot)
     by_server = {view.server: view for view in views(snapshot)}
     if not by_server:
-        st.info("The tools of this catalog name no servers.", icon=":material/dns:")
+        st.info("The tools of this catalog do not name their servers.", icon=":material/dns:")
         return
     if not all(view.is_measured for view in by_server.values()):
         page_frame.job_started_once(
@@ -137,7 +138,7 @@ def namespace_panel(snapshot: Snapshot) -> None:
                 _SUGGESTED,
                 lambda one: data_tables.percent(one.if_suggested),
                 format="%d %%",
-                help="With what the model suggests for every server.",
+                help="With the model's suggestion for every server.",
                 visible=is_suggested,
             ),
             Column("description", width=600),
@@ -145,8 +146,8 @@ def namespace_panel(snapshot: Snapshot) -> None:
         "Namespaces, and how many of the requests for their tools find them",
     )
     st.caption(
-        "Found: the mean share of its tools' own requests for which OpenAI's search, as far as it "
-        "is known, returns them; before, with what the server says of itself."
+        "Found: the average share of a server's tools that OpenAI's search (as far as it is "
+        "known) returns for their own requests. Before: with the server's own description."
     )
     server = st.selectbox("Namespace", list(by_server), key="namespace")
     _form(snapshot, by_server[server])
@@ -155,8 +156,9 @@ def namespace_panel(snapshot: Snapshot) -> None:
         "namespaces",
         "Suggest descriptions with a model",
         "Suggest descriptions",
-        "For every namespace, from what its server says and from the names and first sentences of "
-        f"{MOST_TOOLS} tools at most. Nothing changes until somebody saves a description.",
+        "For every namespace, based on what its server says and on the names and first "
+        f"sentences of up to {MOST_TOOLS} tools. Nothing changes until somebody saves a "
+        "description.",
     )
 
 
@@ -173,7 +175,7 @@ def _form(snapshot: Snapshot, view: NamespaceView) -> None:
     bar = st.container(horizontal=True)
     for label, value, is_off in (
         ("Save", text, text.strip() == view.description or not text.strip()),
-        ("Take ours again", "", not view.is_written),
+        ("Restore ours", "", not view.is_written),
     ):
         with bar:
             decision_buttons.record_button(

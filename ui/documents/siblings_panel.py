@@ -48,9 +48,9 @@ _NOW = "as they are"
 AT = "telling_apart"
 """Session key: the pair that is looked at."""
 _ABOUT = (
-    "Tools that sound alike and stay apart: they do different jobs, or the same operation for "
-    "another provider or value, or somebody keeps them apart. Searches and agents mix them up. "
-    "Give each a description that begins with what only this tool does."
+    "These tools sound alike but stay separate: they do different jobs, or the same "
+    "operation for another provider or value, or somebody decided to keep them apart. "
+    "Searches and agents mix them up. Start each description with what only this tool does."
 )
 
 
@@ -71,7 +71,7 @@ def siblings_panel(snapshot: Snapshot) -> None:
     if shown:
         _pair_card(snapshot, shown, bar)
     else:
-        st.info("No pair is left here.", icon=":material/check_circle:")
+        st.info("No pairs are left here.", icon=":material/check_circle:")
     st.caption(f"{open_count:,} of {quantity(len(pairs), 'pair')} wait, {len(shown):,} shown.")
     if open_count:
         _accept_winning(snapshot, threshold)
@@ -80,8 +80,8 @@ def siblings_panel(snapshot: Snapshot) -> None:
         "siblings",
         "Suggest descriptions with a model",
         "Suggest descriptions",
-        f"For all pairs at {COLLIDE:.2f} or more. Nothing changes until somebody saves a "
-        "description.",
+        f"For all pairs with a similarity of {COLLIDE:.2f} or more. Nothing changes until "
+        "somebody saves a description.",
     )
 
 
@@ -92,9 +92,9 @@ def _accept_winning(snapshot: Snapshot, threshold: float) -> None:
         icon=":material/done_all:",
         on_click=_save_winning,
         args=(snapshot, threshold),
-        help="The first rewrite of each pair that wins a request and loses none, that brings the "
-        "right tool nearer on requests it was not chosen on, and has no warning. One undo takes "
-        "all back.",
+        help="Saves, for each pair, the first rewrite that wins a request, loses none, brings the "
+        "right tool nearer on requests it was not chosen on, and has no warning. A single "
+        "undo takes all of them back.",
     )
 
 
@@ -102,7 +102,7 @@ def _save_winning(snapshot: Snapshot, threshold: float) -> None:
     if texts := siblings.winning(snapshot, threshold):
         _save(snapshot, texts, "")
     else:
-        text = "No rewrite wins. Add a query set to measure more, or edit pair by pair."
+        text = "No rewrite wins. Add a query set to measure more, or edit the pairs one by one."
         st.session_state["notice"] = (False, text)
 
 
@@ -160,7 +160,8 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
             disabled=texts == dict(card.descriptions),
             on_click=_save,
             args=(snapshot, texts, onward),
-            help="Each is an edit of its tool: it leaves with the export, and can be undone.",
+            help="Each is saved as an edit of its tool. It becomes part of the export and can be "
+            "undone.",
         )
         st.button("Skip", key=f"skip_{suffix}", on_click=_go, args=(onward,))
         decision_buttons.undo_button(snapshot, review.active_decisions(snapshot), by_key=False)
@@ -168,7 +169,9 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
 
 def _why(one: SiblingPair) -> str:
     left, right = (", ".join(map(safe_text.untrusted, words[:4])) or "–" for words in one.words)
-    differs = f" Words that only one says: **{left}** / **{right}**." if any(one.words) else ""
+    differs = (
+        f" Words found in only one of them: **{left}** / **{right}**." if any(one.words) else ""
+    )
     return f"Similarity **{one.similarity:.2f}**, {RELATIONS[one.relation]}.{differs}"
 
 

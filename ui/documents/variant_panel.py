@@ -25,8 +25,9 @@ _SHOWS = ("waiting", "with warnings", "accepted", "edited", "rejected")
 STANDS = "as it stands"
 _NAMED = 5
 _ABOUT = (
-    "An expanded description and questions that a tool answers. Searches read them beside what the "
-    "server says; agents do not see them. Nothing is read before somebody accepts it."
+    "A longer description of a tool, and questions that it answers. Searches read them in "
+    "addition to the server's text; agents do not see them. A variant is used only after "
+    "somebody accepts it."
 )
 
 
@@ -41,7 +42,7 @@ def variant_panel(snapshot: Snapshot) -> None:
         "variants",
         "Write variants with a model",
         "Write variants of all tools",
-        "Stored by what a tool says: one that changes is asked about again.",
+        "Stored with the tool's text; if the text changes, the model is asked again.",
     )
     decision_buttons.notice(snapshot)
     if views:
@@ -67,7 +68,10 @@ def _form(snapshot: Snapshot) -> None:
         return
     if variants.unknown_names:
         names = safe_text.first_few(variants.unknown_names, _NAMED)
-        st.warning(f"Not tools of this catalog, left out: {names}.", icon=":material/help:")
+        st.warning(
+            f"Left out, because they are not tools of this catalog: {names}.",
+            icon=":material/help:",
+        )
 
     def add() -> None:
         reviewed_variants.add(snapshot, content, file.name)
@@ -98,10 +102,11 @@ def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
             "Accepted the variants that lose no request",
             key="measured_variants",
             icon=":material/done_all:",
-            help=f"Of {quantity(clean, 'variant')} without warnings those that could be measured: "
-            "on requests of the query sets that only their tool or the one nearest to it answers. "
-            "Of each the short clause where it wins, else the whole text where it loses none. Left "
-            f"out: {quantity(doubtful, 'variant')} with warnings. One undo takes all back.",
+            help=f"Of the {quantity(clean, 'variant')} without warnings, accepts those that could "
+            "be measured on requests of the query sets that only their tool or its nearest "
+            "neighbour answers: the short clause where it wins, or else the whole text where "
+            f"it loses none. Leaves out {quantity(doubtful, 'variant')} with warnings. A "
+            "single undo takes all of them back.",
         )
 
 

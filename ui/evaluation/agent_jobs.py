@@ -90,8 +90,8 @@ def start(
         raise ConfigError(reason)
     if missing := set(servers(snapshot, run_request)) - keys.keys():
         raise ConfigError(
-            f"the server {min(missing)!r} is not chosen; choose which of the configuration it "
-            "is and tick it"
+            f"the server {min(missing)!r} is not chosen; choose its entry in the "
+            "configuration and tick it"
         )
     return model_runs.in_background(
         snapshot, AGENT, lambda progress: run(snapshot, run_request, configuration, keys, progress)

@@ -29,14 +29,14 @@ from ui.shared.tools import server_picker
 _FAILED = "agent_run_failed"
 """Session key: why a run was not started, shown once."""
 _ABOUT = (
-    "A model carries out the requests of a query set by calling tools, once with the toolset as it "
-    "is and once as merged, both through a gateway to the real servers. It shows whether the "
-    "merged toolset makes it choose better, and what that costs."
+    "A model works on the requests of a query set by calling tools, once with the original "
+    "toolset and once with the merged one, both through a gateway to the real servers. This "
+    "shows whether it chooses better with the merged toolset, and what it costs."
 )
-_WITHOUT = "No model is set up, so no agent can work. The search itself is measured without one."
+_WITHOUT = "No model is set up, so no agent can run. The search itself can be measured without one."
 NO_QUERIES = (
-    "Add a query set whose answers are tools of this catalog on the Catalog page: an agent's "
-    "choices are held against them."
+    "On the Catalog page, add a query set whose answers are tools of this catalog; an "
+    "agent's choices are compared with them."
 )
 
 
@@ -45,7 +45,7 @@ def agent_panel(snapshot: Snapshot) -> None:
     st.caption(_ABOUT)
     experiment = newest(snapshot, AGENT)
     box = st.expander(
-        "Let an agent work",
+        "Run an agent",
         expanded=experiment is None,
         key="agent_form",
         icon=":material/smart_toy:",
@@ -99,7 +99,7 @@ def _form(snapshot: Snapshot) -> None:
         disabled=len(keys) < len(servers),
         on_click=_start,
         args=(snapshot, run_request, configuration, keys),
-        help="Tick every server first. All of them are ended with the run.",
+        help="Tick every server first. All of them are stopped when the run ends.",
     )
 
 
@@ -112,19 +112,19 @@ def _run_request(sets: tuple[str, ...]) -> AgentRunRequest:
         )
         first = st.number_input(
             "Requests", 1, 1_000, 20, key="agent_first", width=120,
-            help="The first so many of the set that need tools of this catalog.",
+            help="The first N queries of the set that need tools of this catalog.",
         )  # fmt: skip
         k = st.number_input(
-            "Tools a request", 0, 128, 20, key="agent_k", width=150,
-            help="The agent is given the best so many for each request, found as on the Retrieval "
-            "page. 0 gives it all; endpoints take at most 128.",
+            "Tools per request", 0, 128, 20, key="agent_k", width=150,
+            help="For each request, the agent gets this many of the best tools, found as on the "
+                        "Retrieval page. 0 gives it all of them; endpoints accept at most 128.",
         )  # fmt: skip
-        turns = st.number_input("Turns at most", 1, 50, 8, key="agent_turns", width=140)
+        turns = st.number_input("Maximum turns", 1, 50, 8, key="agent_turns", width=140)
         changes = st.toggle(
-            "Let it change things",
+            "Allow changes",
             key="agent_changes",
-            help="Off, only tools that say that they only read are called; other calls count as "
-            "choices and are not carried out. On, the agent may write, delete and send.",
+            help="Off: only tools that declare themselves read-only are called; other calls count "
+            "as choices but are not carried out. On: the agent may write, delete and send.",
         )
     return AgentRunRequest(
         queries, merges, int(first), AgentConfig(int(turns), int(k) or None, changes)
@@ -138,7 +138,7 @@ def _in_words(estimate: AgentEstimate) -> str:
     )
     return (
         f"{quantity(estimate.queries, 'request')} with two toolsets ({toolsets}): at most "
-        f"{quantity(estimate.most_calls, 'call')} of the model."
+        f"{quantity(estimate.most_calls, 'model call')}."
     )
 
 
@@ -154,7 +154,7 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
                 list(by_name),
                 list(by_name).index(likely) if likely else None,
                 key=f"agent_server_{digest(name, list(by_name))[:12]}",
-                placeholder="Which one of the configuration is it?",
+                placeholder="Which entry of the configuration is it?",
             )
             if key is not None:
                 server = by_name[key]
@@ -192,13 +192,14 @@ def _results(snapshot: Snapshot, run: Experiment) -> None:
                 "p",
                 lambda row: "" if row.p is None else f"{row.p:.3f}",
                 width=70,
-                help="Of a paired bootstrap: the chance of such a change where there is none.",
+                help="From a paired bootstrap: the probability of such a difference if there is "
+                "no real one.",
             ),
         ],
-        "The agent's work with both toolsets",
+        "Results of the agent with both toolsets",
         height="content",
     )
-    st.markdown("**Requests**, those first that went right with one toolset only")
+    st.markdown("**Requests**, starting with those that were right with only one toolset")
     requests = sorted(result.requests, key=lambda one: len({side.right for side in one.sides}) == 1)
     columns: list[Column[WorkedRequest]] = [
         Column("request", lambda one: one.query, width=320),

@@ -31,7 +31,7 @@ from ui.shared.snapshot import Snapshot
 
 _MOST_SIDE = 40
 """Rows and columns that are drawn: those with the most confused queries."""
-ASKED = "asked for"
+ASKED = "expected"
 
 
 def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
@@ -39,14 +39,15 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
     queries = [one.as_query for one in result.searched]
     rankings = [one.ranking or () for one in result.searched]
     if not queries:
-        st.caption("Measure again: what each query finds was not kept then.")
+        st.caption("Measure again; this run did not record what each query finds.")
         return
     bar = st.container(horizontal=True, vertical_alignment="center")
     is_joined = bar.toggle(
         "Count equal tools as one",
         key="equal_as_one",
-        help="Tools of accepted merges, and members of a family: the same operation for another "
-        "provider or value. In the file of cases each of them is right too.",
+        help="Applies to tools of accepted merges and to members of a family (the same operation "
+        "for another provider or value). In the file of cases, each of them counts as right "
+        "too.",
     )
     equal = evaluations.equal_tools(snapshot) if is_joined else {}
     tools = snapshot.analysis.catalog.by_id
@@ -59,25 +60,25 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
         "application/jsonl",
         icon=":material/download:",
         key="save_cases",
-        help="A query a line: what it asks for, what else may stand there, and what was found "
-        "instead. *check --cases* replays them in CI, without a model.",
+        help="One query per line: what it should find, what else is acceptable, and what was "
+        "found instead. *check --cases* replays them in CI, without a model.",
     )
     wrong = {one: places for one, places in cells.items() if one.is_wrong}
     confused = {place for places in wrong.values() for place in places}
     rate = rate_text(len(queries) - len(confused), len(queries))
-    st.markdown(f"Queries that find what they ask for: {safe_text.untrusted(rate)}.")
+    st.markdown(f"Queries that find the expected tool: {safe_text.untrusted(rate)}.")
     cell = _matrix(cells, wrong)
     if cell is None:
         st.caption("Select a cell to read its queries.")
         return
     expected, actual = map(safe_text.untrusted, (cell.expected, cell.actual))
     places = cells.get(cell, ())
-    st.markdown(f"Asked for **{expected}**, found **{actual}**: {quantity(len(places), 'query')}.")
+    st.markdown(f"Expected **{expected}**, found **{actual}**: {quantity(len(places), 'query')}.")
     if not places:
         return
     columns = [Column[Query]("query", lambda query: query.text), Column[Query]("id")]
     own = [queries[at] for at in places]
-    data_tables.draw(own, columns, "The queries of the cell", key="cell_queries")
+    data_tables.draw(own, columns, "Queries of the cell", key="cell_queries")
     if cell.is_wrong and {cell.expected, cell.actual} <= tools.keys():
         pair_link(snapshot, pair_key(Pair.of(cell.expected, cell.actual)))
 
@@ -111,7 +112,7 @@ def _matrix(
                 )
             ),
         ],
-        "How many queries find what, by what they ask for",
+        "Number of queries, by expected tool and tool found",
         most=640,
         key="confusion_matrix",
         on_select="rerun",
@@ -119,7 +120,7 @@ def _matrix(
         placeholder="",
     )
     if len(expected) > len(rows) or len(actual) > len(columns):
-        st.caption(f"The {_MOST_SIDE} tools that are confused most; the file has every query.")
+        st.caption(f"The {_MOST_SIDE} most confused tools; the file has every query.")
     for row, column in state["selection"]["cells"]:
         if column != ASKED and int(column) < len(grid) and row < len(rows):
             return grid[int(column)][int(row)]
@@ -137,12 +138,12 @@ _MOST_ROWS = 2_000
 MAIN = [f"{metric.title}@10" for metric in SWEPT_METRICS]
 """The measures that stand first; the others wait under *More figures*."""
 CAUTION = (
-    "Fewer tools are mostly easier to search: a merge is good only if queries that need two of its "
-    "tools stay rare and gold calls run."
+    "Fewer tools are usually easier to search. A merge pays off only if few queries need two "
+    "of its tools and known-good calls still work."
 )
 NO_CALLS = (
-    "No gold calls: with `calls` in the query set, ToolScope also measures how many of them still "
-    "run after the merge."
+    "No gold calls. With `calls` in the query set, ToolScope also measures how many of them "
+    "still run after the merge."
 )
 _MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
@@ -164,8 +165,11 @@ def result_panel(snapshot: Snapshot) -> None:
 def _summary(snapshot: Snapshot, result: Comparison) -> None:
     """How many queries won and lost, which merges lose, and whether that is more than chance."""
     lines = [
-        f"**{quantity(result.count('won'), 'query')} won**, **{result.count('lost'):,} lost**, "
-        f"{result.count('unchanged'):,} unchanged, by how high their answers stand (nDCG@10)."
+        (
+            f"**{quantity(result.count('won'), 'query')} won**, **{result.count('lost'):,} "
+            f"lost**, {result.count('unchanged'):,} unchanged, by how high their answers rank "
+            "(nDCG@10)."
+        )
     ]
     losing = [row for row in result.merges if row.change < 0]
     if losing:
@@ -176,10 +180,10 @@ def _summary(snapshot: Snapshot, result: Comparison) -> None:
             f"**{quantity(len(losing), 'merge')} {verb}** nDCG: {listed(costs, 3, between='; ')}."
         )
     elif result.merges:
-        lines.append("No single merge loses.")
+        lines.append("No single merge makes the search worse.")
     is_moved = any(one.mean for one in result.changes.values())
     if is_moved and min(result.p.values(), default=1.0) >= experiment_tables.SIGNIFICANT:
-        lines.append("None of the changes in finding tools is larger than chance alone may show.")
+        lines.append("None of the changes in finding tools is larger than chance could explain.")
     st.markdown("  \n".join(lines))
 
 
@@ -199,7 +203,7 @@ def _figures(snapshot: Snapshot, result: Comparison) -> None:
         st.caption(experiment_tables.in_words(row.name for row in more))
         if bands:
             st.markdown("**By documentation**")
-            data_tables.draw(bands, BAND_COLUMNS, "Recall by documentation", key="bands")
+            data_tables.draw(bands, BAND_COLUMNS, "Recall by kind of description", key="bands")
 
 
 def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> None:
@@ -214,12 +218,12 @@ def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> No
             "p",
             lambda row: f"{row.p} {_MARKS[row.better]}".strip(),
             width=105,
-            help="How often chance alone would show such a change: paired bootstrap over the "
-            "queries, corrected for the number of figures (Holm). Better or worse is said below "
-            ".05; empty where nothing changed.",
+            help="How often chance alone would produce such a change: paired bootstrap over the "
+            "queries, corrected for the number of figures (Holm). Better or worse is stated "
+            "below .05; empty if nothing changed.",
         ),
     ]
-    data_tables.draw(rows, columns, "The figures of both toolsets", key=key, height="content")
+    data_tables.draw(rows, columns, "Figures of both toolsets", key=key, height="content")
 
 
 def _change_in_words(row: ComparedQuery) -> str:
@@ -279,14 +283,15 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
     """What each merge does to the queries that meet it; one can be taken back."""
     if not rows:
         st.info(
-            "No query meets a merge here. Merges are looked at one by one where the toolset *as it "
-            "is* is measured against a merged one.",
+            "No query needs a merged tool here. To look at merges one by one, compare the "
+            "toolset *as it is* with a merged one.",
             icon=":material/call_merge:",
         )
         return
     st.caption(
-        "Each merge is left out once, and the queries that meet it are searched again. *gain*: by "
-        "how much their nDCG@10 is higher with the merge, added up; below 0 the merge loses."
+        "Each merge is left out in turn, and the queries that need its tools are searched "
+        "again. *gain*: the sum of how much their nDCG@10 is higher with the merge; below 0, "
+        "the merge makes the search worse."
     )
     columns: Columns[MergeEffect] = [
         Column("change", title="gain", format="%+.3f", width=80),
@@ -312,10 +317,10 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
             help="Queries that need two of these tools: perhaps they are not the same job.",
         ),
     ]
-    alt = "What each merge does"
+    alt = "Effect of each merge"
     merge = data_tables.chosen_row(rows, columns, alt, most=480, key="measured_merges")
     if merge is None:
-        st.caption("Select a merge to take it back.")
+        st.caption("Select a merge to undo it.")
     else:
         _taken_back(snapshot, merge)
 
@@ -333,14 +338,14 @@ def _name(snapshot: Snapshot, tool_id: str) -> str:
 def _taken_back(snapshot: Snapshot, row: MergeEffect) -> None:
     names = safe_text.first_few(_names(snapshot, row.members), 4)
     if st.button(
-        "Take this merge back",
+        "Undo this merge",
         icon=":material/undo:",
         key="take_back",
-        help="Undoes the decision that accepted it; a merge that nobody decided is kept apart. "
-        "History lists the decision, with its undo.",
+        help="Undoes the decision that accepted the merge. If nobody decided on it, its tools are "
+        "kept apart. The decision is listed in History and can be undone there.",
     ):
         evaluations.take_back(snapshot, row.members, page_frame.reviewer())
-        st.toast(f"Taken back: {names}", icon=":material/undo:")
+        st.toast(f"Undone: {names}", icon=":material/undo:")
         st.rerun()
 
 
@@ -350,8 +355,8 @@ def confusions_panel(snapshot: Snapshot) -> None:
         snapshot,
         "comparison",
         Comparison,
-        "Which tools stand in each other's way? Every query is searched in the toolset before the "
-        "merge; counted is where it finds another tool above its answer.",
+        "Which tools compete with each other? Every query is searched in the toolset before "
+        "the merge; what counts is when it finds another tool above its answer.",
     )
     if comparison is None:
         return
@@ -362,14 +367,14 @@ def confusions_panel(snapshot: Snapshot) -> None:
     if not rows:
         st.caption("No query finds another tool above its answer.")
         return
-    st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, the worst first.")
+    st.markdown(f"**{quantity(len(rows), 'pair')}** of tools, worst first.")
     texts = {one.id: one.query for one in result.queries}
     columns: Columns[confusions.PairConfusion] = [
         Column(
             "cost",
             format="%.2f",
             width=70,
-            help="Each query counts 1 divided by the place of the wrong tool: 1 if it came first, "
+            help="Each query counts 1 divided by the rank of the wrong tool: 1 if it came first, "
             "½ if second.",
         ),
         Column("left", lambda row: _name(snapshot, row.left), title="one tool", width=250),

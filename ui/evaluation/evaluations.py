@@ -172,7 +172,8 @@ def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Deci
     cluster = _merge_of(snapshot, members)
     if cluster is None:
         raise DecisionError(
-            f"{', '.join(members[:3])} are not proposed as one any more; run the experiment again"
+            f"{', '.join(members[:3])} are no longer proposed as one merge; run the "
+            "experiment again"
         )
     return review.decide(snapshot, "keep_apart", cluster, reviewer)
 
@@ -201,8 +202,8 @@ def _trial(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
             queries = tuple(one for one in queries if not model.learned_from(one.text))
     if not queries:
         raise ConfigError(
-            f"the model learned from every query of {request.queries!r}; choose a set that was "
-            "added after the training"
+            f"the model was trained on every query of {request.queries!r}; choose a set that "
+            "was added after the training"
         )
     return comparison.Trial.of(catalog, queries, comparison.request_of(request.split), _CUTOFFS)
 

@@ -18,9 +18,9 @@ from ui.shared.data_tables import Column, Columns
 SIGNIFICANT = 0.05
 IN_WORDS = {
     **{metric.title: metric.help for metric in METRICS.values()},
-    "exact": "the share of queries of which exactly what is needed is called",
-    "TCCR": "the share of gold calls, calls known to be right, that still run",
-    "UCC": "the same, each tool with a set of argument names counted once",
+    "exact": "share of queries for which exactly the needed tools are called",
+    "TCCR": "share of gold calls (calls known to be right) that still run",
+    "UCC": "the same, but counting each tool and set of argument names once",
 }
 """What each measure says."""
 
@@ -45,11 +45,11 @@ def figure_rows(result: Comparison) -> list[FigureRow]:
     rows = [
         _count("tools", before.tools, after.tools),
         _count("tokens of all tools", before.tokens, after.tokens),
-        _count("tokens of 10 tools found (mean)", before.tokens_sent, after.tokens_sent),
+        _count("tokens of the 10 tools found (mean)", before.tokens_sent, after.tokens_sent),
     ]
     if count := len(result.joined):
         share = f"{count / len(result.queries):.1%}"
-        name = "queries that need two tools which are one now"
+        name = "queries that need two tools which are now one"
         rows.append(FigureRow(name, "0", f"{count:,}", share, better=False))
     if result.never:
         broken = len(result.forbidden)
@@ -89,9 +89,9 @@ def in_words(names: Iterable[str]) -> str:
     """What the measures say that stand in these names, in Markdown."""
     text = " ".join(names)
     parts = [f"**{name}**: {meaning}" for name, meaning in IN_WORDS.items() if name in text]
-    at = ["**@10**: among the first ten."] if "@10" in text else []
+    at = ["**@10**: among the first ten results."] if "@10" in text else []
     return " ".join(
-        [f"{'; '.join(parts)}.", *at, "In brackets the 95 % interval over the queries."]
+        [f"{'; '.join(parts)}.", *at, "In brackets: the 95 % interval over the queries."]
     )
 
 

@@ -169,7 +169,7 @@ def _kept_runs(snapshot: Snapshot) -> None:
     ]
     ticked = data_tables.ticked_rows(runs, columns, "Experiments", key="experiments", at_first=())
     if not ticked:
-        st.caption("Select an experiment to open, export or delete it; two to compare them.")
+        st.caption("Select an experiment to open, export or delete it, or two to compare them.")
         return
     if len(ticked) == 2:
         _compared(snapshot, *ticked)
@@ -190,7 +190,9 @@ def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
     first, second = (_single_figures(_read(snapshot, each.number)[1]) for each in (one, other))
     names = [name for name in first if name in second]
     if not names:
-        st.info("These two have no figures in common.", icon=":material/compare_arrows:")
+        st.info(
+            "These two experiments have no figures in common.", icon=":material/compare_arrows:"
+        )
         return
     columns: Columns[str] = [
         Column("figure", lambda name: name),

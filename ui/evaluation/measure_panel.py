@@ -24,25 +24,32 @@ _NAMED = 5
 KNOBS: dict[str, Knob] = {
     "least similarity of merges": "threshold",
     "weight of meaning against words": "alpha",
-    "how many are reranked (M)": "candidates",
-    "how many tools are given (top k)": "k",
-    "what embeds (the encoder)": "encoder",
+    "number of tools reranked (M)": "candidates",
+    "number of tools returned (top k)": "k",
+    "embedding model (the encoder)": "encoder",
 }
 _SPLITS: dict[str, RequestSplit] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
 _ABOUT: dict[ExperimentKind, str] = {
     "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
     "queries take about a minute.",
-    "stress": "Does it still help among many tools? For each query a pool is made of its answers "
-    "and so many other tools, drawn at random or the closest to the answers; what is found in the "
-    "pool (10 tools, 5 for each sub-query) is measured. Closest tools are harder.",
-    "sweep": "What does each value of one setting give? Every query is searched at each of them.",
-    "ablation": "What does each part give? Every query is searched with the parts on and off: the "
-    "reranker compares the best 50 again, the merger takes all proposals (drop-in, or with those "
-    "that need a gateway too, as the paper's does), the correction takes groups apart that do not "
-    "hold together.",
-    "plan": "Which tools would be called? Each request is split into jobs, each job takes the best "
-    "of its own ranking (on the Retrieval page a model may choose), and the tools of all jobs "
-    "together are compared with what is needed.",
+    "stress": (
+        "Does it still help among many tools? For each query, a pool is made of its answers and "
+        "this many other tools, drawn at random or chosen as closest to the answers. What is "
+        "found in the pool (10 tools, 5 for each sub-query) is measured. Closest tools are "
+        "harder."
+    ),
+    "sweep": "What does each value of a setting give? Every query is searched with each of them.",
+    "ablation": (
+        "What does each part contribute? Every query is searched with the parts on and off. The "
+        "reranker compares the best 50 again; the merger takes all proposals (only drop-ins, or "
+        "also those that need a gateway, as in the paper); the correction splits groups that do "
+        "not belong together."
+    ),
+    "plan": (
+        "Which tools would be called? Each request is split into jobs, each job takes the best "
+        "tool of its own ranking (on the Retrieval page a model may choose), and the tools of "
+        "all jobs together are compared with what is needed."
+    ),
 }
 TOOLSCOPE = "[ToolScope](https://arxiv.org/abs/2510.20036)"
 RPS = "[Retrieval–Plan–Select](https://doi.org/10.3390/a19060447)"
@@ -55,8 +62,9 @@ PAPER_TABLES: dict[ExperimentKind, tuple[str, str]] = {
 }
 """The tables that each kind makes of a catalog, and their names in ``benchmarks.papers``."""
 ABOUT_SPLITS = (
-    "By rule: sentences and clauses that begin with a verb. By step: as the query set says, which "
-    "is part of its answer, so this shows what a perfect planner could reach."
+    "By rule: at sentences and at clauses that start with a verb. By step: as given in the "
+    "query set. The steps are part of its answer, so this shows what a perfect planner could "
+    "reach."
 )
 
 
@@ -98,8 +106,8 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         key="set",
         bind="query-params",
         width=190,
-        help="Query sets are added on the Catalog page. Without one, requests are made from the "
-        "descriptions of the tools: such figures are too good, and only good to compare.",
+        help="Add query sets on the Catalog page. Without one, requests are made from the tools' "
+        "descriptions; such figures are too good and only useful for comparison.",
     )
     knob: Knob = "threshold"
     before, after = ORIGINAL, "all proposals"
@@ -118,8 +126,8 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
             key="after",
             bind="query-params",
             width=165,
-            help="The merges that are proposed, those that are accepted or safe, or another "
-            "toolset. Export writes the accepted and safe ones unless told otherwise.",
+            help="The proposed merges, the accepted or safe ones, or another toolset. Export "
+            "writes the accepted and safe ones by default.",
         )
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
@@ -156,13 +164,13 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
 def _encoders(own: str) -> tuple[str, ...]:
     """The names of the encoders to compare, one a line."""
     names = st.text_area(
-        "Encoders, one a line",
+        "Encoders, one per line",
         own,
         key="encoders",
-        help="Names or folders of sentence-transformers models, such as "
-        "*BAAI/bge-small-en-v1.5*. One that is not on this machine is downloaded from the Hugging "
-        "Face hub when you press *Measure*. Each tool is embedded again: four thousand take "
-        "minutes.",
+        help="Names or folders of sentence-transformers models, for example "
+        "*BAAI/bge-small-en-v1.5*. A model that is not on this machine is downloaded from "
+        "the Hugging Face hub when you press *Measure*. Every tool is embedded again, which "
+        "takes minutes for four thousand.",
     )
     lines = filter(None, map(str.strip, names.splitlines()))
     return tuple(dict.fromkeys(lines)) or (own,)
@@ -171,7 +179,7 @@ def _encoders(own: str) -> tuple[str, ...]:
 def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
     """A place for a bundle that somebody exported; then it is one of the toolsets."""
     file = st.file_uploader(
-        "Measure an exported bundle: a zip from the Export page, of this catalog",
+        "Measure an exported bundle of this catalog: a zip from the Export page",
         type=["zip"],
         key="bundle_file",
     )
@@ -184,7 +192,7 @@ def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
         return
     if side not in sides:
         st.rerun()
-    st.caption(f"It is among the toolsets now: **{safe_text.untrusted(side)}**.")
+    st.caption(f"It is now one of the toolsets: **{safe_text.untrusted(side)}**.")
 
 
 def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
@@ -207,9 +215,9 @@ def described(experiment: Experiment) -> str:
     config = experiment.configuration
     sides = f"{config.get('before')} against {config.get('after')}"
     if experiment.kind == "sweep":
-        sides = f"{knob_name(experiment)} moved, merges: {config.get('after')}"
+        sides = f"{knob_name(experiment)} varied, merges: {config.get('after')}"
     if experiment.kind == "agent":
-        sides = f"{config.get('model')} at work: {sides}"
+        sides = f"agent {config.get('model')}: {sides}"
     if experiment.kind == "ablation":
         sides = "reranker, merger and correction on and off"
     rerank = ", no reranking" if config.get("rerank") == "none" else ""
@@ -226,20 +234,20 @@ def described(experiment: Experiment) -> str:
 
 def describe(snapshot: Snapshot, experiment: Experiment) -> None:
     """A line on what was measured, and warnings where that is not what it would be today."""
-    state = "" if experiment.is_done else " Not finished: *Measure* goes on with it."
+    state = "" if experiment.is_done else " Not finished; *Measure* continues it."
     st.caption(
         f"Experiment {experiment.number}, {safe_text.clock(experiment.at)} UTC, "
         f"{experiment.seconds:,.0f} s. {safe_text.untrusted(described(experiment))}.{state}"
     )
     if experiment.configuration["queries"] == SYNTHETIC:
         st.warning(
-            "Synthetic: these requests are made from the descriptions of the tools, so they find "
-            "them more easily than people's requests do. Compare the two columns; do not quote "
-            "them.",
+            "Synthetic: these requests are made from the tools' descriptions, so they find "
+            "them more easily than real requests would. Compare the two columns, but do not "
+            "quote them.",
             icon=":material/science:",
         )
     if not evaluations.is_current(snapshot, experiment):
         st.warning(
-            "The catalog or the decisions have changed since. Measure again for today's figures.",
+            "The catalog or the decisions have changed since. Measure again for current figures.",
             icon=":material/history:",
         )

@@ -145,7 +145,7 @@ def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset
     if side in LEARNED_SIDES:
         learned = model(snapshot, side)
         if learned is None:
-            raise ConfigError(f"nothing is learned for {side!r}; train on the Retrieval page")
+            raise ConfigError(f"no model is trained for {side!r}; train one on the Retrieval page")
         toolset, _ = toolset_of(snapshot, LEARNED_SIDES[side][2])
         return replace(measured_toolsets.augmented(toolset, learned.variants), name=side), None
     if side in VARIANT_SIDES:

@@ -33,7 +33,7 @@ def decision_detail(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
     decision = entry.decision
     with st.container(border=True):
         words = f"**Decision {decision.seq}: {decision_trail.in_words(decision)}**"
-        undone = f" Taken back by {decision_trail.by_whom(entry.undo)}." if entry.undo else ""
+        undone = f" Undone by {decision_trail.by_whom(entry.undo)}." if entry.undo else ""
         st.markdown(f"{words}, by {decision_trail.by_whom(decision)}.{undone}")
         if decision.parts:
             names = (_names(snapshot, part) for part in decision.parts)
@@ -54,7 +54,8 @@ def _buttons(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
             if len(together) > 1:
                 with st.popover(f"Undo, with {quantity(len(together) - 1, 'later decision')}…"):
                     st.markdown(
-                        "Later decisions on the same tools build on this one. All go back together:"
+                        "Later decisions on the same tools build on this one. They are "
+                        "undone together:"
                     )
                     _undo_all(snapshot, together, f"history_undo_all_{decision.seq}")
             else:
@@ -80,9 +81,11 @@ def _buttons(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
             st.form(f"note_form_{decision.seq}", border=False),
         ):
             st.text_area(
-                "Why this decision", key=f"history_note_{decision.seq}", max_chars=LONGEST_NOTE
+                "Reason for this decision",
+                key=f"history_note_{decision.seq}",
+                max_chars=LONGEST_NOTE,
             )
-            st.form_submit_button("Keep the note", on_click=_note, args=(snapshot, decision))
+            st.form_submit_button("Save note", on_click=_note, args=(snapshot, decision))
 
 
 def _batch(snapshot: Snapshot, decision: Decision) -> None:
@@ -114,12 +117,12 @@ def _restore(snapshot: Snapshot, label: str, seq: int, way: Restoration, last: i
     where = f"as decision {seq} left it" if seq else "before the first decision"
     with st.popover(label, icon=":material/restore:"):
         if way.to_undo:
-            st.markdown(f"Takes back {quantity(len(way.to_undo), 'decision')}:")
+            st.markdown(f"Undoes {quantity(len(way.to_undo), 'decision')}:")
             _listed(way.to_undo)
         if way.to_redo:
             st.markdown(f"Makes {quantity(len(way.to_redo), 'decision')} again, in your name:")
             _listed(way.to_redo)
-        st.caption("No decision is deleted, so this too can be taken back.")
+        st.caption("No decision is deleted, so this can be undone too.")
         decision_buttons.record_button(
             "Restore",
             lambda: histories.restore(snapshot, seq, page_frame.reviewer(), last),
@@ -141,16 +144,16 @@ def _listed(decisions: Sequence[Decision]) -> None:
 
 def _effect(snapshot: Snapshot, decision: Decision) -> None:
     if snapshot.analysed is None:
-        st.caption("What it changed can be shown when the catalog is analysed.")
+        st.caption("To see what it changed, analyse the catalog first.")
         return
     changes = histories.effect(snapshot, decision)
     where = f"the profile {decision.detail['profile']}" if decision.action == "profile" else ""
     if not changes:
         st.caption(f"It changed no tool of {where or 'this version'}.")
         return
-    st.markdown(f"What it changed in {where or 'the toolset'}: {histories.change_counts(changes)}.")
+    st.markdown(f"Effect on {where or 'the toolset'}: {histories.change_counts(changes)}.")
     data_tables.draw(
-        changes[:_SHOWN], CHANGES, "What the decision changed", key=f"effect_{decision.seq}"
+        changes[:_SHOWN], CHANGES, "Effect of the decision", key=f"effect_{decision.seq}"
     )
     for change in changes[:_SHOWN]:
         if change.kind == "reworded":
@@ -170,7 +173,7 @@ def _note(snapshot: Snapshot, decision: Decision) -> None:
     text = st.session_state[f"history_note_{decision.seq}"]
     decision_buttons.attempt(
         lambda: histories.note(snapshot, decision, text, page_frame.reviewer()),
-        f"The note on decision {decision.seq} is kept",
+        f"The note on decision {decision.seq} is saved",
     )
 
 
@@ -182,7 +185,7 @@ def decision_list(snapshot: Snapshot) -> None:
     """Draw the filters, the table and the chosen decision."""
     entries = histories.entries(snapshot)
     if not entries:
-        st.info("No decisions yet. Review and Documents make them.", icon=":material/history:")
+        st.info("No decisions yet. Make them on Review and Documents.", icon=":material/history:")
         return
     listed = histories.search(entries, _filters(entries))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -199,8 +202,8 @@ def decision_list(snapshot: Snapshot) -> None:
             "application/jsonl",
             key="export_decisions",
             icon=":material/download:",
-            help="Every row of the log, undos and notes too. `merge --decisions` replays it, and "
-            "*Import decisions* reads it.",
+            help="Every row of the log, including undos and notes. `merge --decisions` applies it "
+            "again, and *Import decisions* reads it.",
         )
     if not listed:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")
@@ -264,7 +267,7 @@ def _table(entries: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> i
         Column("what", lambda entry: ACTIONS[entry.decision.action].label, width=190),
         Column(
             "state",
-            lambda entry: f"taken back by {entry.undo.reviewer}" if entry.undo else "stands",
+            lambda entry: f"undone by {entry.undo.reviewer}" if entry.undo else "stands",
             width=150,
         ),
         Column("batch", lambda entry: "✓" if "batch" in entry.decision.detail else "", width=55),
@@ -300,8 +303,8 @@ def import_panel(snapshot: Snapshot) -> None:
     turn = st.session_state.setdefault("import_turn", 0)
     with st.expander("Import decisions", icon=":material/upload_file:"):
         file = st.file_uploader(
-            "A decisions.jsonl from a bundle, or one written by hand. Decisions about tools that "
-            "this catalog does not have are skipped.",
+            "A decisions.jsonl from a bundle, or one written by hand. Decisions about tools "
+            "that this catalog does not have are skipped.",
             type=["jsonl"],
             key=f"import_{turn}",
         )
@@ -403,11 +406,11 @@ def state_panel(snapshot: Snapshot) -> None:
     )  # fmt: skip
     rows = [one for one in changes if one.kind in state]
     if not rows:
-        st.info("Nothing of what is shown differs between the two.", icon=":material/check_circle:")
+        st.info("These two states do not differ.", icon=":material/check_circle:")
         return
     data_tables.draw(
-        rows, CHANGES, "What differs between the two states", most=STATES_HEIGHT, key="state_rows"
+        rows, CHANGES, "Differences between the two states", most=STATES_HEIGHT, key="state_rows"
     )
-    st.caption("Merges that need a gateway count as made, whatever Export is set to.")
+    st.caption("Merges that need a gateway are counted as made, whatever is chosen on Export.")
     if len(analysed) < len(records):
         st.caption("Versions that are not analysed yet cannot be compared; open one to analyse it.")

@@ -31,9 +31,9 @@ from ui.shared.services import review
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
-_Standing = Literal["all", "standing", "taken back"]
+_Standing = Literal["all", "standing", "undone"]
 
-STATES: tuple[_Standing, ...] = ("all", "standing", "taken back")
+STATES: tuple[_Standing, ...] = ("all", "standing", "undone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decisio
     ``DecisionError`` where it contradicts what was decided since.
     """
     if decision in active(snapshot.log):
-        raise DecisionError(f"decision {decision.seq} stands; nothing was changed")
+        raise DecisionError(f"decision {decision.seq} is in effect; nothing was changed")
     return append_decision(snapshot.work.store, snapshot.id, _again(snapshot, decision, reviewer))
 
 
@@ -244,8 +244,8 @@ def _unless_newer(last: int) -> review.NextDecision:
     def check(log: tuple[Decision, ...]) -> Decision:
         if not log or log[-1].seq != last:
             raise StaleDecisionError(
-                f"somebody decided since (row {log[-1].seq if log else 0}); look at the history "
-                "again"
+                "somebody has made a decision in the meantime (row "
+                f"{log[-1].seq if log else 0}); look at the history again"
             )
         return log[-1]
 

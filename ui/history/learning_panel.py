@@ -59,8 +59,8 @@ def learning_panel(snapshot: Snapshot) -> None:
     st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
         f"Decided one by one: **{quantity(len(decisions), 'decision')}** on "
-        f"{quantity(len(learnt.taught), 'pair')}, {same:,} of them the same job. Decisions made "
-        "many at once do not count, because nobody looked at each of them."
+        f"{quantity(len(learnt.taught), 'pair')}, {same:,} of them the same job. Decisions "
+        "made in bulk do not count, because nobody looked at each of them."
     )
     _offer(snapshot, learnt)
     _judge_in_use(snapshot, learnt)
@@ -70,9 +70,8 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
     offer, used = view.offer, view.update_in_use
     if offer is None:
         st.info(
-            f"From {learned_weights.LEAST_DECISIONS} decisions on, with "
-            f"{learned_weights.LEAST_OF_A_KIND} pairs or more of each kind, the judge "
-            "can learn from them.",
+            f"The judge can learn from {learned_weights.LEAST_DECISIONS} decisions or more, "
+            f"with at least {learned_weights.LEAST_OF_A_KIND} pairs of each kind.",
             icon=":material/school:",
         )
         return
@@ -83,7 +82,8 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
     )
     if not offer.helps:
         st.info(
-            "That gain may be chance, so it is not offered. With more decisions it may be sure.",
+            "This gain may be due to chance, so it is not offered yet. More decisions may "
+            "settle it.",
             icon=":material/balance:",
         )
         return
@@ -92,12 +92,12 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
     decision_buttons.record_button(
         "Learn again from all decisions" if used and not is_in_use else "Use it for the queue",
         lambda: learned_judge.use(snapshot, update),
-        "Review has the order “Learned: surest first” now",
+        "Review now has the order “Learned: surest first”",
         key=f"learn_{offer.update.version}",
         type="primary",
         disabled=is_in_use,
-        help="Adds the order *Learned: surest first* to Review. What is proposed, what is safe and "
-        "what is merged do not change.",
+        help="Adds the order *Learned: surest first* to Review. It does not change what is "
+        "proposed, safe or merged.",
     )
 
 
@@ -106,13 +106,13 @@ def _judge_in_use(snapshot: Snapshot, view: LearningView) -> None:
     if used is None:
         return
     with st.container(border=True):
-        st.markdown(f"In use: version `{used.version}`, an order of the Review queue.")
+        st.markdown(f"In use: version `{used.version}`, as an order of the Review queue.")
         columns: Columns[tuple[str, float]] = [
             Column("signal", lambda change: change[0]),
             Column("weight added", lambda change: change[1]),
         ]
         data_tables.draw(
-            view.changes[:_SHOWN], columns, "What the update changes most", key="learned_weights"
+            view.changes[:_SHOWN], columns, "Largest changes in the update", key="learned_weights"
         )
         with st.container(horizontal=True):
             decision_buttons.record_button(

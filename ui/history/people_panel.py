@@ -120,10 +120,10 @@ def people_panel(snapshot: Snapshot) -> None:
 def _shares(snapshot: Snapshot) -> None:
     shares = review.shares(snapshot)
     with st.form("shares", border=True):
-        st.markdown("Divide the queue: each person then finds *My share* in Review's filter.")
+        st.markdown("Divide the queue. Each person then finds *My share* in Review's filter.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(
-                "Names as in the sidebar, with commas between",
+                "Names as shown in the sidebar, separated by commas",
                 ", ".join(shares.people if shares else ()),
                 key=f"share_names_{shares}", placeholder="ann, bob",
             )  # fmt: skip
@@ -136,10 +136,12 @@ def _shares(snapshot: Snapshot) -> None:
                 args=(snapshot, f"share_names_{shares}", f"share_by_{shares}"),
             )  # fmt: skip
         st.caption(
-            f"It is divided {_SPLITS[shares.split]}. Clear the names to give everybody "
-            "the whole queue."
+            (
+                f"The queue is divided {_SPLITS[shares.split]}. Clear the names to give everybody "
+                "the whole queue."
+            )
             if shares
-            else "It is not divided: everybody has the whole queue."
+            else "The queue is not divided; everybody has all of it."
         )
 
 
@@ -147,7 +149,11 @@ def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
     names = tuple(dict.fromkeys(one.strip() for one in st.session_state[names_key].split(",")))
     people = tuple(name for name in names if name)
     shares = review.Shares(people, st.session_state[by_key]) if people else None
-    text = f"The queue is divided among {', '.join(people)}" if people else "Everybody has all"
+    text = (
+        f"The queue is divided among {', '.join(people)}"
+        if people
+        else "Everybody has the whole queue"
+    )
     decision_buttons.attempt(lambda: review.divide(snapshot, shares), text)
 
 
@@ -162,9 +168,9 @@ def _progress(snapshot: Snapshot) -> None:
     active_counts = Counter(one.reviewer for one in active(log) if one.action != "note")
     columns: Columns[str] = [
         Column("who", str),
-        Column("waiting in the own share", waiting.__getitem__),
+        Column("waiting in own share", waiting.__getitem__),
         Column("decisions made", counts.__getitem__),
-        Column("of them standing", active_counts.__getitem__),
+        Column("of these in effect", active_counts.__getitem__),
         Column("last", lambda name: safe_text.clock(last.get(name, ""))),
     ]
     if names:
@@ -174,7 +180,7 @@ def _progress(snapshot: Snapshot) -> None:
 def _second_looks(snapshot: Snapshot) -> None:
     reviewer, log = page_frame.reviewer(), snapshot.log
     agreed = agreement(log)
-    st.markdown("**Second looks**: answer again what others decided, without seeing their answer.")
+    st.markdown("**Second looks**: decide again what others decided, without seeing their answer.")
     if agreed.looks:
         kappa = "not defined yet" if agreed.kappa is None else f"{agreed.kappa:.2f}"
         st.markdown(
@@ -188,8 +194,8 @@ def _second_looks(snapshot: Snapshot) -> None:
         _question(snapshot, questions[0], len(questions))
     else:
         st.caption(
-            f"Nothing left for {safe_text.untrusted(reviewer)}: you have looked at every decision "
-            "of others in this sample."
+            f"Nothing left for {safe_text.untrusted(reviewer)}: you have checked every "
+            "decision of others in this sample."
         )
     differing = disagreements(log)
     if differing:
@@ -209,7 +215,7 @@ def _second_looks(snapshot: Snapshot) -> None:
 def _question(snapshot: Snapshot, decision: Decision, remaining: int) -> None:
     tools = snapshot.analysis.catalog.by_id
     with st.container(border=True):
-        st.caption(f"{quantity(remaining, 'decision')} left to look at.")
+        st.caption(f"{quantity(remaining, 'decision')} left to check.")
         for tool in (tools[one] for one in decision.ids if one in tools):
             st.markdown(tool_parts.bullet(tool, 400))
         with st.container(horizontal=True):
@@ -217,7 +223,7 @@ def _question(snapshot: Snapshot, decision: Decision, remaining: int) -> None:
                 decision_buttons.record_button(
                     label,
                     partial(_look, snapshot, decision, one_job),
-                    "Your answer is kept. A second look changes no merge",
+                    "Your answer is saved. A second look does not change any merge",
                     key=f"look_{'same' if one_job else 'apart'}_{decision.seq}",
                 )
 

@@ -67,7 +67,7 @@ def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
     decision_buttons.record_button(
         f"Delete {profile.name}",
         lambda: profile_edits.delete(snapshot, profile, page_frame.reviewer()),
-        f"Profile deleted: {profile.name}; History takes it back",
+        f"Profile deleted: {profile.name}; undo this in History",
         key=f"delete_profile_{profile.name}_{profile.seq}",
         icon=":material/delete:",
         type="tertiary",

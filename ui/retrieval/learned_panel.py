@@ -27,9 +27,11 @@ _WAYS = {
 }
 _METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
 COSTS = {
-    "Usage": "A few seconds, and a search costs no more than by text.",
-    "Learned": "A minute or two for a thousand queries; with the refiner ten and more. A search "
-    "takes some milliseconds longer.",
+    "Usage": "Takes a few seconds. Searches cost no more than by text.",
+    "Learned": (
+        "Takes a minute or two for a thousand queries, with the refiner ten or more. Searches "
+        "take a few milliseconds longer."
+    ),
 }
 
 
@@ -48,12 +50,12 @@ def learned_panel(snapshot: Snapshot, title: str) -> None:
         view = None
     if view is None:
         st.info(
-            f"Nothing is learned yet, so tools are ranked by their text. {COSTS[title]}",
+            f"No model is trained yet, so tools are ranked by their text. {COSTS[title]}",
             icon=":material/school:",
         )
         _train(snapshot, title, "Train")
         return
-    with st.expander(f"What it gives: {_in_words(view.before)}", icon=":material/school:"):
+    with st.expander(f"Its gain: {_in_words(view.before)}", icon=":material/school:"):
         _figures(view)
         _train(snapshot, title, "Train again")
         st.button(
@@ -76,8 +78,8 @@ def _figures(view: TrainedView) -> None:
     questions = f" and {quantity(before.questions, 'question')}" if before.questions else ""
     st.caption(
         f"Trained on {quantity(before.queries, 'query')}{questions}; "
-        f"{before.size / 1_000_000:.1f} MB. The figures are of queries that were left out of "
-        f"training, {before.figures.queries:,} before the merge, with 95 % intervals."
+        f"{before.size / 1_000_000:.1f} MB. The figures are for queries that were left out of "
+        f"training ({before.figures.queries:,} before the merge), with 95 % intervals."
     )
     sides = {"before": view.before, **({"after": view.after} if view.after else {})}
     rows = [
@@ -86,24 +88,24 @@ def _figures(view: TrainedView) -> None:
         for way, m in side.figures.metrics.items()
     ]
     columns = [Column(name, itemgetter(name)) for name in rows[0]]
-    data_tables.draw(rows, columns, "What each ranking reaches on held-out queries")
+    data_tables.draw(rows, columns, "Results of each ranking on held-out queries")
     if idle := [name for name, side in sides.items() if not side.helps]:
         has_neither = len(idle) == len(sides)
         where = "" if has_neither else f" {idle[0]} the merge"
         more = "" if has_neither else (
-            " The other side is ranked by what was learned, so a tool may change its place for "
-            "that, and not for the merge."
+            " The other side uses the trained model, so a tool's place may change because of "
+                        "the model and not because of the merge."
         )  # fmt: skip
         st.warning(
-            f"Nothing that was learned clearly helps{where} on these queries, so tools are still "
-            f"ranked by their text{where}. More queries may change that.{more}",
+            f"The trained model does not clearly help{where} on these queries, so tools are "
+            f"still ranked by their text{where}. More queries may change that.{more}",
             icon=":material/info:",
         )
     stale = sum(side.stale for side in sides.values())
     if stale:
         st.warning(
-            f"{quantity(stale, 'tool')} changed or came since; they are ranked by their text until "
-            "you train again.",
+            f"{quantity(stale, 'tool')} changed or were added since; they are ranked by their "
+            "text until you train again.",
             icon=":material/update:",
         )
 
@@ -123,8 +125,8 @@ def _train(snapshot: Snapshot, title: str, label: str) -> None:
         key="train_model",
         on_click=_start,
         args=(snapshot, methods[method]),
-        help="All queries with known tools of this catalog's query sets, and the questions of its "
-        "accepted document variants.",
+        help="Uses all queries with known tools in this catalog's query sets, and the questions "
+        "of its accepted document variants.",
     )
     if not count:
         page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")

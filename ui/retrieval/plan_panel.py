@@ -200,8 +200,9 @@ def _ask_box(
             args=(snapshot, request),
         )
         st.markdown(
-            f"**{model}** was not asked about this request yet; until then the best of each job is "
-            f"taken. It reads about {tokens:,} tokens of tools, within the budget of Settings."
+            f"**{model}** has not been asked about this request yet; until then the best tool "
+            f"of each job is taken. Asking reads about {tokens:,} tokens of tools, within the "
+            "budget in Settings."
         )
 
 
@@ -220,8 +221,9 @@ def _figures(side: PlanSide) -> None:
     st.markdown(
         f"{served}**{quantity(len(plan.tool_ids), 'tool')}**, {side.tokens:,} tokens · "
         f"{quantity(plan.searches, 'ranking')}{questions} · {side.seconds * 1000:,.0f} ms",
-        help=f"{quantity(plan.tools_shown, 'tool')} with {side.tokens_shown:,} tokens are looked "
-        f"at over all jobs ({tokenizer().label}); an agent would get those of the plan.",
+        help=f"All jobs together look at {quantity(plan.tools_shown, 'tool')} with "
+        f"{side.tokens_shown:,} tokens ({tokenizer().label}); an agent would get only those "
+        "in the plan.",
     )
 
 

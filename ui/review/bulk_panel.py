@@ -190,7 +190,7 @@ def _settled(snapshot: Snapshot, listing: Listing) -> None:
     st.button(
         f"Send {which} back to review", key=f"bulk_back_{digest(seqs)[:12]}", disabled=not seqs,
         on_click=decision_buttons.undo, args=(snapshot, seqs,),
-        help="Takes the decisions back, the newest first; they stay in the history.",
+        help="Undoes the decisions, newest first; they stay in the history.",
     )  # fmt: skip
 
 
@@ -251,7 +251,7 @@ def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[
         )
         if last is not None:
             st.button(
-                "Take the last answer back", key=f"audit_back_{last.seq}",
+                "Undo the last answer", key=f"audit_back_{last.seq}",
                 on_click=decision_buttons.undo, args=(snapshot, (last.seq,),),
             )  # fmt: skip
 

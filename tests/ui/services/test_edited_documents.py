@@ -145,7 +145,7 @@ def test_a_blank_or_repeated_parameter_name_is_refused(draft, name):
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [('{"type":\n x}', "line 2, column 2"), ("[]", "no object"), ("[" * 100_000, "nested")],
+    [('{"type":\n x}', "line 2, column 2"), ("[]", "not an object"), ("[" * 100_000, "nested")],
 )
 def test_a_schema_that_cannot_be_read_says_where(text, told):
     with pytest.raises(DecisionError, match=told):

@@ -97,5 +97,5 @@ def test_a_merge_of_unknown_parameters_is_not_called_lossless(work, catalog_id):
     tools = [work.snapshot(catalog_id).catalog.by_id[member] for member in cluster.members]
     assert all(one.holds for one in document_checks(cluster, tools)[1:3])
     silent = document_checks(cluster, [replace(tool, schema=None) for tool in tools])
-    unknown = f"the parameters of {', '.join(cluster.members)} are not known"
+    unknown = f"the parameters of {', '.join(cluster.members)} are unknown"
     assert [(one.holds, one.reason) for one in silent[1:3]] == [(False, unknown)] * 2

@@ -367,7 +367,7 @@ def take_back_button(snapshot: Snapshot, settled_cluster: SettledCluster | None)
         return
     decision = settled_cluster.decision
     st.button(
-        f"Take it back ({ACTIONS[decision.action].label.lower()} by {decision.reviewer})",
+        f"Undo it ({ACTIONS[decision.action].label.lower()} by {decision.reviewer})",
         key=f"take_back_{decision.seq}",
         type="primary",
         on_click=undo,
