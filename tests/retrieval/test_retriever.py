@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.fakes import WordEmbedder
+from toolscope_core.catalog.relabelling import with_members
 from toolscope_core.embedding.vector_cache import VectorCache
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
@@ -61,6 +63,31 @@ def test_a_server_named_in_the_request_brings_its_tool(open_retriever):
     twins = [Tool(f"{name}.find", "find", "Find a page.", server=name) for name in "ab"]
     named = [Tool("z", "find", "Find a page.", server="notion"), *twins]
     assert ids(open_retriever(named).search(ToolRequest("find a page in notion"), 1)) == ["z"]
+
+
+@pytest.mark.parametrize("assembly", ["blend", "top1"])
+def test_a_merged_tool_ranks_as_the_best_of_its_members(open_retriever, assembly):
+    outgoing = Tool("list_files", "list_files", TOOLS[2].description, schema=TOOLS[2].schema)
+    phi = {"get_weather": "list_files", "nameless": "list_files"}
+    tools = with_members((TOOLS[0], outgoing), Catalog(TOOLS), phi)
+    before, after = (open_retriever(some, assembly=assembly) for some in (TOOLS, tools))
+    assert after.ids == ("list_files", "send_mail") and len(after.vectors) == 2
+    for text in ("weather in my town", "a mail", "files of a folder", "get_weather"):
+        request = ToolRequest(text, ("the weather", "send a mail"))
+        ranking = [(phi.get(one.tool_id, one.tool_id), one.score) for one in before.search(request)]
+        expected = dict(reversed(ranking))
+        assert {one.tool_id: one.score for one in after.search(request)} == expected
+        assert ids(after.search(request)) == list(dict.fromkeys(name for name, _ in ranking))
+        assert len(after.search(request, 1)) == 1
+    assert after.text_scores([ToolRequest("weather")])[0].shape == (2,)
+
+
+def test_a_merged_tool_is_found_by_its_new_words_too(open_retriever):
+    outgoing = Tool("list_files", "browse", "Walk through the drawers.")
+    (merged,) = with_members([outgoing], Catalog(TOOLS[2:3]), {})
+    search = open_retriever([TOOLS[0], merged, TOOLS[3]])
+    for text in ("drawers", "browse", "files of a folder"):
+        assert ids(search.search(text, 1)) == ["list_files"]
 
 
 def test_the_best_tool_is_first_and_its_parts_are_told(open_retriever):

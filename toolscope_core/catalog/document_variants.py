@@ -15,7 +15,7 @@ from toolscope_core.files.json_lines import read_rows, rows_in
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergedTool, MergePlan
-from toolscope_core.model.tool import Augmentation, JsonObject, Tool
+from toolscope_core.model.tool import Augmentation, JsonObject, SubstituteTool, Tool
 
 MOST_QUESTIONS = 12
 """Of a merged tool: more would push the others out of what an encoder reads."""
@@ -60,14 +60,17 @@ def with_variants(
 ) -> tuple[Tool, ...]:
     """The tools with their variants. ``phi`` leads from the ids that ``variants`` has to those of
     the tools: one that took the place of several has its own expanded description, else that of the
-    first, and the questions of all in turn, at most ``MOST_QUESTIONS``.
+    first, and the questions of all in turn, at most ``MOST_QUESTIONS``; one that has its members
+    with it leaves them theirs.
     """
     former: dict[str, list[str]] = {}
     for old, new in sorted((phi or {}).items()):
         if new is not None:
             former.setdefault(new, []).append(old)
     return tuple(
-        replace(tool, augmentation=_joined([tool.id, *former.get(tool.id, ())], variants))
+        replace(tool, members=with_variants(tool.members, variants))
+        if isinstance(tool, SubstituteTool)
+        else replace(tool, augmentation=_joined([tool.id, *former.get(tool.id, ())], variants))
         for tool in tools
     )
 

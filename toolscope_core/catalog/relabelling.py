@@ -13,11 +13,11 @@ from toolscope_core.catalog.gone_names import GoneNames, called_names, gone_form
 from toolscope_core.catalog.sources import BUNDLE, why_unreadable
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.folders import read_file
-from toolscope_core.model.catalog import FormerName
-from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation
+from toolscope_core.model.catalog import Catalog, FormerName
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, Operation, grouped
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import Relabel, RelabelStatus
-from toolscope_core.model.tool import JsonObject, canonical_json
+from toolscope_core.model.tool import JsonObject, SubstituteTool, Tool, canonical_json
 
 _T = TypeVar("_T")
 _MOST_SAID = 200
@@ -123,6 +123,19 @@ def names_now(
     return [
         replace(one, tool_id=phi.get(one.tool_id) or "", maps=_longer(one, alphas)) for one in names
     ]
+
+
+def with_members(
+    tools: Iterable[Tool], catalog: Catalog, phi: Mapping[str, str | None]
+) -> tuple[Tool, ...]:
+    """The tools, each with those of the catalog that it takes the place of by ``phi``: a search
+    finds it by their words too.
+    """
+    former = grouped(catalog.tools, lambda tool: phi.get(tool.id, tool.id))
+    members = ((tool, tuple(former.get(tool.id, ()))) for tool in tools)
+    return tuple(
+        own[0] if own == (tool,) else SubstituteTool.of(tool, own) for tool, own in members
+    )
 
 
 def bundle_bytes(path: Path) -> bytes:

@@ -265,7 +265,7 @@ def _with_merge(
 ) -> EvaluationReport:
     """The report with the figures of a bundle's toolset beside those of its catalog."""
     catalog, merged = trial.catalog, Catalog(toolset.tools)
-    searcher = Searcher(merged, search, terminal.progress(), toolset.phi, catalog)
+    searcher = Searcher(merged, search, terminal.progress(), catalog)
     rankings_after = searcher.rankings(trial.queries)
     if search.servers:
         toolsets = trial.queries, catalog.tools, merged.tools, toolset.phi
@@ -324,7 +324,7 @@ def planned_sides(
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(original, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else original
-        searcher = Searcher(catalog, search, terminal.progress(), toolset.phi, original)
+        searcher = Searcher(catalog, search, terminal.progress(), original)
         plans = plans_of(searcher, searcher.requests(judged_queries), config)
         golds = [query.gold for query in query_sets.relabelled(judged_queries, toolset.phi)]
         figures = plan_figures(plans, golds, bench.tokens)

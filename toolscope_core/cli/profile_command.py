@@ -11,6 +11,7 @@ import typer
 
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.isolation import read_files
+from toolscope_core.catalog.relabelling import with_members
 from toolscope_core.cli import options
 from toolscope_core.cli.terminal import MOST_TOLD, command, progress, say
 from toolscope_core.cli.usage_command import counted_calls
@@ -55,7 +56,8 @@ class DecidedCatalog:
     @cached_property
     def retriever(self) -> Retriever:
         """The search of the toolset's tools."""
-        tools = [item.tool for item in self.plan.tools]
+        plan = self.plan
+        tools = with_members((item.tool for item in plan.tools), plan.catalog, plan.phi)
         return Retriever(tools, self.embedder, self.cache, progress=progress())
 
     @cached_property

@@ -1,6 +1,6 @@
 """The options of the commands that search, and a catalog searched so: for tools, or for servers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
@@ -16,7 +16,7 @@ from toolscope_core.evaluation import selection
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
-from toolscope_core.evaluation.query_sets import Query, read_queries, relabelled, with_ids
+from toolscope_core.evaluation.query_sets import Query, read_queries, with_ids
 from toolscope_core.evaluation.search_results import place_id
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.model.catalog import Catalog
@@ -302,8 +302,8 @@ def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog,
 
 
 class Searcher:
-    """A catalog searched as the options say; ``phi`` leads to it from the ids that queries name,
-    which are those of the catalog ``former``. Its texts are encoded on the workers of ``engine``.
+    """A catalog searched as the options say; queries name the tools of the catalog ``former``, of
+    which it is the merge, or its own. Its texts are encoded on the workers of ``engine``.
     """
 
     def __init__(
@@ -311,13 +311,12 @@ class Searcher:
         catalog: Catalog,
         options: SearchOptions,
         progress: Progress = silent,
-        phi: Mapping[str, str | None] | None = None,
         former: Catalog | None = None,
         engine: Engine = LOCAL,
     ) -> None:
         self.bench = Bench.of(catalog, options.searched.embedder)
         self.options, self._engine = options, engine
-        self.progress, self._phi, self._former = progress, phi, former
+        self.progress, self._former = progress, former or catalog
         self.costs: tuple[TaskCost, ...] = ()
         """What models that split or planned requests took."""
 
@@ -350,17 +349,13 @@ class Searcher:
         return model.alone() if model and self.options.knobs.as_in_paper == "tool2vec" else model
 
     def _trained(self) -> LearnedModel | None:
-        catalog, usage = self.bench.catalog, self.options.searched.usage
         if self.options.learned is not None:
-            model = read_model(self.options.learned)
-            if self._former is None or self._phi is None:
-                return model
-            return model.after_merge(self._former.tools, self._phi, catalog.tools)
-        if usage is None:
+            return read_model(self.options.learned)
+        if self.options.searched.usage is None:
             return None
-        queries = with_ids(read_queries(usage), (self._former or catalog).tools)
-        queries = relabelled(queries, self._phi) if self._phi else queries
-        return _usage_model(self.bench, queries, self.options.config, self.progress)
+        bench = replace(self.bench, catalog=self._former)
+        queries = with_ids(read_queries(self.options.searched.usage), self._former.tools)
+        return _usage_model(bench, queries, self.options.config, self.progress)
 
     def servers(self) -> ServerRetriever:
         """The search for servers. Raises ``ConfigError`` where no tool has one."""

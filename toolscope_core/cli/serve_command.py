@@ -19,6 +19,7 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     profiles_of_bundle,
     read_served_bundle,
+    searched_tools,
     words_of_servers,
 )
 from toolscope_core.mcp.gateway.http_transport import (
@@ -152,7 +153,7 @@ def serve(
         )
         for sentence in _beginning(merged, keys):
             say_error(f"profile {name}: {sentence}" if name else sentence)
-        finder = _finder(merged, settings) if search else None
+        finder = _finder(bundle, merged, settings) if search else None
         gateway = running.GatewayConfig(launches, limits, on_change, old_names, finder, say_error)
         bundles[profile_path(name)] = merged, gateway
     if not check:
@@ -280,6 +281,6 @@ def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
     return lines
 
 
-def _finder(bundle: ServedBundle, settings: Settings) -> running.Finder:
-    search = tool_search(bundle.catalog.tools, settings)
+def _finder(path: Path, bundle: ServedBundle, settings: Settings) -> running.Finder:
+    search = tool_search(searched_tools(path, bundle), settings)
     return lambda calls: ToolSearch(calls, search)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.relabelling import read_relabelling
+from toolscope_core.catalog.relabelling import read_relabelling, with_members
 from toolscope_core.catalog.sources import load_paths
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.files.archives import bundle_folder
@@ -21,6 +21,7 @@ from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import Augmentation, Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools, SearchSetup
+from toolscope_core.retrieval.retriever import searched_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Toolset:
     def version(self) -> str:
         """The same for toolsets of equal tools and maps, whatever their name."""
         parts = sorted((tool.id, tool.fingerprint) for tool in self.tools)
-        variants = sorted((t.id, repr(t.augmentation)) for t in self.tools if t.augmentation)
+        searched = (one for tool in self.tools for one in searched_as(tool))
+        variants = sorted((t.id, repr(t.augmentation)) for t in searched if t.augmentation)
         return digest(
             parts, variants, sorted(self.phi.items()), repr(sorted(self.arguments.items()))
         )
@@ -59,11 +61,10 @@ def as_it_is(catalog: Catalog, name: str = "as it is") -> Toolset:
 
 
 def of_plan(plan: MergePlan, name: str) -> Toolset:
-    """What the plan exports, with the variants that the tools of its catalog carry."""
+    """What the plan exports, searched by its members with the variants that they carry."""
     arguments = {one.tool_id: one for one in plan.arguments}
-    toolset = Toolset(name, tuple(item.tool for item in plan.tools), plan.phi, arguments)
-    variants = variants_of(plan.catalog)
-    return augmented(toolset, variants) if variants else toolset
+    tools = with_members((item.tool for item in plan.tools), plan.catalog, plan.phi)
+    return Toolset(name, tools, plan.phi, arguments)
 
 
 def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolset:
@@ -76,7 +77,8 @@ def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolse
             f"{file} does not cover {foreign[0]}; give a bundle that was made from this catalog"
         )
     merged = read_isolated(load_paths([folder]))
-    return Toolset(name, merged.tools, relabelling.phi, relabelling.arguments)
+    tools = with_members(merged.tools, catalog, relabelling.phi)
+    return Toolset(name, tools, relabelling.phi, relabelling.arguments)
 
 
 def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
@@ -86,12 +88,10 @@ def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
 
 
 def with_merged(catalog: Catalog, bundle: Path | None) -> list[Toolset]:
-    """The catalog itself and, where a bundle is given, its toolset, with the variants that the
-    catalog's tools carry. Raises as ``merged_toolset`` does.
-    """
+    """The catalog itself and, where a bundle is given, its toolset. Raises as that does."""
     toolsets = [as_it_is(catalog)]
     if bundle is not None:
-        toolsets.append(augmented(merged_toolset(bundle, catalog), variants_of(catalog)))
+        toolsets.append(merged_toolset(bundle, catalog))
     return toolsets
 
 

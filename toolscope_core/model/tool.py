@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 JsonObject = Mapping[str, Any]
@@ -126,6 +126,19 @@ class Tool:
         name, else nothing.
         """
         return self.server or ("" if self.id == self.name else self.id)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubstituteTool(Tool):
+    """A tool that takes the place of its ``members``, by whose words a search finds it too."""
+
+    members: tuple[Tool, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, tool: Tool, members: Iterable[Tool]) -> "SubstituteTool":
+        """The tool with its members."""
+        own = {item.name: getattr(tool, item.name) for item in fields(Tool) if item.init}
+        return cls(**own, members=tuple(members))
 
 
 def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:

@@ -9,15 +9,16 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.protocols import Embedder, PairScorer, Progress, silent
+from toolscope_core.model.protocols import Embedder, PairScorer, Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import SubstituteTool, Tool
 from toolscope_core.retrieval import assembly
 from toolscope_core.retrieval.assembly import NamedRows, ToolRequest, assembled, brought_by
 from toolscope_core.retrieval.documents import (
@@ -28,6 +29,7 @@ from toolscope_core.retrieval.documents import (
 )
 from toolscope_core.retrieval.index_files import Scores, SparseIndex
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
+from toolscope_core.wording.tool_text import tool_text
 
 SCORE_PARTS = ("dense", "sparse", "rerank", "learned")
 
@@ -55,9 +57,54 @@ class RankedTool:
         return max(zip(self.parts, SCORE_PARTS, strict=True), key=lambda one: one[0])[1]
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What is searched: the ``tools`` whose texts are read, and for each the place of the tool that
+    it stands for.
+    """
+
+    tools: tuple[Tool, ...]
+    owners: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool]) -> _Rows:
+        """One row for each tool. A merged one has a row for each member, so that none of their
+        words is lost, and its own where it says more.
+        """
+        rows = [(row, at) for at, tool in enumerate(tools) for row in searched_as(tool)]
+        return cls(tuple(row for row, _ in rows), np.array([at for _, at in rows], dtype=np.intp))
+
+    @property
+    def surplus(self) -> int:
+        """How many rows there are more than tools."""
+        return len(self.owners) - len(np.unique(self.owners))
+
+    def maxima(self, scores: Scores) -> Scores:
+        """For each tool the highest score of its rows, float32 of shape (tools,)."""
+        highest = np.full(len(self.owners) - self.surplus, -np.inf, np.float32)
+        np.maximum.at(highest, self.owners, scores)
+        return highest
+
+    def best(self, order: Sequence[int], k: int) -> list[int]:
+        """The first row of each tool, for the first k tools."""
+        first = {self.owners[row]: row for row in reversed(order)}
+        return [row for row in order if first[self.owners[row]] == row][:k]
+
+
+def searched_as(tool: Tool) -> tuple[Tool, ...]:
+    """The tools whose texts lead to a tool: those that it takes the place of, and itself where its
+    name or description has a word that they lack.
+    """
+    if not isinstance(tool, SubstituteTool):
+        return (tool,)
+    members = tuple(_by_id(tool.members))
+    words = {word for one in members for word in tool_document(one).full.casefold().split()}
+    return members if words.issuperset(tool_text(tool).casefold().split()) else (*members, tool)
+
+
 class Retriever(DocumentSearch):
     """The tools of a catalog, ready to be searched; by default with the bundled encoder and the
-    user's cache. Raises as ``DocumentSearch`` does.
+    user's cache. A merged tool ranks as the best of its members. Raises as ``DocumentSearch`` does.
     """
 
     def __init__(
@@ -70,15 +117,16 @@ class Retriever(DocumentSearch):
         progress: Progress = silent,
     ) -> None:
         self._tools = _by_id(tools)
+        self._rows = _Rows.of(self._tools)
         super().__init__(
-            _documents(self._tools),
+            _documents(self._rows.tools),
             embedder or MiniLmEmbedder(),
             cache or VectorCache(read_environment().cache_dir),
             config or RetrievalConfig(),
             scorer,
             progress,
         )
-        self._by_name = assembly.NamedRows(tool.name for tool in self._tools)
+        self._by_name = assembly.NamedRows(tool.name for tool in self._rows.tools)
         self._learned: assembly.LearnedRanking | None = None
         self._learned_scorer: assembly.LearnedScorer | None = None
 
@@ -87,9 +135,11 @@ class Retriever(DocumentSearch):
         toolset that is looked at once.
         """
         own = _by_id(tools)
-        other = self.over_documents(_documents(own))
-        other._tools, other._by_name = own, assembly.NamedRows(tool.name for tool in own)
-        other._learned_scorer = self._learned.over(other._tools) if self._learned else None
+        rows = _Rows.of(own)
+        other = self.over_documents(_documents(rows.tools))
+        other._tools, other._rows = own, rows
+        other._by_name = assembly.NamedRows(tool.name for tool in rows.tools)
+        other._learned_scorer = self._learned.over(rows.tools) if self._learned else None
         return other
 
     def with_learned(self, model: assembly.LearnedRanking | None) -> Retriever:
@@ -103,13 +153,13 @@ class Retriever(DocumentSearch):
             )
         other = copy(self)
         other._learned = model
-        other._learned_scorer = model.over(self._tools) if model else None
+        other._learned_scorer = model.over(self._rows.tools) if model else None
         return other
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Of the tools, sorted."""
-        return tuple(one.id for one in self.documents)
+        return tuple(tool.id for tool in self._tools)
 
     def search(self, request: assembly.ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
@@ -130,13 +180,14 @@ class Retriever(DocumentSearch):
     def _ranking(
         self, request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
     ) -> tuple[RankedTool, ...]:
-        scores = [one.scores for one in by_text]
-        order, final = assembly.assembled(request, scores, k, self.config)
+        scores, most = [one.scores for one in by_text], k + self._rows.surplus
+        order, final = assembly.assembled(request, scores, most, self.config)
         share = self._share(request)
         if share is not None:
             final = share.scores(final.clip(0.0))
-            order = assembly.best_first(final, k)
+            order = assembly.best_first(final, most)
         order, final = self._by_name.first(request.text, order, final)
+        order = self._rows.best(order, k)
         places = (self._place(request, row, float(final[row]), by_text) for row in order)
         if share is None:
             return tuple(places)
@@ -152,10 +203,23 @@ class Retriever(DocumentSearch):
             request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
         ) -> tuple[Scores, ...]:
             _, final = assembly.assembled(request, [one.scores for one in by_text], k, self.config)
-            return (final.clip(0.0),)
+            return (self._rows.maxima(final.clip(0.0)),)
 
         ranked = self.each(requests, 1, all_scores)
         return tuple(one[0] if one else nothing for one in ranked)
+
+    @property
+    def vectors(self) -> Vectors:
+        """float32 of shape (n, d), in the order of ``ids``; of a merged tool its rows' mean."""
+        rows, owners = super().vectors, self._rows.owners
+        means = np.zeros((len(self.ids), rows.shape[1]), dtype=np.float32)
+        np.add.at(means, owners, rows / np.bincount(owners)[owners][:, None])
+        return means
+
+    def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
+        """For each text the dense and the sparse scores of all tools, before any rerank."""
+        maxima = self._rows.maxima
+        return [(maxima(dense), maxima(sparse)) for dense, sparse in super().base_scores(texts)]
 
     def _share(self, request: assembly.ToolRequest) -> assembly.LearnedShare | None:
         if self._learned_scorer is None:
@@ -172,7 +236,7 @@ class Retriever(DocumentSearch):
             for part in range(3)
         )
         return RankedTool(
-            tool_id=self.documents[row].id,
+            tool_id=self._tools[self._rows.owners[row]].id,
             score=score,
             dense=float(by_text[at].dense[row]),
             sparse=float(by_text[at].sparse[row]),

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.vector_cache import text_key
 from toolscope_core.evaluation.metrics import Gold, ndcg, recall
-from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import FirstStageName
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Augmentation, JsonObject, Tool
@@ -194,8 +193,7 @@ class LearnedModel:
     their texts, where candidates are taken by these (``first`` is *description*), or the refiner
     reads them (``reads_described``); ``evidence`` is how many queries each has, (m,).
     ``variants`` are the document variants that it was trained with: the tools are searched with
-    them. ``about`` has what it was trained on and what it reached on held-out queries. ``members``
-    are the fingerprints of what became one tool, by that tool's.
+    them. ``about`` has what it was trained on and what it reached on held-out queries.
     """
 
     method: str
@@ -214,20 +212,6 @@ class LearnedModel:
     reads_described: bool = False
     variants: Mapping[str, Augmentation] = field(default_factory=dict)
     about: JsonObject = field(default_factory=dict)
-    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def after_merge(
-        self, former: Sequence[Tool], phi: Mapping[str, str | None], merged: Sequence[Tool]
-    ) -> LearnedModel:
-        """The model for the toolset that ``phi`` leads to: a merged tool scores as the best of its
-        members, with what was learned about all of them.
-        """
-        became = grouped(former, lambda tool: phi.get(tool.id, tool.id))
-        members = {
-            one.fingerprint: tuple(dict.fromkeys(old.fingerprint for old in became.get(one.id, ())))
-            for one in merged
-        }
-        return replace(self, members=members)
 
     def alone(self) -> LearnedModel:
         """The model as the paper searches: by the last of its stages, without the tools' texts; a
@@ -241,11 +225,8 @@ class LearnedModel:
         """See ``retrieval.learned_scores.LearnedRanking``."""
         by_count = np.argsort(self.usage.counts, kind="stable").tolist()
         row = {self.fingerprints[at]: at for at in by_count}  # of exact copies the most used
-        own = [self.members.get(tool.fingerprint) or (tool.fingerprint,) for tool in tools]
-        rows = np.full((len(own), max(map(len, own), default=1)), -1, dtype=np.intp)
-        for at, fingerprints in enumerate(own):
-            rows[at, : len(fingerprints)] = [row.get(one, -1) for one in fingerprints]
-        return ModelScorer(self, rows)
+        rows = [row.get(tool.fingerprint, -1) for tool in tools]
+        return ModelScorer(self, np.array(rows, dtype=np.intp))
 
     def variants_of(self, tools: Sequence[Tool]) -> dict[str, Augmentation]:
         """The variants that it was trained with, of those tools that are as they were."""
@@ -308,9 +289,7 @@ def refined_scores(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelScorer:
-    """A model over one toolset of n tools; ``rows`` of shape (n, most members) has for each tool
-    its members' rows in the model, -1 for none.
-    """
+    """A model over n tools; ``rows`` of shape (n,) are their rows in the model, -1 for none."""
 
     model: LearnedModel
     rows: NDArray[np.intp]
@@ -318,15 +297,12 @@ class ModelScorer:
     @property
     def evidence(self) -> _Floats:
         """How many queries each tool was learned from, see ``TrainingQueries.evidence``."""
-        own: _Floats = np.append(self.model.evidence, np.float32(0))[self.rows].sum(axis=1)
+        own: _Floats = np.append(self.model.evidence, np.float32(0))[self.rows]
         return own
 
     def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:
         """See ``retrieval.learned_scores.LearnedScorer``."""
         learned = self.model.learned(request, vectors)
         nothing = np.zeros(1, dtype=np.float32)
-        own = {
-            name: np.concatenate([one, nothing])[self.rows].max(axis=1)
-            for name, one in learned.items()
-        }
+        own = {name: np.concatenate([one, nothing])[self.rows] for name, one in learned.items()}
         return self.model.blend.share(own, self.evidence)

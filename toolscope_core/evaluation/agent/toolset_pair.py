@@ -19,6 +19,7 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     read_served_bundle,
     read_unmerged_bundle,
+    searched_tools,
 )
 from toolscope_core.mcp.gateway.routing import OldName, Search
 from toolscope_core.mcp.servers.launches import launches_of
@@ -127,6 +128,8 @@ def read_toolset_pair(
     take; else as ``read_served_bundle``.
     """
     before, after = read_unmerged_bundle(bundle), read_served_bundle(bundle)
+    searched = replace(after.catalog, tools=searched_tools(bundle, after))
+    after = replace(after, catalog=searched)
     sides = {AS_IT_IS: before, _MERGED: after}
     bundles = {name: one for name, one in sides.items() if side in (None, name)}
     most = target_named(TARGET).rules.most_tools

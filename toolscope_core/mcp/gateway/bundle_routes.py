@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from toolscope_core.catalog.readers import read_catalog
-from toolscope_core.catalog.relabelling import bundle_bytes, bundle_value, read_relabelling
+from toolscope_core.catalog.relabelling import (
+    bundle_bytes,
+    bundle_value,
+    read_relabelling,
+    with_members,
+)
 from toolscope_core.catalog.scan.hidden import cleaned, visible
 from toolscope_core.catalog.scan.scanner import ToolNames, with_own_words
 from toolscope_core.catalog.shards import join
@@ -18,7 +23,7 @@ from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTabl
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.tool import JsonObject, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,15 @@ def profiles_of_bundle(path: Path) -> tuple[str, ...]:
     """The names of the profiles in a bundle, sorted. Raises as ``read_served_bundle``."""
     with bundle_folder(path) as folder:
         return tuple(_profiles(folder))
+
+
+def searched_tools(path: Path, bundle: ServedBundle) -> tuple[Tool, ...]:
+    """The tools of what was read of the bundle at ``path``, as a search reads them: with those that
+    they take the place of. Raises as ``read_served_bundle``.
+    """
+    with bundle_folder(path) as folder:
+        phi = read_relabelling(folder).phi
+        return with_members(bundle.catalog.tools, _catalog(folder, "original.json"), phi)
 
 
 def read_unmerged_bundle(path: Path) -> ServedBundle:

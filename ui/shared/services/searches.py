@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.catalog.relabelling import with_members
 from toolscope_core.evaluation import search_results
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.metrics import Gold
@@ -188,7 +189,8 @@ def _catalogs(
 ) -> tuple[Catalog, Catalog]:
     """The catalog as it is, and as the merge leaves it, both with variants where they are read."""
     plan, before = _plan(snapshot, accept), snapshot.analysis.catalog
-    after = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
+    merged = with_members((item.tool for item in plan.tools), before, plan.phi)
+    after = replace(plan.catalog, tools=merged)
     variants = reviewed_variants.accepted_variants(snapshot) if with_written else {}
     if not variants:
         return before, after
