@@ -24,6 +24,7 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.tool import SubstituteTool
 from toolscope_core.store.stored_state import Stamps
 from ui.shared import data_tables, safe_text
 from ui.shared.data_tables import Column
@@ -117,7 +118,8 @@ def merge(snapshot: Snapshot, cluster: Cluster) -> ToolsetChange:
     """The merge of a cluster, whoever accepted it."""
     tools = snapshot.analysis.catalog.by_id
     merged = documented(tools[cluster.canonical], cluster.document)
-    return ToolsetChange(cluster.members, (merged,))
+    members = [tools[one] for one in cluster.members]
+    return ToolsetChange(cluster.members, (SubstituteTool.of(merged, members),))
 
 
 def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> ToolsetChange:
