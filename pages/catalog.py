@@ -4,10 +4,11 @@ import streamlit as st
 
 from ui.catalog.add_panel import add_panel, rename_delete_panel
 from ui.catalog.findability_panel import findability_panel
-from ui.catalog.listing_panel import findings_panel, servers_table
+from ui.catalog.listing_panel import findings_panel
 from ui.catalog.machine_panel import machine_panel
 from ui.catalog.overview_panel import overview_panel
 from ui.catalog.query_sets_panel import query_sets_panel
+from ui.catalog.servers_panel import servers_panel
 from ui.catalog.tools_panel import tools_panel
 from ui.catalog.usage_panel import usage_panel
 from ui.shared import page_frame
@@ -36,7 +37,7 @@ page_frame.draw_tabs(
     {
         "Overview": overview_panel,
         "Tools": tools_panel,
-        "Servers": servers_table,
+        "Servers": servers_panel,
         "Query sets": query_sets_panel,
         "Cannot be found": findability_panel,
         "Findings": findings_panel,

@@ -100,8 +100,7 @@ def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work
         assert shown_prices[label] == price(left), label
     assert len(set(shown_prices.values())) > 2
     off = server_advice.advice(work.snapshot(1)).switch_off
-    for gone in off:
-        server_advice.switch_off(work.snapshot(1), gone, "ann")
+    server_advice.switch_off(work.snapshot(1), off, "ann")
     left = [item.tool for item in work.snapshot(1).plan.tools]
     assert off and shown_prices["Servers switched off"] == price(left)
     assert f"As decided so far: {quantity(len(left), 'tool')}" in words(app.run())
@@ -279,6 +278,38 @@ def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     app.pills(key="kind").select("warn: Speaks to the model").run()
     assert len(shown(app)) == 2
     assert "2 of 5 findings" in words(app)
+
+
+def test_what_others_do_of_a_server_adds_up_and_its_lists_are_shown(monkeypatch, work):
+    app = open_page(monkeypatch, work, part="Servers")
+    table = shown(app)
+    assert len(table) and set(table["does"]) != {0}
+    assert list(table["does"] + table["perhaps"] + table["lost"]) == list(table["tools"])
+    row = table.loc[(table["does"] > 0) & (table["lost"] > 0)].iloc[0]
+    app = open_page(monkeypatch, work, part="Servers", server=row["name"])
+    for part in ("does", "lost"):
+        app.segmented_control(key=f"part_of_{row['name']}").set_value(part).run()
+        (lists,) = [one.value for one in app.dataframe if part in one.proto.alt]
+        assert len(lists) == row[part]
+
+
+def test_of_copies_of_one_server_one_is_chosen_and_the_others_go(monkeypatch, work):
+    names = ("red", "green", "blue")
+    copies = [
+        replace(tool, id=f"{server}/{tool.name}", server=server)
+        for server in names
+        for tool in (small_workspace.MAIL, small_workspace.FILES)
+    ]
+    record = small_workspace.add_analysed(work, "Copies", *copies)
+    link = next(one for one in open_page(monkeypatch, work, catalog="Copies").get("page_link")
+                if "3 copies" in one.proto.label)  # fmt: skip
+    app = open_page(monkeypatch, work, catalog="Copies", **dict(parse_qsl(link.proto.query_string)))
+    (kept,) = [box for box in app.selectbox if box.key and box.key.startswith("kept_")]
+    kept.select("green").run()
+    (switch,) = [one for one in app.button if one.label == "Switch the other 2 off"]
+    switch.click().run()
+    left = {item.tool.server for item in work.snapshot(record.id).plan.tools}
+    assert left == {"green"}
 
 
 def test_implied_servers_are_shown_renamed_split_and_dismissed(monkeypatch, work):

@@ -108,23 +108,27 @@ class Coverage:
         return f"{self.server} is switched off{others}"
 
     @property
+    def done(self) -> tuple[CoveredTool, ...]:
+        """The tools of which another surely takes every call, and nothing of it is lost."""
+        return tuple(one for one in self.served if not one.losses)
+
+    @property
+    def perhaps_done(self) -> tuple[CoveredTool, ...]:
+        """The tools of which that is not sure, or of whose calls something is lost or guessed."""
+        return tuple(one for one in self.served if one.losses)
+
+    @property
     def in_words(self) -> str:
-        """As in *switch off X: Y does the job of 19 of its 20 tools; −2,143 tokens; you lose
-        bulk_delete*.
+        """As in *Switch off X (20 tools, −2,143 tokens): Y does 16 of them, perhaps 3 more; lost: 1
+        (bulk_delete)*: the three numbers add up to its tools.
         """
-        names = [tool.rpartition("/")[2] for tool in self.lost_tools]
-        partly = sum(bool(one.losses) for one in self.served)
-        lost = [listed(f"`{name}`" for name in names)] if names else []
-        lost += [f"part of the job of {quantity(partly, 'tool')}"] if partly else []
-        of_tools = f"{len(self.served):,} of its {self.tools:,} tools"
-        of_tools = "its only tool" if self.tools == 1 else of_tools
-        perhaps = sum(UNSURE in one.losses for one in self.served)
-        of_tools += f" ({perhaps:,} perhaps)" if perhaps else ""
-        do = f"{'do' if self.others[1:] else 'does'} the job of {of_tools}"
-        who = f"{enumerated(self.others)} {do}" if self.served else "no other server does its job"
+        do = "do" if self.others[1:] else "does"
+        names = listed(f"`{tool.rpartition('/')[2]}`" for tool in self.lost_tools)
         return (
-            f"Switch off {self.server}: {who}; "
-            f"−{self.tokens:,} tokens; you lose {' and '.join(lost) or 'nothing'}."
+            f"Switch off {self.server} ({quantity(self.tools, 'tool')}, −{self.tokens:,} tokens): "
+            f"{enumerated(self.others) or 'no other server'} {do} {len(self.done):,} of them, "
+            f"perhaps {len(self.perhaps_done):,} more; lost: {len(self.lost_tools):,}"
+            f"{f' ({names})' if names else ''}."
         )
 
     def use_in_words(self, calls: Mapping[str, int]) -> str:

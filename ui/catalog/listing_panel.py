@@ -1,10 +1,9 @@
-"""What a catalog holds beside its tools: servers, findings, records that could not be read."""
+"""What a catalog holds beside its tools: implied servers, findings, records not read."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
-from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import Finding, ImpliedServer, Problem, worst_first
 from toolscope_core.model.decision import Decision
@@ -16,7 +15,7 @@ from ui.shared.data_tables import Column, Columns
 from ui.shared.kept import kept
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
-from ui.shared.tools import catalog_tables, tool_selection
+from ui.shared.tools import catalog_tables
 
 
 def implied_panel(snapshot: Snapshot) -> None:
@@ -90,28 +89,6 @@ def change(snapshot: Snapshot, ids: Sequence[str], owner: str, reviewer: str) ->
 PROBLEMS: Columns[Problem] = [Column("position"), Column("reason"), Column("raw")]
 SIGNS = {"block": "✕ block", "warn": "⚠ warn", "info": "ℹ info"}
 _ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:]"}
-
-
-def servers_table(snapshot: Snapshot) -> None:
-    """The servers with what they cost, and those that names imply."""
-    rows = catalog_tables.servers(snapshot)
-    if not rows:
-        st.info("The tools of this catalog do not name their servers.", icon=":material/dns:")
-        implied_panel(snapshot)
-        return
-    st.caption(
-        f"What does each server cost in every prompt? Tokens: {tokenizer().label}, as "
-        f"{snapshot.format}."
-    )
-    columns: Columns[catalog_tables.ServerRow] = [
-        Column("name", title="server", width=220, pinned=True),
-        tool_selection.server_column(snapshot, rows, lambda row: row.name, "select_server"),
-        Column("tools"),
-        Column("tokens", title="tokens ≈", format="localized"),
-        Column("description"),
-    ]
-    data_tables.draw(rows, columns, "Servers")
-    implied_panel(snapshot)
 
 
 def findings_panel(snapshot: Snapshot) -> None:

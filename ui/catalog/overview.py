@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from toolscope_core.catalog.formats.format_table import ADVISED, target_named
-from toolscope_core.catalog.formats.offered_names import shared_names
+from toolscope_core.catalog.formats.offered_names import repeated_names, shared_names
 from toolscope_core.catalog.formats.record_format import Rule
 from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_counts
 from toolscope_core.decisions.constraints import constraints
@@ -179,6 +179,8 @@ def export_steps(
     """
     for name in targets:
         target, rules = target_named(name), violation_counts(plan.tools, name, cache)
+        if rules["unique"]:  # a name counts once, as among the names on several servers
+            rules["unique"] = len(repeated_names((item.tool for item in plan.tools), target))
         refusals = [quantity(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         refusals += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
         if refusals:

@@ -299,14 +299,19 @@ def _servers_off(off: Sequence[Coverage]) -> None:
     if not off:
         st.caption("No server does most of another's work, so none can be switched off.")
         return
-    lost_tools = sum(len(one.lost_tools) for one in off)
     names = safe_text.untrusted(listed((one.server for one in off), _NAMED))
-    whose, have = ("its" if len(off) == 1 else "their"), ("has" if lost_tools == 1 else "have")
-    st.caption(
-        f"Switch off {names}, and change nothing else: {lost_tools:,} of {whose} tools {have} no "
-        "replacement."
+    done, perhaps, lost, tools = (
+        sum(map(len, counted))
+        for counted in zip(
+            *((one.done, one.perhaps_done, one.lost_tools, range(one.tools)) for one in off),
+            strict=True,
+        )
     )
-    page_frame.page_link("overlap", "Server against server", {"view": "Heatmap"})
+    st.caption(
+        f"Switch off {names}, and change nothing else. Of {quantity(tools, 'tool')} others do "
+        f"{done:,}, perhaps {perhaps:,} more; lost: {lost:,}."
+    )
+    page_frame.page_link("catalog", "Server against server", server_advice_panel.CAN_GO)
 
 
 def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None) -> None:

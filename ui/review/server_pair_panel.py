@@ -129,7 +129,7 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
                 icon=":material/power_settings_new:",
                 help="One decision on all its tools: those of which the other server takes every "
                 "call are merged into it, the others are left out. Undo takes all of it back.",
-                on_click=decision_buttons.switch_server_off, args=(snapshot, one,),
+                on_click=decision_buttons.switch_servers_off, args=(snapshot, one,),
             )  # fmt: skip
     _account(snapshot, servers, pair)
 

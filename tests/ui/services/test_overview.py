@@ -33,7 +33,7 @@ def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalo
     texts = [step.text for step in export_steps(work.snapshot(catalog_id).plan, {})]
     assert texts[0].startswith("OpenAI chat") and texts[1].startswith("Anthropic")
     refused = [text.partition(": ")[2] for text in texts[:2]]
-    assert refused == ["4 repeated names, 1 schema", "4 repeated names"]
+    assert refused == ["3 repeated names, 1 schema", "3 repeated names"]
     many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
     record = small_workspace.add_analysed(work, "Many", *many)
     (only,) = export_steps(work.snapshot(record.id).plan, {})

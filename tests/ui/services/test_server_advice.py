@@ -76,7 +76,7 @@ def test_a_server_is_switched_off_as_one_batch(opened):
     gone = advice.coverage(i).of("alpha", ["beta"])
     assert gone.share == pytest.approx(2 / 3)
     before = work.snapshot(i).plan
-    made = advice.switch_off(i, gone, "ann")
+    made = advice.switch_off(i, [gone], "ann")
     plan = work.snapshot(i).plan
     assert not any(item.tool.server == "alpha" for item in plan.tools)
     became = {row.old_id: row.new_id for row in plan.relabels if row.server == "alpha"}

@@ -70,6 +70,15 @@ def wrong_names(
     return wrong
 
 
+def repeated_names(tools: Iterable[Tool], target: Target) -> frozenset[str]:
+    """The names, as targets compare them, that the target refuses since several tools have them."""
+    ordered = sorted(tools, key=lambda tool: tool.id)
+    wrong = wrong_names(ordered, target)
+    return frozenset(
+        comparable_name(tool.name) for tool in ordered if wrong.get(tool.id) == "unique"
+    )
+
+
 def unique_names(
     tools: Sequence[Tool], reserved: Iterable[str] = (), former: Sequence[FormerName] = ()
 ) -> dict[str, str]:

@@ -11,7 +11,7 @@ from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import enumerated, listed, quantity
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import batches, queue, shortcuts
 from ui.shared.services import review, server_advice, toolsets
@@ -217,12 +217,14 @@ def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: s
     _decide_each(snapshot, rows, f"Tools of {server} are kept in {{}} now")
 
 
-def switch_server_off(snapshot: Snapshot, server: Coverage) -> None:
-    """Let all tools of a server go, as one batch that can be undone."""
-    decisions = server_advice.switch_off(snapshot, server, page_frame.reviewer())
+def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
+    """Let all tools of these servers go, as one batch that can be undone."""
+    decisions = server_advice.switch_off(snapshot, servers, page_frame.reviewer())
     merges = quantity(sum(len(d.ids) - 1 for d in decisions if d.action == "accept"), "tool")
     omitted = sum(len(one.ids) for one in decisions if one.action == "omit")
-    text = f"{server.server} is switched off: {merges} merged into {' and '.join(server.others)}"
+    names, are = listed((one.server for one in servers), 3), "are" if servers[1:] else "is"
+    others = enumerated(sorted({other for one in servers for other in one.others}))
+    text = f"{names} {are} switched off: {merges} merged into {others}"
     _note_batch(f"{text}, {omitted} left out", decisions, ())
 
 

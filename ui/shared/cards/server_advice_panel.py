@@ -11,6 +11,11 @@ from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 
 _SHOWN = 5
+EVERY, ADVISED, TOGETHER = "All servers", "Can be switched off", "Can go together"
+"""Which servers the table on the Catalog page shows."""
+SERVERS = {"part": "Servers"}
+CAN_GO = SERVERS | {"servers_shown": ADVISED}
+"""Addresses of that table."""
 
 
 def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
@@ -25,15 +30,18 @@ def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
         if len(one.others) == 1:
             page_frame.page_link("review", text, server_pair_query(one.server, *one.others))
         else:
-            st.markdown(text)
+            page_frame.page_link("catalog", text, CAN_GO, server=one.server)
         for sentence in filter(None, (*one.keeps, server_advice.use_in_words(snapshot, one))):
             st.caption(safe_text.sentence(sentence))
     if (more := len(advised.switch_off) - limit) > 0:
-        page_frame.page_link("overlap", f"{more} more", {"view": "Heatmap"})
+        page_frame.page_link("catalog", f"{more} more", CAN_GO)
     if together := advised.needless_in_words:
-        st.caption(safe_text.sentence(together))
+        page_frame.page_link(
+            "catalog", safe_text.sentence(together), SERVERS, servers_shown=TOGETHER
+        )
     for group in advised.copies[:limit]:
-        st.caption(f"{len(group)} copies of one server: {safe_text.untrusted(listed(group))}")
+        text = f"Keep one of {len(group):,} copies: {safe_text.untrusted(listed(group))}"
+        page_frame.page_link("catalog", text, SERVERS, copies=group[0])
 
 
 def show_pair(one: str, other: str) -> NoReturn:

@@ -1,6 +1,6 @@
 """Server against server for the pages: coverage, advice, and switching a whole server off."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
@@ -48,6 +48,14 @@ def coverage(snapshot: Snapshot) -> ServerCoverage:
 def advice(snapshot: Snapshot) -> Advice:
     """The advice on all servers."""
     return advise(coverage(snapshot))
+
+
+@kept()
+def against_all(snapshot: Snapshot) -> tuple[Coverage, ...]:
+    """Of each server what all others together do of its work."""
+    servers = coverage(snapshot)
+    names = frozenset(servers.servers)
+    return tuple(servers.of(one, names - {one}) for one in servers.servers)
 
 
 def use_in_words(snapshot: Snapshot, one: Coverage) -> str:
@@ -135,24 +143,27 @@ def answer_account(
     review.undo_all(snapshot, reviewer, seqs)
 
 
-def switch_off(snapshot: Snapshot, coverage: Coverage, reviewer: str) -> tuple[Decision, ...]:
-    """Let all tools of a server go, as one batch: those that one of the ``others`` takes every
+def switch_off(
+    snapshot: Snapshot, servers: Sequence[Coverage], reviewer: str
+) -> tuple[Decision, ...]:
+    """Let all tools of the servers go, as one batch: those that one of the ``others`` takes every
     call of become merges with it, the rest is left out. Raises ``DecisionError`` as
     ``review.record`` does; what was decided until then stays.
     """
     catalog = snapshot.analysis.catalog
-    batch = {"batch": digest(reviewer, now(), coverage.server)[:12]}
+    batch = {"batch": digest(reviewer, now(), *(one.server for one in servers))[:12]}
     decisions: list[Decision] = []
     merged: set[str] = set()
-    for stays, members in merges_of([coverage], snapshot.plan.clusters):
+    for stays, members in merges_of(servers, snapshot.plan.clusters):
         detail = {**kept_by(stays), **batch}
         with suppress(DecisionError):  # people keep it apart, or in another merge: it goes
             decisions.append(review.say(snapshot, "accept", members, reviewer, detail))
             merged.update(members)
-    others = [t.id for t in catalog.tools if t.server == coverage.server and t.id not in merged]
-    if others:
-        detail = {"reason": coverage.why_off, **batch}
-        decisions.append(review.say(snapshot, "omit", others, reviewer, detail))
+    for one in servers:
+        others = [t.id for t in catalog.tools if t.server == one.server and t.id not in merged]
+        if others:
+            detail = {"reason": one.why_off, **batch}
+            decisions.append(review.say(snapshot, "omit", others, reviewer, detail))
     return tuple(decisions)
 
 
