@@ -33,11 +33,13 @@ choice = choices[label]
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox(
-        "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept"
-    )
+        "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept",
+        persist_state="session",
+    )  # fmt: skip
     gateway = st.toggle(
         "Include merges that need a gateway",
         key="gateway",
+        persist_state="session",
         help="One tool for the agent; `serve` passes its calls on to the servers.",
     )
     fix = st.toggle(

@@ -18,7 +18,8 @@ MAIL, FILES = "alpha/send_mail", "alpha/list_files"
 PAIR = pair_key(Pair.of(MAIL, "beta/send_mail"))
 PAGES = {
     "catalog": {"part": "Tools", "catalog_find": "mail", "on": "alpha", "band": "good"}
-    | {"state": "merged", "finding": "x", "add_from": "Pasted text"},
+    | {"state": "merged", "finding": "x", "add_from": "Pasted text"}
+    | {"servers_shown": "Can go together", "server": "alpha", "copies": "alpha"},
     "overlap": {
         "view": "Heatmap",
         **{
@@ -44,6 +45,7 @@ PAGES = {
     "export": {},
     "retrieval": {
         **{"q": "send a mail", "find": "plan", "corpus": "tools only", "merges": "all proposals"},
+        "merges_gateway": "true",
         **{"rerank": "off", "k": "3", "split": "false", "variants": "false", "ranking": "Usage"},
         **{"worker": "a model", "per_job": "2", "iterative": "false", "filter": "true"},
         **{"search": "as in ToolScope", "assembly": "the best of each part first"},
@@ -58,7 +60,8 @@ PAGES = {
             "knob": "x",
             "before": "original",
         },
-        **{"after": "all proposals", "evaluation_rerank": "off", "evaluation_split": "not at all"},
+        **{"after": "all proposals", "after_gateway": "true"},
+        **{"evaluation_rerank": "off", "evaluation_split": "not at all"},
         **{"outcome": "won", "x": "1"},
     },
     "history": {"history_part": "More", "decision": "1"},

@@ -91,7 +91,34 @@ def test_after_the_first_merge_what_is_accepted_is_measured(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
     review.decide(page.now, "accept", mails, "ann")
     page.open("evaluation")
-    assert page.at.selectbox(key="after").value == "accepted and safe"
+    assert page.at.selectbox(key="after").value == "accepted"
+
+
+def test_what_is_measured_at_first_is_what_export_has(page):
+    say_one_account(page.work, page.catalog_id)
+    page.open("export")
+    page.at.selectbox(key="accept").select("all").run()
+    page.at.toggle(key="gateway").set_value(True).run()
+    exported = page.at.metric[0].value.split()[-1]
+    page.at.switch_page("pages/evaluation.py").run()
+    assert page.at.selectbox(key="after").value == "all proposals"
+    assert page.at.toggle(key="after_gateway").value
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind("comparison")))
+    rows = page.tables("figure")[0]
+    assert dict(zip(rows["figure"], rows["after"], strict=True))["tools"] == exported
+
+
+def test_a_query_that_misses_is_named_with_its_places(page):
+    number = measure(page, after="all proposals")
+    whole = get_experiment(page.work.store, number).result
+    whole["queries"][1]["places_after"] = [1, None]
+    keep_result(page.work.store, number, whole, 1.0, is_done=True)
+    page.open("evaluation", outcome="missed")
+    page.at.segmented_control(key="outcome").set_value("missed").run()
+    (table,) = page.tables("missing")
+    row = table.iloc[0]
+    assert (row["id"], row["after"], row["missing"]) == ("b", "1, -", "gamma/send_mail")
 
 
 def test_confusions_are_a_table_of_pairs_and_a_matrix_of_what_is_found_instead(page):

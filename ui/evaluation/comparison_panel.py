@@ -145,6 +145,9 @@ NO_CALLS = (
     "No gold calls. With `calls` in the query set, ToolScope also measures how many of them "
     "still run after the merge."
 )
+_MISSED = "missed"
+"""The queries of which an answer is not found after the merge, whatever they were before."""
+_NAMED = 3
 _MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 
@@ -236,9 +239,28 @@ def _change_in_words(row: ComparedQuery) -> str:
     )
 
 
+def _missing(row: ComparedQuery) -> list[str]:
+    """The answers that are not among the first places after the merge."""
+    needs = zip(row.gold, row.places_after, strict=True)
+    return [" or ".join(need[:_NAMED]) for need, place in needs if place is None]
+
+
+def _places(places: Sequence[int | None]) -> str:
+    return ", ".join(str(place or "-") for place in places)
+
+
 QUERIES: Columns[ComparedQuery] = [
     Column("change", title="nDCG", format="%+.3f", width=80),
     Column("query", width=380),
+    Column(
+        "before",
+        lambda row: _places(row.places_before),
+        title="places before",
+        width=95,
+        help="Where its answers stand, in their order; - is not among the first 10.",
+    ),
+    Column("after", lambda row: _places(row.places_after), title="after", width=75),
+    Column("missing", lambda row: ", ".join(_missing(row)), title="not found", width=200),
     Column(
         "moved",
         _change_in_words,
@@ -252,18 +274,21 @@ QUERIES: Columns[ComparedQuery] = [
 
 def _queries(snapshot: Snapshot, result: Comparison) -> None:
     """Every query, with where its answers stood and stand."""
+    missed = [one for one in result.queries if _missing(one)]
     counts = {outcome: result.count(outcome) for outcome in get_args(QueryOutcome)}
+    counts |= {_MISSED: len(missed)}
     change = st.segmented_control(
         "Outcome",
         list(counts),
-        default="lost" if counts["lost"] else "won",
+        default=next((one for one in ("lost", "won", _MISSED) if counts[one]), "won"),
         required=True,
         key="outcome",
         bind="query-params",
         format_func=lambda outcome: f"{outcome} ({counts[outcome]:,})",
         label_visibility="collapsed",
     )
-    rows = [one for one in result.queries if one.outcome == change]
+    is_missed = change == _MISSED
+    rows = missed if is_missed else [one for one in result.queries if one.outcome == change]
     rows.sort(key=lambda one: (-abs(one.change), one.id))
     if not rows:
         st.caption("None.")

@@ -12,7 +12,7 @@ from toolscope_core.model.search_configuration import SearchName
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.evaluations import SYNTHETIC, ExperimentKind, ExperimentRequest
-from ui.evaluation.measured_sides import POLICIES
+from ui.evaluation.measured_sides import WITH_GATEWAY
 from ui.shared import page_frame, safe_text
 from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
 from ui.shared.services import experiments
@@ -111,24 +111,27 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
     )
     knob: Knob = "threshold"
     before, after = ORIGINAL, "all proposals"
-    sides = measured_sides.names(snapshot)
+    sides = [one for one in measured_sides.names(snapshot) if one not in WITH_GATEWAY.values()]
     if kind == "sweep":
         knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
-            "Merges to apply", list(POLICIES), index=1, key="after", bind="query-params", width=190
-        )
+            "Merges to apply", list(WITH_GATEWAY), index=1, key="after", bind="query-params",
+            width=190,
+        )  # fmt: skip
     elif kind != "ablation":
         before = bar.selectbox("Toolset", sides, key="before", bind="query-params", width=155)
         after = bar.selectbox(
             "against",
             sides,
-            index=sides.index(measured_sides.first_merge(snapshot)),
+            index=sides.index(measured_sides.first_merge(snapshot, page_frame.exported_merges())),
             key="after",
             bind="query-params",
             width=165,
-            help="The proposed merges, the accepted or safe ones, or another toolset. Export "
-            "writes the accepted and safe ones by default.",
+            help="The merges that are proposed, those that are accepted or safe, or another "
+            "toolset. Export writes the accepted ones unless told otherwise.",
         )
+    if after in WITH_GATEWAY and page_frame.gateway_switch(bar, "after_gateway"):
+        after = WITH_GATEWAY[after]
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     rerank, alpha = "auto", None

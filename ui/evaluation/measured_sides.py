@@ -12,7 +12,7 @@ from toolscope_core.evaluation.sweeps import plan_at, values_of
 from toolscope_core.files.archives import bundle_files_in
 from toolscope_core.files.folders import put, unusable
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
@@ -75,13 +75,18 @@ class UploadedBundles:
         return self._folder / digest(name)[:16]
 
 
-POLICIES = {
-    "accepted": PlanConfig(accept="none"),
-    "accepted and safe": PlanConfig(accept="auto"),
-    "all proposals": PlanConfig(accept="all"),
-    "all, with gateway": PlanConfig(accept="all", gateway=True),
+WITH_GATEWAY = {
+    "accepted": "accepted, with gateway",
+    "accepted and safe": "accepted and safe, with gateway",
+    "all proposals": "all, with gateway",
 }
-"""Which merges are taken; only the last has those that need a gateway, as the paper always has."""
+"""What takes which merges, by its name without those that need a gateway the name with them."""
+_ACCEPTED: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
+POLICIES = {
+    name: PlanConfig(accept=accept, gateway=gateway)
+    for gateway, names in ((False, WITH_GATEWAY.keys()), (True, WITH_GATEWAY.values()))
+    for name, accept in zip(names, _ACCEPTED, strict=True)
+}
 AUGMENTED = "with variants"
 MERGED_AUGMENTED = "accepted and safe, with variants"
 _CONTROL = "with random words"
@@ -117,13 +122,15 @@ def names(snapshot: Snapshot) -> tuple[str, ...]:
     return (ORIGINAL, *POLICIES, *variant_sides, *learned, *uploaded)
 
 
-def first_merge(snapshot: Snapshot) -> str:
-    """What *as it is* is measured against at first: all that is proposed as long as nobody has
-    accepted any, then what would be exported.
+def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
+    """What *as it is* is measured against at first, without the merges that need a gateway: what
+    Export has, else all that is proposed as long as nobody has accepted any, then what is accepted.
     """
+    if exported is not None:
+        return next(name for name in WITH_GATEWAY if POLICIES[name].accept == exported.accept)
     decisions = review.active_decisions(snapshot)
     is_begun = any(one.action == "accept" for one in decisions)
-    return "accepted and safe" if is_begun else "all proposals"
+    return "accepted" if is_begun else "all proposals"
 
 
 def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:

@@ -27,7 +27,7 @@ from ui.shared.services.review import admission, make_decision
 from ui.shared.services.searches import Lookup
 from ui.shared.snapshot import Snapshot
 
-SEARCHED = Lookup("tools", accept=PlanConfig().accept, variants=False)
+SEARCHED = Lookup("tools", merges=PlanConfig(), variants=False)
 
 
 @kept()

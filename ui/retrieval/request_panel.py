@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from toolscope_core.model.configuration import AcceptPolicy
+from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.search_configuration import Corpus
 from toolscope_core.rps.planner import WORKER_K, PlannerConfig
 from ui.retrieval.learned_panel import TITLES, learned_panel
@@ -26,7 +26,8 @@ _CORPORA: dict[str, Corpus] = {
 PLAN = "plan"
 """What is found is a plan: the jobs of the request, and tools for each."""
 _KEYS = (
-    *"q find corpus merges rerank k split variants ranking worker per_job iterative filter".split(),
+    *"q find corpus merges merges_gateway rerank k split variants ranking".split(),
+    *"worker per_job iterative filter".split(),
     *search_settings_panel.SETTING_KEYS,
 )
 """Widgets, and their names in the address."""
@@ -75,7 +76,10 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     corpus: Corpus = "both"
     if corpus_kind == "servers":
         corpus = search_settings_panel.chosen_value(bar, "Search in", _CORPORA, "corpus", 165)
-    merges = search_settings_panel.chosen_value(bar, "Merges to apply", MERGES, "merges", 180)
+    exported = page_frame.exported_merges() or PlanConfig(accept="auto")
+    policies = dict(sorted(MERGES.items(), key=lambda one: one[1] != exported.accept))
+    accept = search_settings_panel.chosen_value(bar, "Merges to apply", policies, "merges", 180)
+    gateway = page_frame.gateway_switch(bar, "merges_gateway")
     rerank = search_settings_panel.chosen_value(
         bar,
         "Reranking",
@@ -140,7 +144,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         split,
         corpus_kind == "servers",
         search.config,
-        merges,
+        PlanConfig(accept=accept, gateway=gateway),
         variants,
         TITLES[ranking],
         is_alone=search.name == "tool2vec",

@@ -11,9 +11,11 @@ from typing import Literal, NoReturn
 from urllib.parse import unquote
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS, format_named
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.environment import (
     ApiKey,
     Settings,
@@ -192,6 +194,25 @@ def _rerun_through_app() -> NoReturn:
 def reviewer() -> str:
     """The name under which decisions are recorded; it tells people on one store apart."""
     return sign_in.name() or st.session_state.get("reviewer", "").strip() or _REVIEWER
+
+
+def exported_merges() -> PlanConfig | None:
+    """The merges that Export has chosen in this session; ``None`` where it was not opened yet."""
+    accept = st.session_state.get("accept")
+    gateway = bool(st.session_state.get("gateway"))
+    return None if accept is None else PlanConfig(accept=accept, gateway=gateway)
+
+
+def gateway_switch(place: DeltaGenerator, key: str) -> bool:
+    """Draw the switch that takes in merges that need a gateway; on where Export has it on."""
+    exported = exported_merges()
+    return place.toggle(
+        "Include merges that need a gateway",
+        exported is not None and exported.gateway,
+        key=key,
+        bind="query-params",
+        help="As on Export: what is measured here is exported only if that switch is on, too.",
+    )
 
 
 def analysed_snapshot() -> Snapshot:

@@ -12,7 +12,7 @@ from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, golds_of_both
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -54,7 +54,7 @@ class Lookup:
     split: bool = True
     servers: bool = False
     config: RetrievalConfig = field(default_factory=RetrievalConfig)
-    accept: AcceptPolicy = "auto"
+    merges: PlanConfig = field(default_factory=lambda: PlanConfig(accept="auto"))
     variants: bool = True
     ranking: Ranking = "text"
     is_alone: bool = False
@@ -101,7 +101,7 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
     if ready is None:
         return None
     request, *toolsets = ready
-    members = {item.tool.id: item.members for item in _plan(snapshot, lookup.accept).tools}
+    members = {item.tool.id: item.members for item in _plan(snapshot, lookup).tools}
     stand_for: tuple[dict[str, tuple[str, ...]], ...] = ({}, {} if lookup.servers else members)
     before, after = (
         _searched(one, request, lookup.k, own) for one, own in zip(toolsets, stand_for, strict=True)
@@ -127,7 +127,7 @@ def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]
     """What words alone find in the catalog as it is, place by place: at once, for the time in which
     the indexes are built. Raises ``JobError`` as ``look``.
     """
-    catalog, _ = _catalogs(snapshot, lookup.accept, lookup.variants)
+    catalog, _ = _catalogs(snapshot, lookup.merges, lookup.variants)
     places = ranked_by_words(catalog.tools, lookup.text, lookup.k)
     return [(catalog.by_id[place.tool_id], place) for place in places]
 
@@ -160,8 +160,8 @@ def _ready(
     # the first text loads the model, which is not the search's time
     snapshot.work.embedder.encode([lookup.text])
     query = loaded_queries.of_text(snapshot, lookup.text) or Query("", lookup.text)
-    old, new = _catalogs(snapshot, lookup.accept, lookup.variants)
-    phi = _plan(snapshot, lookup.accept).phi
+    old, new = _catalogs(snapshot, lookup.merges, lookup.variants)
+    phi = _plan(snapshot, lookup).phi
     (gold,), (new_gold,) = golds_of_both([query], old.tools, new.tools, phi, lookup.servers)
     toolsets = OpenToolset(old, before, gold), OpenToolset(new, after, new_gold)
     return _request(lookup, query), *toolsets
@@ -179,18 +179,17 @@ def bench(snapshot: Snapshot, catalog: Catalog | None = None) -> Bench:
     return Bench(catalog, work.embedder, work.vectors, work.catalogs.definition_tokens)
 
 
-def _plan(snapshot: Snapshot, accept: AcceptPolicy) -> MergePlan:
-    return snapshot.plan_under(PlanConfig(accept=accept))
+def _plan(snapshot: Snapshot, lookup: Lookup) -> MergePlan:
+    return snapshot.plan_under(lookup.merges)
 
 
 @kept()
 def _catalogs(
-    snapshot: Snapshot, accept: AcceptPolicy, with_written: bool
+    snapshot: Snapshot, config: PlanConfig, with_written: bool
 ) -> tuple[Catalog, Catalog]:
     """The catalog as it is, and as the merge leaves it, both with variants where they are read."""
-    plan, before = _plan(snapshot, accept), snapshot.analysis.catalog
-    merged = with_members((item.tool for item in plan.tools), before, plan.phi)
-    after = replace(plan.catalog, tools=merged)
+    plan, before = snapshot.plan_under(config), snapshot.analysis.catalog
+    after = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
     variants = reviewed_variants.accepted_variants(snapshot) if with_written else {}
     if not variants:
         return before, after
@@ -212,7 +211,7 @@ def _retrievers(
     snapshot: Snapshot, lookup: Lookup, progress: Progress
 ) -> tuple[AnyRetriever, AnyRetriever]:
     """Those of the catalog as it is and as the merge leaves it. Raises what ``progress`` raises."""
-    before, after = _catalogs(snapshot, lookup.accept, lookup.variants)
+    before, after = _catalogs(snapshot, lookup.merges, lookup.variants)
     return (
         _retriever(snapshot, lookup, before, "before", progress),
         _retriever(snapshot, lookup, after, "after", progress),
