@@ -31,7 +31,7 @@ def servers(attic):
 
 def test_a_profile_is_made_from_requests_and_shown(here):
     assert f"  2  {MAIL}: 2 served, 86 tokens" in here
-    assert "requests served: 0.667" in here
+    assert "tools for 2 of 3 requests" in here
     assert "not served: Water the plants" in here
     assert "recall@1: whole toolset" in here
     listed = run("profile", "tools.json", "--decisions", "d.jsonl").stdout

@@ -64,6 +64,14 @@ def test_a_budget_is_kept_and_what_does_not_fit_is_named():
     assert smallest_cover((), {"a": 1}).ids == ()
 
 
+@pytest.mark.parametrize(("price", "ids"), [(12, ("b2", "b1")), (40, ("a1", "b2"))])
+def test_one_server_serves_where_two_would_hardly_be_cheaper(price, ids):
+    all_intents, tokens = intents([("a1", "b1")], [("b2",)]), {"a1": 10, "b1": price, "b2": 10}
+    servers = {one: one[0] for one in tokens}
+    assert smallest_cover(all_intents, tokens, None, servers).ids == ids
+    assert smallest_cover(all_intents, tokens, 21, servers).ids == ("a1", "b2")
+
+
 NEEDS = st.lists(st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=2), max_size=4)
 
 
@@ -112,7 +120,7 @@ def test_a_profile_is_measured_beside_the_whole_toolset(setup):
         Query("q2", "Delete a file", (frozenset({DELETE}),)),
     ]
     selection = chosen(plan, saved(catalog, ids=(READ, MAIL)))
-    first, *_, last = effect_lines(plan, selection, queries, ToolsetRanker(setup), Costs())
+    first, last = effect_lines(plan, selection, queries, ToolsetRanker(setup), Costs())
     assert re.match(r"recall@1: .* 1\.000 \[1\.000, 1\.000\], .* 0\.500 \[0\.000, 1\.0", first)
     assert "difference -0.500" in first
     assert "2 requests" in last

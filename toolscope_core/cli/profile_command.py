@@ -20,7 +20,6 @@ from toolscope_core.decisions.decision_lines import decision_lines, decision_of_
 from toolscope_core.decisions.log import admit
 from toolscope_core.decisions.profile_decisions import check_name
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import Query, queries_of, read_queries, with_ids
 from toolscope_core.files.json_lines import lines_of, write_whole
@@ -178,7 +177,8 @@ def _smallest_profile(
     """
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
     tokens = {tool.id: costs.of(tool, PROMPT_FORMATS[0]) for tool in tools}
-    cover, total = intent_cover.smallest_cover(intents, tokens, budget), 0
+    servers = {tool.id: tool.owner for tool in tools}
+    cover, total = intent_cover.smallest_cover(intents, tokens, budget, servers), 0
     for number, one in enumerate(cover.additions, 1):
         total += one.tokens
         say(f"{number:3}  {one.tool_id}: {one.intents:,} served, {total:,} tokens")
@@ -242,11 +242,8 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
         yield f"  {cell.actual} stands before {cell.expected}: {quantity(len(texts), 'request')}"
     if report.intents:
         served_intents = len(report.intents) - len(report.unserved)
-        rate = rate_text(served_intents, len(report.intents))
-        yield (
-            f"requests served: {rate}; for requests without answers, tools that a search or a "
-            "model chose count"
-        )
+        requests = quantity(len(report.intents), "request")
+        yield f"tools for {served_intents:,} of {requests}; without answers by a search or a model"
     yield from (f"not served: {one.text}" for one in report.unserved)
     yield from (f"perhaps no tool does this: {i.text}" for i in report.intents if i.is_doubtful)
     if report.unasked:

@@ -1,16 +1,18 @@
 """The smallest set of tools for what an agent has to do, and which of its requests a set serves.
 
 Weighted set cover, greedily by what a tool serves for its tokens (Chvátal 1979), then without the
-tools that later ones made superfluous.
+tools that later ones made superfluous, and without servers in whose place others can stand.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS, profile_detail
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.evaluation.search_results import doubt
 from toolscope_core.evaluation.selection import jobs_of
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.profile import Profile, ProfileTool
 from toolscope_core.model.tool import JsonObject
@@ -19,6 +21,8 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
 
+_DEARER = 1.25
+"""So many times the tokens a set may take that does with a server less."""
 PER_JOB = 3
 """So many tools of each job: of the example's 26 queries these serve 20, one alone 13."""
 
@@ -69,16 +73,51 @@ class Cover:
 
 
 def smallest_cover(
-    intents: Sequence[Intent], tokens: Mapping[str, int], budget: int | None = None
+    intents: Sequence[Intent],
+    tokens: Mapping[str, int],
+    budget: int | None = None,
+    servers: Mapping[str, str] = MappingProxyType({}),
 ) -> Cover:
     """The tools that serve the needs of all intents, as far as there are any and their ``tokens``,
-    by id, stay within the ``budget``. Equal tools are taken in the order of their ids.
+    by id, stay within the ``budget``. Equal tools are taken in the order of their ids. Of the
+    ``servers``, by tool id, none is there for what tools of the others serve for a quarter more.
     """
-    cover: list[str] = []
     room = sum(tokens.values()) if budget is None else budget
+    cover = _filled(intents, [], tokens, room)
+
+    def price(ids: Iterable[str]) -> int:
+        return sum(tokens[one] for one in ids)
+
+    def owner(tool_id: str) -> str:
+        return servers.get(tool_id, "")
+
+    prices = {server: price(ids) for server, ids in grouped(cover, owner).items()}
+    for server in sorted(prices, key=lambda one: (prices[one], one)):
+        others = set(map(owner, cover)) - {server}
+        on_others = {one: cost for one, cost in tokens.items() if owner(one) in others}
+        kept = [one for one in cover if one in on_others]
+        trial = _filled(intents, kept, on_others, room - price(kept))
+        is_whole = all(_rest_serves(intent, trial, cover) for intent in intents)
+        if others and is_whole and price(trial) <= _DEARER * price(cover):
+            cover = trial
+    steps = [cover[: place + 1] for place in range(len(cover))]
+    additions = tuple(
+        Addition(ids[-1], tokens[ids[-1]], sum(one.is_served_by(ids) for one in intents))
+        for ids in steps
+    )
+    return Cover(tuple(intents), additions, tuple(sorted(_gains(intents, cover))))
+
+
+def _filled(
+    intents: Sequence[Intent], taken: Sequence[str], tokens: Mapping[str, int], room: int
+) -> list[str]:
+    """The tools that are ``taken``, and those of ``tokens`` that serve what is open, without those
+    that others make superfluous.
+    """
+    cover = [*taken]
     while True:
         gains = _gains(intents, cover)
-        fitting = [one for one in gains if tokens[one] <= room]
+        fitting = [one for one in gains if one in tokens and tokens[one] <= room]
         if not fitting:
             break
         best = min(fitting, key=lambda one: (-gains[one] / max(1, tokens[one]), one))
@@ -88,12 +127,7 @@ def smallest_cover(
         rest = [other for other in cover if other != one]
         if all(_rest_serves(intent, rest, cover) for intent in intents):
             cover = rest
-    steps = [cover[: place + 1] for place in range(len(cover))]
-    additions = tuple(
-        Addition(ids[-1], tokens[ids[-1]], sum(one.is_served_by(ids) for one in intents))
-        for ids in steps
-    )
-    return Cover(tuple(intents), additions, tuple(sorted(_gains(intents, cover))))
+    return cover
 
 
 def _rest_serves(intent: Intent, rest: Collection[str], cover: Collection[str]) -> bool:

@@ -44,10 +44,12 @@ def effect_lines(
     plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker, costs: Costs
 ) -> list[str]:
     """The recall of the queries that have answers, on the whole toolset and on the profile, and the
-    paired difference, each with its interval; a line for each cut-off. Empty where none has any.
+    paired difference, each with its interval; a line for each cut-off below the number of the
+    profile's tools, as more find all of them. Empty where none has any answer.
     """
     if not toolset.tools or not any(one.gold for one in queries):
         return []
+    of_few = {f"recall@{cutoff}" for cutoff in _CUTOFFS if cutoff < len(toolset.tools)}
     trial = Trial.of(plan.catalog, queries, request_of("rules"), _CUTOFFS)
     before, after = (
         of_rankings(
@@ -62,7 +64,7 @@ def effect_lines(
     lines = [
         f"{own.name}: whole toolset {whole}, profile {text}, difference {change}"
         for old, own in zip(before.rows, after.rows, strict=True)
-        if own.metric == "recall"
+        if own.name in of_few
         for whole, text, change in [
             [
                 interval_text(one.mean, one.low, one.high)

@@ -8,7 +8,6 @@ from itertools import accumulate
 import plotly.graph_objects as go
 import streamlit as st
 
-from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.merging.former_names import served_names
 from toolscope_core.model.configuration import PlanConfig
@@ -153,10 +152,12 @@ def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
 def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
     served = cover.additions[-1].intents if cover.additions else 0
     total = sum(one.tokens for one in cover.additions)
+    unasked = len(intent_cover.not_asked_for(cover.intents, names))
     st.markdown(
-        f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens.** Requests served: "
-        f"{rate_text(served, len(cover.intents))}. Nobody asks for the other "
-        f"{quantity(len(intent_cover.not_asked_for(cover.intents, names)), 'tool')} of the toolset."
+        f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens**: tools for {served:,} of "
+        f"{quantity(len(cover.intents), 'request')}. Of the {quantity(len(names), 'tool')} of the "
+        f"toolset {len(names) - len(cover.ids) - unasked:,} more could do the same, and nobody "
+        f"asks for {unasked:,}."
     )
     intents_table(cover.intents, cover.ids, names)
     picture(

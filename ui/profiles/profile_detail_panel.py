@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS
-from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.former_names import served_names
 from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.configuration import PlanConfig
@@ -85,7 +84,9 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
     if profile.intents and (result := _report(snapshot, toolset)):
         report, effect = result
         served = len(report.intents) - len(report.unserved)
-        st.markdown(f"Requests served: **{rate_text(served, len(report.intents))}**.")
+        st.markdown(
+            f"It has tools for **{served:,} of {quantity(len(report.intents), 'request')}**."
+        )
         tools = [item.tool for item in toolset.tools]
         plan = snapshot.plan
         names = served_names(exports.exported_plan(snapshot, PlanConfig()), tools)

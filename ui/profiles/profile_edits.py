@@ -107,7 +107,8 @@ def cover(
                 queries, plan, retriever, per_job or intent_cover.PER_JOB, one_is_enough=False
             )
         )
-        return intent_cover.smallest_cover(intents, costs, budget)
+        owners = {item.tool.id: item.tool.owner for item in plan.tools}
+        return intent_cover.smallest_cover(intents, costs, budget, owners)
 
     runs = judging.runs(snapshot) if asker else ()
     as_of = (asker and asker.name, *((one.id, one.ended_at) for one in runs))
