@@ -61,9 +61,10 @@ def targets() -> str:
 def _target_row(target: Target) -> str:
     rules = target.rules
     counted = f", with `{rules.prefix}` before it" if rules.prefix else ""
+    own = f", {rules.own_tools} of its own among them" if rules.own_tools else ""
     cells = (
         [target.title],
-        [f"at most {rules.most_tools}" if rules.most_tools else ""],
+        [f"at most {rules.most_tools}{own}" if rules.most_tools else ""],
         [
             f"`{rules.name_rule}`" if rules.name_rule else "",
             f"up to {rules.longest_name} characters{counted}" if rules.longest_name else "",

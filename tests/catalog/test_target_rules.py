@@ -113,7 +113,7 @@ def test_a_blocked_tool_gives_way_to_the_one_it_copies():
 
 def test_counts_lengths_and_parameters():
     many = [Tool(f"{n:03}", f"t{n}") for n in range(129)]
-    for target, most in (("openai-chat", 128), ("cursor", 80), ("vscode", 128)):
+    for target, most in (("openai-chat", 128), ("cursor", 80), ("vscode", 95)):
         ((_, rule, value, fix),) = told(many, target)
         assert (rule, value) == ("count", "129")
         assert fix.startswith(f"{-(-129 // most)} ")

@@ -348,7 +348,7 @@ def test_a_split_toolset_is_several_files_that_hold_every_tool_once(tmp_path):
     assert sizes == {"toolset-1.json": 120, "toolset-2.json": 90}
     assert listed[1]["servers"] == ["song", "sum", "tree"]
     sets = loaded(files, "clients/vscode.json")
-    assert [len(part["tools"]) for part in sets.values()] == [120, 90]
+    assert [len(part["tools"]) for part in sets.values()] == [90, 90, 30]
     write_folder(files.items(), tmp_path / "b")
     write_folder(files_of(analysis, config=DECIDED).items(), tmp_path / "b")
     assert not (tmp_path / "b" / "toolset-1.json").exists()

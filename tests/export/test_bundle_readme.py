@@ -49,6 +49,9 @@ def test_it_names_every_file_and_shows_a_call_for_each_map(merged, format):
     for name in set(FILES) - {"README.md"}:
         assert name in text
     entries = json.loads((bundle / "arguments.json").read_text("utf-8"))["maps"]
+    servers = json.loads((bundle / "arguments.json").read_text("utf-8"))["servers"]
+    assert {row["to"] for row in entries.values()} <= servers.keys()
+    assert all(new.startswith(f"{server}/") for new, server in servers.items())
     moved = [old for old, row in entries.items() if row["to"] != old]
     assert len(moved) > 3
     for old in moved:

@@ -111,7 +111,7 @@ def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
     small_workspace.add_analysed(work, "Many", *many)
     app = open_page(monkeypatch, work, catalog="Many")
     assert words(app).count("Cursor: 1 over 80") == 4
-    assert "VS Code: within 128" in words(app)
+    assert "VS Code: within 95" in words(app), "33 of the 128 are its own"
     app.pills(key="clients").set_value(["anthropic"]).run()
     assert "Cursor" not in words(app)
     assert "Anthropic: no limit on tools" in words(app)

@@ -62,7 +62,7 @@ def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     accept_drop_in(page.work, 1)
     page.at.run()
     assert "`.claude/settings.json`" in page.text and "No file for" not in page.text
-    assert page.figures("no longer see") == [2]
+    assert page.figures("Switched off") == [2] and "`/context`" in page.text
     show_files(page)
     assert list(page.at.dataframe[0].value["file"])[1] == "claude-code.json"
     assert "mcp__beta__send_mail" in page.at.code[0].value

@@ -122,7 +122,7 @@ def _clients_of(server: ConfiguredServer) -> set[str]:
 
 
 def _of_limits(tools_by_client: Mapping[str, int]) -> Iterator[str]:
-    limits = {client.title: client.rules.most_tools for client in CLIENTS}
+    limits = {client.title: client.rules.room for client in CLIENTS}
     for client, tools in tools_by_client.items():
         most = limits.get(client)
         if most and tools > most:

@@ -117,8 +117,14 @@ class Bundle:
         rows = [asdict(row) for row in plan.relabels]
         yield "relabel.json", _json({"version": sources.BUNDLE, "entries": rows})
         maps = {alpha.tool_id: argument_row(alpha) for alpha in plan.arguments}
-        yield "arguments.json", _json({"version": sources.BUNDLE, "maps": maps})
-        del rows, maps  # 1 kB a tool
+        gateway_ids = {item.tool.id for item in plan.behind_gateway}
+        servers = {
+            item.tool.id: None if item.tool.id in gateway_ids else item.tool.server
+            for item in plan.tools
+        }
+        row = {"version": sources.BUNDLE, "servers": servers, "maps": maps}
+        yield "arguments.json", _json(row)
+        del rows, row, maps  # 1 kB a tool
         rows = [
             {"cluster_id": one.id, **{part: getattr(one, part) for part in CLUSTER_PARTS}}
             for one in plan.clusters

@@ -22,7 +22,11 @@ _FILES = (
     ("neutral.json", "the same tools with their ids; read where this folder is given as input"),
     ("original.json", "the tools as they came in; `check --baseline` compares with them"),
     ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),
-    ("arguments.json", "α: how a call to a tool that went becomes a call to the one that stayed"),
+    (
+        "arguments.json",
+        "α: how a call to a tool that went becomes a call to the one that stayed; by new id the "
+        "server that takes it, none behind a gateway",
+    ),
     ("clusters.json", "the merges, accepted and proposed, with reasons"),
     ("families.json", "which of them are a family with other tools, where any are; merges nothing"),
     (
@@ -72,6 +76,7 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield "   `python -m toolscope_core relabel queries.jsonl --bundle . --out new.jsonl`."
     yield "4. Merge the next version of the catalog with"
     yield "   `python -m toolscope_core merge CATALOG --decisions decisions.jsonl --out NEW`."
+    yield from gateway_lines(plan)
     yield from _rows(
         "Tools that people left out",
         "Nothing takes their place; `decisions.jsonl` says why.",
@@ -95,6 +100,21 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield "One example for each tool that went: before, after."
     for alpha in maps:
         yield from ("", *_example(alpha, plan.catalog.by_id[alpha.tool_id].parameters))
+
+
+def gateway_lines(plan: MergePlan) -> Iterator[str]:
+    """Which of the outgoing tools need a gateway to exist; a sentence where none does."""
+    rows = [
+        {"tool": item.tool.name, "stands_for": list(item.members)} for item in plan.behind_gateway
+    ]
+    if not rows:
+        yield from ("", "No tool here needs a gateway: each is on a server as it is.")
+    yield from _rows(
+        f"Tools that need a gateway to exist: {len(rows):,}",
+        "No server has them. `python -m toolscope_core serve` answers for them, with the servers "
+        "of your configuration behind it.",
+        rows,
+    )
 
 
 def _rows(title: str, about: str, rows: Sequence[JsonObject]) -> Iterator[str]:
@@ -153,15 +173,15 @@ def _in_profile(name: str) -> tuple[str, str]:
 
 
 def zip_files(
-    bundle: Mapping[str, bytes], use: Target, catalog: str, date: str
+    bundle: Mapping[str, bytes], plan: MergePlan, use: Target, catalog: str, date: str
 ) -> dict[str, bytes]:
     """File name → content of the zip, in its order: a README, the files for ``use``, and below
-    ``HOME`` the bundle, unchanged. ``catalog`` and the ``date`` at which it was loaded are said in
-    the README, as no clock is read.
+    ``HOME`` the bundle of the ``plan``, unchanged. ``catalog`` and the ``date`` at which it was
+    loaded are said in the README, as no clock is read.
     """
     own = files_for(use, bundle)
     files = {name_in_zip(name): bundle[name] for name in own}
-    lines = _readme(use, own, catalog, date)
+    lines = _readme(use, own, plan, catalog, date)
     return {
         "README.md": ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"),
         **files,
@@ -169,7 +189,9 @@ def zip_files(
     }
 
 
-def _readme(use: Target, files: Sequence[str], catalog: str, date: str) -> Iterator[str]:
+def _readme(
+    use: Target, files: Sequence[str], plan: MergePlan, catalog: str, date: str
+) -> Iterator[str]:
     yield from (f"# Tools for {use.title}", "", "Written by ToolScope from the catalog")
     yield from ("", f"    {canonical_json({'name': catalog, 'loaded': date})}", "")
     yield from ("## Where each file goes", "")
@@ -179,7 +201,14 @@ def _readme(use: Target, files: Sequence[str], catalog: str, date: str) -> Itera
     yield f"- `{HOME}`: everything else, for the record and for ToolScope's commands. Its"
     yield "  `README.md` says what each file is and how old calls become new ones."
     if isinstance(use, Client):
+        yield from _rows(
+            "Names of servers",
+            "Rules here name the servers as the catalog does. They hold only if your configuration "
+            "calls them so.",
+            [{"servers": sorted({tool.server for tool in plan.catalog.tools} - {""})}],
+        )
         yield from ("", "Merges that need a gateway are in no client's file, nor are new names and")
         yield "parameters of edited tools. This is a server that answers for them, with the"
         yield "servers of `mcp.json` behind it:"
         yield from ("", f"    python -m toolscope_core serve {HOME[:-1]} --config mcp.json")
+    yield from gateway_lines(plan)

@@ -29,7 +29,7 @@ def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]
 
     Raises ``ExportError`` for an unknown target.
     """
-    most = target_named(target).rules.most_tools if fix else None
+    most = target_named(target).rules.room if fix else None
     return split(plan.tools, min(most or PART_TOOLS, PART_TOOLS))
 
 

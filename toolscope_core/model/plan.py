@@ -98,6 +98,13 @@ class MergePlan:
             if cluster.state == "accepted" and cluster.canonical in merged_ids
         )
 
+    @property
+    def behind_gateway(self) -> tuple[MergedTool, ...]:
+        """The outgoing tools that no server has: only a gateway can answer for them."""
+        merged = (*self.applied, *self.edited)
+        ids = {cluster.canonical for cluster in merged if cluster.kind != "drop_in"}
+        return tuple(item for item in self.tools if item.tool.id in ids)
+
 
 @dataclass(frozen=True, slots=True)
 class Experiment:

@@ -145,8 +145,8 @@ def client_limits() -> dict[int, str]:
     """By each limit on tools that clients and APIs have, the lowest first, who has it."""
     titles: dict[int, list[str]] = {}
     for target in map(target_named, MATRIX):
-        if target.rules.most_tools:
-            titles.setdefault(target.rules.most_tools, []).append(target.title)
+        if target.rules.room:
+            titles.setdefault(target.rules.room, []).append(target.title)
     return {most: ", ".join(names) for most, names in sorted(titles.items())}
 
 

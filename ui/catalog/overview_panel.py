@@ -335,10 +335,12 @@ def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
     """Whether so many tools fit into each of the clients, a line each."""
     lines = []
     for client in clients:
-        over, most = price.tools - (client.rules.most_tools or price.tools), client.rules.most_tools
+        most = client.rules.room
+        over = price.tools - (most or price.tools)
         icon = ":red[:material/close:]" if over > 0 else ":green[:material/check:]"
-        fits = "no limit on tools" if most is None else f"within {most:,}"
-        text = f"{over:,} over {most:,}" if over > 0 else fits
+        own = f" beside its own {client.rules.own_tools}" if client.rules.own_tools else ""
+        fits = "no limit on tools" if most is None else f"within {most:,}{own}"
+        text = f"{over:,} over {most:,}{own}" if over > 0 else fits
         lines.append(f":small[{icon} {client.title}: {text}]")
     if lines:
         st.markdown("  \n".join(lines))

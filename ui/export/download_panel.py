@@ -73,7 +73,7 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
     effect = ""
     switched_off = sum(len(switch.off) for switch in switches_of(figures.plan))
     if isinstance(target, Client) and switched_off:
-        effect = f"Agents no longer see {quantity(switched_off, 'tool')}. "
+        effect = f"Switched off: {quantity(switched_off, 'tool')}. {target.effect} "
     if isinstance(target, Client) and any(one.kind == "gateway" for one in figures.plan.applied):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
     st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")

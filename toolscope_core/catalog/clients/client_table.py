@@ -52,12 +52,14 @@ class Client(Target):
     """A client: ``file`` of a bundle switches replaced tools off in it, ``write`` makes its text;
     ``search`` is for clients whose model searches for tools.
 
-    A toolset is checked against its rules if it has some.
+    A toolset is checked against its rules if it has some. ``effect`` says what becomes of the tools
+    that are switched off.
     """
 
     file: str
     write: Callable[[Sequence[Switch], MergePlan], str]
     search: SearchFile | None = None
+    effect: str = "Agents no longer see them."
 
     @property
     def can_defer(self) -> bool:
@@ -79,8 +81,9 @@ def json_text(value: object) -> str:
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"
 
 
-_MOST_TOOLS = 128
-_ABOUT = "Tools that are left after merging"
+_MOST_TOOLS, _OWN_TOOLS = 128, 33
+"""The tools of VS Code's own in its reference of chat tools, which count to its limit."""
+_ABOUT = "Tools that stay after merging"
 
 
 def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
@@ -93,7 +96,7 @@ def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
         for tool in plan.catalog.tools
         if tool.name in on.get(tool.server, ())
     }
-    parts = split(list(once.values()), _MOST_TOOLS)
+    parts = split(list(once.values()), _MOST_TOOLS - _OWN_TOOLS)
     sets, name = {}, plan.profile or "toolscope"
     for number, part in enumerate(parts, 1):
         names = sorted((item.tool.server, item.tool.name) for item in part)
@@ -111,8 +114,8 @@ VSCODE = Client(
         "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it "
         "there. Then leave only its sets on in the tools picker."
     ),
-    rules=Rules(unique="server", most_tools=_MOST_TOOLS, typed_items=True),
-    source="https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
+    rules=Rules(unique="server", most_tools=_MOST_TOOLS, own_tools=_OWN_TOOLS, typed_items=True),
+    source="https://code.visualstudio.com/docs/copilot/reference/copilot-vscode-features",
     as_of="2026-11",
     file="clients/vscode.json",
     write=_write_vscode,
@@ -174,9 +177,13 @@ CLAUDE_CODE = Client(
     name="claude-code",
     title="Claude Code",
     goes=(
-        "Add these rules to `.claude/settings.json` of a project, or to "
-        "`~/.claude/settings.json` for all projects. Keep the rules that are already there."
+        "Add its rules to `.claude/settings.json` of a project, or to "
+        "`~/.claude/settings.json` for all of them. Keep the rules that are there. A denied tool is"
+        " refused for certain; its tokens are saved perhaps, as denied tools were reported to stay"
+        " in the context (claude-code#6320, #30839): check with `/context`."
     ),
+    effect="Calls of them are refused for certain; their tokens are saved perhaps: check with "
+    "`/context`.",
     rules=Rules(
         name_rule=DOTTED,
         longest_name=128,
@@ -412,7 +419,8 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
     switches = switches_of(plan)
     clients: tuple[Client, ...] = CLIENTS
     if not any(switch.off for switch in switches):
-        clients = (VSCODE,) if sum(len(switch.on) for switch in switches) > _MOST_TOOLS else ()
+        stay = sum(len(switch.on) for switch in switches)
+        clients = (VSCODE,) if stay > _MOST_TOOLS - _OWN_TOOLS else ()
     texts = {client.file: client.write(switches, plan) for client in clients}
     if plan.eager is not None:
         searches = (client.search for client in CLIENTS if client.search)

@@ -30,7 +30,7 @@ class Rules:
     ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
     for a record that the SDKs of MCP read, ``strict_mode`` for a schema that OpenAI's takes where a
     record says so. Where ``dots_fold``, names are equal that differ in dots
-    and underscores only.
+    and underscores only. ``most_tools`` counts the client's ``own_tools`` too.
     """
 
     name_rule: str = ""
@@ -39,6 +39,7 @@ class Rules:
     unique: Scope = "toolset"
     longest_description: int | None = None
     most_tools: int | None = None
+    own_tools: int = 0
     parameter_rule: str = ""
     top_parameters: bool = False
     declared_object: bool = False
@@ -47,6 +48,11 @@ class Rules:
     mcp_record: bool = False
     strict_mode: bool = False
     dots_fold: bool = False
+
+    @property
+    def room(self) -> int | None:
+        """How many tools fit beside the client's own; ``None`` without a limit."""
+        return None if self.most_tools is None else self.most_tools - self.own_tools
 
 
 LETTERS = r"[a-zA-Z0-9_-]+"

@@ -147,11 +147,12 @@ def _obstacle(tool: Tool, target: Target) -> str:
 
 
 def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolation]:
-    most = target.rules.most_tools
+    most, own = target.rules.room, target.rules.own_tools
     if most is not None and len(tools) > most:
         parts = split(tools, most)
+        beside = f" beside its own {own}" if own else ""
         form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
-        message = f"{target.title} accepts at most {most} tools; there are {len(tools)}."
+        message = f"{target.title} takes at most {most} tools{beside}; there are {len(tools)}."
         fix = f"{len(parts)} {form}: {parts_in_words(parts)}"
         remedy = "Or merge more tools, or leave whole servers out of the catalog."
         yield RuleViolation("", "count", str(len(tools)), message, fix, remedy)

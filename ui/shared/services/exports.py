@@ -14,7 +14,7 @@ from toolscope_core.catalog.tokens import Costs, Size, SizeChange, plan_size
 from toolscope_core.check.text_mentions import TextSearch, join_searches, search_text
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.export import checked_plan
-from toolscope_core.export.bundle import bundle_of, zipped
+from toolscope_core.export.bundle import Bundle, bundle_of, zipped
 from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.merging import analysing
@@ -164,8 +164,12 @@ def bundle(
     snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> dict[str, bytes]:
     """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
+    return dict(_bundle(snapshot, config, format, fix).files())
+
+
+def _bundle(snapshot: Snapshot, config: PlanConfig, format: str | None, fix: bool) -> Bundle:
     plan = exported_plan(snapshot, config)
-    return dict(bundle_of(snapshot.analysis, plan, snapshot.log, config, format, fix).files())
+    return bundle_of(snapshot.analysis, plan, snapshot.log, config, format, fix)
 
 
 def download(
@@ -179,8 +183,8 @@ def download(
     format, target = choice.format, choice.target
 
     def make() -> Download:
-        files = bundle(snapshot, config, format, fix)
-        files = zip_files(files, target, record.name, record.at[:10])
+        made = _bundle(snapshot, config, format, fix)
+        files = zip_files(dict(made.files()), made.plan, target, record.name, record.at[:10])
         return Download(files, zipped(files))
 
     plan = exported_plan(snapshot, config)
