@@ -3,6 +3,7 @@
 import streamlit as st
 
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
+from ui.export.client_files_panel import client_files_panel
 from ui.export.download_panel import download_panel, texts_panel
 from ui.export.loading_panel import loading_panel
 from ui.export.validity_panel import (
@@ -28,7 +29,11 @@ record = snapshot.record
 own = snapshot.plan.catalog.format
 choices = {choice.label: choice for choice in export_targets(own)}
 *_, as_loaded = choices
-label = st.pills("I use", list(choices), default=as_loaded, required=True, key=f"target_{own}")
+mine = [label for label, one in choices.items() if one.target.name in page_frame.chosen_clients()]
+label = st.pills(
+    "I use", list(choices), default=mine[0] if len(mine) == 1 else as_loaded, required=True,
+    key=f"target_{own}", persist_state="session",
+)  # fmt: skip
 choice = choices[label]
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -79,4 +84,5 @@ rules = validity_panel(figures, target)
 if rules in figures.toolsets:
     limit_panel(figures.toolsets[rules], exports.ways(snapshot, gateway, rules), POLICIES)
 merges_panel(figures)
+client_files_panel(figures.plan)
 texts_panel(snapshot, config)

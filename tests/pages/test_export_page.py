@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -70,6 +71,22 @@ def test_a_client_is_told_what_its_file_does_and_where_it_goes(page):
     assert rules.value == "claude-code"
     choose(page, "ToolHive")
     assert page.widget("selectbox", "rules_").value == "mcp", "it has no rules of its own"
+
+
+def test_a_persons_own_files_are_checked_against_the_export(page):
+    accept_drop_in(page.work, 1)
+    page.open("export")
+    rule = "mcp__beta__send_mail"
+    settings = {"permissions": {"allow": [rule]}}
+    servers = {"mcpServers": {name: {"command": "x"} for name in ("alpha", "beta")}}
+    for name, value in {"mcp.json": servers, "settings.json": settings, "bad.json": 0}.items():
+        content = b"{" if value == 0 else json.dumps(value).encode()
+        page.at.file_uploader(key="client_files").upload(name, content, "application/json").run()
+        assert (r"bad\.json" in page.text) == (name == "bad.json")
+        assert ("gamma" in page.text) == (name == "mcp.json")
+        assert [list(one["rule"]) for one in page.tables("becomes")] == (
+            [[rule]] if name == "settings.json" else []
+        )
 
 
 def test_a_violated_target_has_no_download_until_the_fixes_are_applied(page):

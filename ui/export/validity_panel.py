@@ -10,10 +10,10 @@ from toolscope_core.catalog.formats.format_table import MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Rules
 from toolscope_core.catalog.formats.target_rules import RuleViolation
 from toolscope_core.catalog.tokens import KILO, SizeChange, tokenizer
-from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.configuration import AcceptPolicy
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, safe_text
+from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.queue import cluster_counts
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services.exports import ExportFigures, PolicySize, ToolsetLine
@@ -106,8 +106,9 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
         Column("tool limit", lambda client: rules[client]["count"]),
         Column("with a fix", lambda client: sum(bool(one.fix) for one in violations[client])),
     ]
+    chosen = page_frame.chosen_clients()
     data_tables.draw(
-        MATRIX,
+        sorted(MATRIX, key=lambda name: name not in chosen),
         columns,
         "Clients and the number of their rules that the toolset violates",
         place=place,
@@ -184,7 +185,7 @@ def merges_panel(figures: ExportFigures) -> None:
             Column("kept tool", lambda one: one.canonical),
             Column("exported name", lambda one: names[one.canonical]),
             Column("removed tools", lambda one: [m for m in one.members if m != one.canonical]),
-            Column("kind"),
+            Column("kind", kind_name),
         ]
         data_tables.draw(plan.applied, columns, "Merges in the bundle")
     else:

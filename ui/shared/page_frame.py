@@ -196,6 +196,13 @@ def reviewer() -> str:
     return sign_in.name() or st.session_state.get("reviewer", "").strip() or _REVIEWER
 
 
+def chosen_clients() -> tuple[str, ...]:
+    """The clients that somebody uses, by the names of their targets, as chosen on the Catalog page
+    in this session; empty before that.
+    """
+    return tuple(st.session_state.get("clients", ()))
+
+
 def exported_merges() -> PlanConfig | None:
     """The merges that Export has chosen in this session; ``None`` where it was not opened yet."""
     accept = st.session_state.get("accept")

@@ -1,0 +1,83 @@
+"""A person's own files of a client beside the export: servers of other names, rules that match
+nothing after it, and the settings written anew.
+"""
+
+import json
+
+import streamlit as st
+
+from toolscope_core.catalog.clients.configurations import configured_servers
+from toolscope_core.catalog.clients.permission_rules import (
+    IdleRule,
+    missing_servers,
+    settings_after,
+)
+from toolscope_core.mcp.servers.server_definitions import parsed_configuration
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.plan import MergePlan
+from toolscope_core.model.tool import JsonObject
+from ui.shared import data_tables, safe_text
+from ui.shared.data_tables import Column, Columns
+
+_NAMED = 8
+_RULES: Columns[IdleRule] = [
+    Column("list", width=70),
+    Column("rule", width=280),
+    Column("becomes", lambda one: ", ".join(one.becomes) or "nothing", width=280),
+    Column("why", width=380),
+]
+
+
+def client_files_panel(plan: MergePlan) -> None:
+    """Where the files are given, and what they say beside the plan that is exported."""
+    with st.expander("Check against your own files: mcp.json, settings.json"):
+        files = st.file_uploader(
+            "The configuration of your client and its settings with permission rules",
+            accept_multiple_files=True,
+            key="client_files",
+            help="Are the servers called there as here, and which of your allow, ask and deny "
+            "rules match nothing after this export? The files are not kept.",
+        )
+        for file in files:
+            try:
+                value = parsed_configuration(file.name, file.getvalue())
+            except ConfigError as error:
+                safe_text.show_error(error)
+                continue
+            _checked(plan, file.name, value if isinstance(value, dict) else {})
+
+
+def _checked(plan: MergePlan, name: str, value: JsonObject) -> None:
+    shown = safe_text.untrusted(name)
+    servers, after = configured_servers(value), settings_after(plan, value)
+    if not servers and after is None:
+        st.info(f"{shown} has neither servers nor permission rules.", icon=":material/help:")
+    if servers:
+        missing = missing_servers(plan, servers)
+        if missing:
+            st.warning(
+                f"{shown} has no server of these names: {safe_text.first_few(missing, _NAMED)}. "
+                "What is exported for them matches nothing there: give them the names of your "
+                "configuration, or change the names in the exported files.",
+                icon=":material/dns:",
+            )
+        else:
+            st.success(f"{shown} calls all servers as they are called here.", icon=":material/dns:")
+    if after is None:
+        return
+    if after.idle:
+        st.markdown(f"{shown}: {quantity(len(after.idle), 'rule')} would match nothing.")
+        data_tables.draw(after.idle, _RULES, "Rules that match nothing after the export")
+    else:
+        st.markdown(f"{shown}: all rules match as before.")
+    st.download_button(
+        f"Download {name}, written anew",
+        f"{json.dumps(after.settings, ensure_ascii=False, indent=2)}\n",
+        name,
+        "application/json",
+        key=f"settings_{name}",
+        on_click="ignore",
+        icon=":material/download:",
+        help="Your settings with these rules replaced, and with what the export denies.",
+    )
