@@ -12,8 +12,9 @@ from tests.mcp.servers.stubs import MARK, TOKEN, entry, living, new_mark
 from tests.pages import screen
 from tests.pages.screen import words
 from toolscope_core.mcp.servers.client_places import Machine
-from toolscope_core.mcp.servers.machine_servers import machine_servers
+from toolscope_core.mcp.servers.machine_servers import keep_records, machine_servers
 from toolscope_core.mcp.servers.offers import ServerOffer
+from toolscope_core.model.environment import user_cache
 from ui.catalog import machine_panel
 from ui.shared import sign_in
 from ui.shared.services import live_servers
@@ -236,6 +237,24 @@ def test_the_servers_of_this_machine_are_listed_and_start_with_the_token(
     app.text_input(key="start_token").set_value(printed)
     app.button(key="start_token_continue").click().run()
     assert "2 tools on 1" in words(read(app, work, "good"))
+
+
+def test_what_the_command_listed_is_counted_by_client_and_added_without_a_start(
+    monkeypatch, work, alone, inert, machine, tmp_path
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (server,) = machine_panel.setup().servers
+    tools = [{"name": f"t{n}", "description": "x", "inputSchema": {}} for n in range(81)]
+    keep_records(user_cache(), [server], {"good": {"name": "good", "tools": tools, "source": {}}})
+    app = screen.open_page(monkeypatch, work)
+    (table,) = [one.value for one in app.dataframe if "by client" in one.proto.alt]
+    assert table.loc[0, ["client", "servers", "tools"]].tolist() == ["Cursor", 1, 81]
+    assert table["tokens"][0] > 81
+    app.button(key="add_listed").click().run()
+    assert app.session_state["catalog"] == "This machine"
+    work.analyses.wait(work.analyses.job(work.newest("This machine").id).id)
+    text = words(app.run())
+    assert "Cursor: 1 over 80" in text and "VS Code: within 95" in text
 
 
 def test_nothing_is_said_of_this_machine_where_others_reach_the_app(monkeypatch, still, machine):

@@ -1,15 +1,29 @@
-"""The MCP clients of this machine and their servers, and the way to list their tools."""
+"""The MCP clients of this machine and their servers, what those cost by client where their tools
+were listed, and the way to list them.
+"""
 
-from collections.abc import Sequence
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.tokens import tokenizer, tool_tokens
 from toolscope_core.mcp.servers.client_places import Machine
 from toolscope_core.mcp.servers.configured_servers import ConfiguredServer
-from toolscope_core.mcp.servers.machine_servers import MachineServers, machine_servers
+from toolscope_core.mcp.servers.machine_servers import (
+    CATALOG,
+    MachineServers,
+    kept_records,
+    machine_servers,
+)
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.environment import user_cache
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, safe_text, sign_in
+from ui.shared import data_tables, page_frame, safe_text, sign_in
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services import live_servers
 from ui.shared.snapshot import Snapshot
@@ -42,6 +56,7 @@ def machine_panel(snapshot: Snapshot) -> None:
         ]
         if machine.servers:
             data_tables.draw(machine.servers, columns, "The servers of this machine")
+        _listed(snapshot, machine)
         st.button(
             f"List the tools of {quantity(len(machine.servers), 'server')}…",
             key="list_this_machine",
@@ -52,6 +67,74 @@ def machine_panel(snapshot: Snapshot) -> None:
         )
         _lines("Similar entries, but different servers", [one.in_words for one in machine.alike])
         _lines("Not usable", machine.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _ClientCost:
+    """What the listed servers that are on in a client cost there."""
+
+    client: str
+    servers: int
+    tools: int
+    tokens: int
+
+
+def servers_by_client() -> Mapping[str, frozenset[str]]:
+    """By client of this machine the names of the servers that are on in it; empty where others
+    reach the app.
+    """
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for server in () if sign_in.is_shared() else setup().servers:
+        for use in server.uses:
+            if not use.disabled:
+                names[use.origin.client].add(server.name)
+    return {client: frozenset(own) for client, own in names.items()}
+
+
+def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
+    """What the servers cost by client whose tools a command or the app listed before, and a button
+    that adds them as they were listed, with nothing started.
+    """
+    records = kept_records(user_cache(), machine.servers)
+    if not records:
+        return
+    text = json.dumps({"servers": list(records.values())}, ensure_ascii=False)
+    source = Source(CATALOG, text.encode("utf-8", "backslashreplace"))
+    catalog = snapshot.work.catalogs.preview([source])
+    columns: Columns[_ClientCost] = [
+        Column("client", width=200),
+        Column("servers", title="servers listed", width=110),
+        Column("tools", width=80),
+        Column("tokens", format="localized", title="tokens ≈", width=100),
+    ]
+    st.markdown(f"**What they cost in every prompt, by client** ({tokenizer().label})")
+    data_tables.draw(_costs(catalog), columns, "What the listed servers cost by client")
+
+    def add() -> None:
+        page_frame.show(snapshot.work.add("This machine", [source]).name)
+
+    st.button(
+        f"Add the tools of {quantity(len(records), 'server')} as they were listed",
+        key="add_listed",
+        icon=":material/add:",
+        on_click=add,
+        help="As the command or this app listed them before. Nothing is started.",
+    )
+
+
+def _costs(catalog: Catalog) -> list[_ClientCost]:
+    """The clients, those first that cost most."""
+    tools = {
+        client: [tool for tool in catalog.tools if tool.server in names]
+        for client, names in servers_by_client().items()
+    }
+    rows = [
+        _ClientCost(
+            client, len({tool.server for tool in own}), len(own), sum(map(tool_tokens, own))
+        )
+        for client, own in tools.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.tokens, row.client))
 
 
 def times_chosen() -> int:

@@ -16,7 +16,8 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.pair import pair_key
 from toolscope_core.model.plan import MergedTool
-from ui.catalog import overview
+from toolscope_core.model.tool import Tool
+from ui.catalog import machine_panel, overview
 from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
 from ui.shared import page_frame, safe_text
@@ -159,16 +160,29 @@ WITH_GATEWAY = PlanConfig(accept="all", gateway=True)
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPrice:
-    """How many tools an agent sees, and the tokens that they take in every prompt."""
+    """How many tools an agent sees, and the tokens that they take in every prompt; of each named
+    server how many.
+    """
 
     tools: int
     tokens: int
+    by_server: Mapping[str, int]
+
+    def tools_in(self, client: str) -> int:
+        """The tools that a client (its title) sees: all, but of a catalog of this machine's servers
+        a client that is here sees only those of the servers that are on in it.
+        """
+        names = machine_panel.servers_by_client()
+        known = frozenset[str]().union(*names.values())
+        if client not in names or not self.by_server or not self.by_server.keys() <= known:
+            return self.tools
+        return sum(self.by_server[one] for one in names[client] if one in self.by_server)
 
 
 def today(snapshot: Snapshot) -> ToolsetPrice:
     """The catalog as it was loaded; needs no analysis."""
     tokens = snapshot.tokens
-    return ToolsetPrice(len(tokens), sum(tokens.values()))
+    return ToolsetPrice(len(tokens), sum(tokens.values()), _by_server(snapshot.catalog.tools))
 
 
 @kept()
@@ -188,9 +202,13 @@ def without_servers(snapshot: Snapshot) -> ToolsetPrice:
 
 
 def _price(snapshot: Snapshot, items: Iterable[MergedTool]) -> ToolsetPrice:
-    format = snapshot.format
-    costs = [snapshot.work.catalogs.costs.of(item.tool, format) for item in items]
-    return ToolsetPrice(len(costs), sum(costs))
+    tools, costs = [item.tool for item in items], snapshot.work.catalogs.costs
+    tokens = sum(costs.of(tool, snapshot.format) for tool in tools)
+    return ToolsetPrice(len(tools), tokens, _by_server(tools))
+
+
+def _by_server(tools: Iterable[Tool]) -> Mapping[str, int]:
+    return Counter(tool.server for tool in tools if tool.server)
 
 
 _CLIENTS = tuple(name for name in MATRIX if name in ADVISED or not target_named(name).writes)
@@ -336,7 +354,7 @@ def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
     lines = []
     for client in clients:
         most = client.rules.room
-        over = price.tools - (most or price.tools)
+        over = price.tools_in(client.title) - (most or price.tools)
         icon = ":red[:material/close:]" if over > 0 else ":green[:material/check:]"
         own = f" beside its own {client.rules.own_tools}" if client.rules.own_tools else ""
         fits = "no limit on tools" if most is None else f"within {most:,}{own}"
