@@ -38,6 +38,16 @@ with head:
         help=decision_buttons.safe_in_words(snapshot),
     )
     model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
+shown_ids: set[str] = st.session_state.setdefault("shown_proposals", set())
+linked = st.query_params.get("cluster")
+if linked and linked not in shown_ids and review.cluster(snapshot, linked) is None:
+    st.warning(
+        "The proposal of this address is gone: its tools were decided on or have changed since. "
+        "Shown is the next one of the list.",
+        icon=":material/link_off:",
+    )
+elif linked:
+    shown_ids.add(linked)
 if st.query_params.pop("safe_merges", None):
     bulk_panel.show_safe()
 

@@ -50,6 +50,17 @@ def card_id(page):
     return found if isinstance(found, str) else found[0]
 
 
+def test_an_address_whose_proposal_is_gone_says_so(page):
+    mail = card_id(page)
+    page.press(f"accept_{mail}")
+    assert not page.at.warning, "what was shown here and decided is no surprise"
+    page.open("review", cluster=mail)
+    assert not page.at.warning, "it is there, accepted"
+    page.open("review", cluster="f00")
+    (warning,) = page.at.warning
+    assert "gone" in warning.value and shown(page) == "get_weather"
+
+
 def test_undo_takes_back_the_own_last_decision_only(page):
     assert page.button("undo_").disabled
     review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "somebody else")

@@ -13,6 +13,7 @@ from toolscope_core.check.field_changes import FieldChange, field_changes
 from toolscope_core.decisions.forms import id_list
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.decision import Decision
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json
 
 What = Literal["removed", "renamed", "changed", "added"]
@@ -204,7 +205,7 @@ def both_sides(change: FieldChange) -> tuple[str, str]:
 
 
 def change_counts(changes: CatalogDiff) -> str:
-    """``2 added, 1 changed; 1 breaking``, of tools and of breaking changes."""
+    """``2 added, 1 changed; 3 breaking changes in 1 tool``."""
     count = Counter(
         {"removed": len(changes.removed), "added": len(changes.added)}
         | Counter("renamed" if change.is_renamed else "changed" for change in changes.changed)
@@ -213,7 +214,10 @@ def change_counts(changes: CatalogDiff) -> str:
     parts = [f"{count[what]} {what}" for what in order if count[what]]
     if not parts:
         return "nothing that a caller sees has changed"
-    return f"{', '.join(parts)}; {changes.breaking or 'none'} breaking"
+    broken_ids = {row.tool_id for row in changes.rows if row.change.breaking}
+    breaking = f"{quantity(changes.breaking, 'breaking change')} in "
+    breaking += quantity(len(broken_ids), "tool")
+    return f"{', '.join(parts)}; {breaking if broken_ids else 'none breaking'}"
 
 
 def one_line(value: Any) -> str:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from toolscope_core.catalog.formats.target_rules import BrokenRules, violation_c
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
+from toolscope_core.profiles.profile_effect import client_limits
 from ui.shared.cards.queue import ReviewProgress
 from ui.shared.kept import kept, kept_under
 from ui.shared.pairs import pair_view
@@ -124,7 +127,20 @@ def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
     progress = review.progress(snapshot)
     waiting = progress.clusters.duplicates.pending
     unsure = 0 if waiting else len(pair_view.undecided(snapshot))
-    return (*review_steps(progress, unsure), *export_steps(snapshot.plan, broken))
+    most_merged = snapshot.plan_under(PlanConfig(accept="all", gateway=True))
+    review_part, profile = review_steps(progress, unsure), profile_steps(most_merged)
+    order = (review_part, profile) if waiting else (profile, review_part)
+    return (*chain(*order), *export_steps(snapshot.plan, broken))
+
+
+def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
+    """What helps where every merge leaves more tools than a client takes; ``plan`` has them all."""
+    tools = len(plan.tools)
+    over = {most: who for most, who in client_limits().items() if tools > most}
+    if over:
+        clients = "; ".join(f"{who}: {most:,}" for most, who in over.items())
+        text = f"Make a profile: every merge leaves {quantity(tools, 'tool')}, too many ({clients})"
+        yield NextStep(text, "profiles")
 
 
 def most_confused(analysis: Analysis) -> Iterator[Pair]:

@@ -80,6 +80,7 @@ def limit_panel(
     data_tables.draw(
         ways, columns, "Tools left by each merge policy, and the parts that they need", place=more
     )
+    page_frame.page_link("profiles", "Make a profile: give an agent only what it needs")
     parts.caption(
         "**Split**: give each agent one part. Servers are kept whole and no tool is dropped."
     )

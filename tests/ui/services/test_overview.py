@@ -38,3 +38,5 @@ def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalo
     record = small_workspace.add_analysed(work, "Many", *many)
     (only,) = export_steps(work.snapshot(record.id).plan, {})
     assert only.text.startswith("OpenAI chat") and "128 tools" in only.text
+    first = overview.steps(work.snapshot(record.id))[0]
+    assert first.page == "profiles" and "129 tools" in first.text, "there is nothing to merge"
