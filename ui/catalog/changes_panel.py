@@ -92,8 +92,8 @@ def _decisions(snapshot: Snapshot) -> None:
     parts = [f"{quantity(len(fate.hold), 'decision')} hold{_s(fate.hold)}"]
     if fate.wait:
         parts.append(
-            f"{len(fate.wait):,} wait{_s(fate.wait)}, as a tool has changed since: not applied until "
-            "somebody looks again"
+            f"{len(fate.wait):,} wait{_s(fate.wait)}, as a tool has changed since: not applied "
+            "until somebody looks again"
         )
     if fate.gone:
         parts.append(f"{len(fate.gone):,} name{_s(fate.gone)} tools that are gone")

@@ -145,8 +145,8 @@ def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
         st.warning(
             f"There is no key for {origin}.{bound_keys} Set TOOLSCOPE\\_API\\_KEY, and "
             f"TOOLSCOPE\\_API\\_ORIGIN to {origin}, in the environment or in "
-            f"{safe_text.untrusted(page_frame.SECRETS)}, and restart the app. A key cannot be typed "
-            "in here: it would have to be stored, and whoever opens the app could use it.",
+            f"{safe_text.untrusted(page_frame.SECRETS)}, and restart the app. A key cannot be "
+            "typed in here: it would have to be stored, and whoever opens the app could use it.",
             icon=":material/key_off:",
         )
 
