@@ -356,7 +356,7 @@ def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
         most = client.rules.room
         over = price.tools_in(client.title) - (most or price.tools)
         icon = ":red[:material/close:]" if over > 0 else ":green[:material/check:]"
-        own = f" beside its own {client.rules.own_tools}" if client.rules.own_tools else ""
+        own = f" + {client.rules.own_tools:,} own" if client.rules.own_tools else ""
         fits = "no limit on tools" if most is None else f"within {most:,}{own}"
         text = f"{over:,} over {most:,}{own}" if over > 0 else fits
         lines.append(f":small[{icon} {client.title}: {text}]")
