@@ -39,7 +39,7 @@ choice = choices[label]
 with st.container(horizontal=True, vertical_alignment="bottom"):
     accept = st.selectbox(
         "Merges to apply", list(POLICIES), format_func=POLICIES.__getitem__, key="accept",
-        persist_state="session",
+        persist_state="session", width=260,
     )  # fmt: skip
     gateway = st.toggle(
         "Include merges that need a gateway",

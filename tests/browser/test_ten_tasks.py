@@ -59,7 +59,12 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     look(watched, "confusion", findings)
 
     page = watched.open("", catalog="team")
-    main.get_by_role("link", name=re.compile("^Switch off day-clock")).click()
+    advice = main.get_by_role("link", name=re.compile("^Switch off day-clock"))
+    tools, _, *parts = (
+        int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", advice.inner_text())
+    )
+    assert tools == sum(parts[:3]), "does, perhaps and lost are all of them"
+    advice.click()
     page.get_by_role("button", name="Switch day-clock off").click()
     expect(page.get_by_text(re.compile("day-clock is switched off")).first).to_be_visible()
     look(watched, "switch", findings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from toolscope_core.catalog.clients.client_table import Client
 from toolscope_core.catalog.formats.format_table import ADVISED, MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Target
 from toolscope_core.catalog.tokens import tokenizer
@@ -275,7 +276,7 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
         )
     without_code, with_gateway, servers = tag.room
     with tag.add(without_code, "Without code", under(snapshot, WITHOUT_CODE)):
-        _drop_ins(kinds["drop_in"], review.progress(snapshot).clusters.safe)
+        _drop_ins(kinds["drop_in"], review.progress(snapshot).clusters.safe, tag.clients)
     with tag.add(with_gateway, "With a gateway", under(snapshot, WITH_GATEWAY)):
         lookalikes = sum(one.kind == "looks_alike" for one in plan.clusters)
         _gateways(kinds["gateway"], kinds["family"], lookalikes)
@@ -286,7 +287,7 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
         _servers_off(off)
 
 
-def _drop_ins(drop_ins: int, safe: int) -> None:
+def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     if not drop_ins:
         st.caption("There is no drop-in: no tool accepts every call of another as it is.")
         return
@@ -295,6 +296,9 @@ def _drop_ins(drop_ins: int, safe: int) -> None:
         f"Accept {quantity(drop_ins, 'drop-in')}: in each, one tool takes every call of the "
         f"others, which are switched off.{no_look}"
     )
+    for client in clients:
+        if isinstance(client, Client) and client.effect:
+            st.markdown(f":small[{client.title}: {client.effect}]")
     page_frame.page_link("review", "Review drop-ins", {"show": "Same job"})
 
 

@@ -16,6 +16,7 @@ from ui.shared.services import exports
 from ui.shared.snapshot import Snapshot
 
 PREVIEW_LINES = 60
+_GONE = "Agents no longer see them."
 
 
 def download_panel(
@@ -79,10 +80,12 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
     effect = ""
     switched_off = sum(len(switch.off) for switch in switches_of(figures.plan))
     if isinstance(target, Client) and switched_off:
-        effect = f"Switched off: {quantity(switched_off, 'tool')}. {target.effect} "
+        effect = f"Switched off: {quantity(switched_off, 'tool')}. {target.effect or _GONE} "
     if isinstance(target, Client) and any(one.kind == "gateway" for one in figures.plan.applied):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
-    st.caption(f"{effect}The bundle is in the folder *{HOME}*; *README.md* says what is what.")
+    if effect:
+        st.markdown(effect)  # code in a caption is too faint
+    st.caption(f"The bundle is in the folder *{HOME}*; *README.md* says what is what.")
 
 
 def _files(contents: Mapping[str, bytes]) -> None:

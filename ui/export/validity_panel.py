@@ -101,7 +101,11 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
     columns: Columns[str] = [
         Column("client", titles.__getitem__),
         Column("result", result, width=120),
-        Column("names", lambda client: rules[client]["name"] + rules[client]["unique"]),
+        Column(
+            "names",
+            lambda client: rules[client]["name"] + rules[client]["unique"],
+            help="Tools that need another name; of those that share one the first keeps it.",
+        ),
         Column("descriptions", lambda client: rules[client]["description"]),
         Column("parameters", lambda client: rules[client]["schema"] + rules[client]["parameter"]),
         Column("tool limit", lambda client: rules[client]["count"]),
@@ -150,7 +154,7 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
         ("kB per prompt", kilobytes[0], kilobytes[1]),
         ("Merges", 0, len(plan.applied)),
     )
-    columns = st.columns([2, 3, 2, 2])
+    columns = st.columns([2, 3, 3, 1])
     for column, (label, before, after) in zip(columns, rows, strict=True):
         value = f"{before:,} → {after:,}" if before else f"{after:,}"
         change = round(after - before, 1) if before else None

@@ -53,13 +53,13 @@ class Client(Target):
     ``search`` is for clients whose model searches for tools.
 
     A toolset is checked against its rules if it has some. ``effect`` says what becomes of the tools
-    that are switched off.
+    that are switched off, where agents may still see them.
     """
 
     file: str
     write: Callable[[Sequence[Switch], MergePlan], str]
     search: SearchFile | None = None
-    effect: str = "Agents no longer see them."
+    effect: str = ""
 
     @property
     def can_defer(self) -> bool:
