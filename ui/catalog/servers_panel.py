@@ -92,7 +92,8 @@ def _table(
         )
 
     def done_by(row: catalog_tables.ServerRow) -> str:
-        return ", ".join(coverages[row.name].others) if row.name in coverages else ""
+        gone = "switched off" if coverages else ""
+        return ", ".join(coverages[row.name].others) if row.name in coverages else gone
 
     def choose(at: int) -> None:
         st.query_params["server"] = names[at]
@@ -114,6 +115,7 @@ def _table(
         choose=choose,
         selected=[names.index(chosen)] if chosen in names else [],
         most=_LOW if chosen in coverages else _HIGH,
+        placeholder="",
     )
 
 
@@ -149,7 +151,7 @@ def _lists(snapshot: Snapshot, one: Coverage) -> None:
             Column("arguments", lambda row: "; ".join(row.arguments), width=220),
             Column(
                 "losses",
-                lambda row: "; ".join(row.losses),
+                lambda row: "; ".join(row.losses).replace("`", ""),
                 title="what a call loses, or is guessed",
                 width=420,
                 visible=part == PERHAPS,
