@@ -281,16 +281,21 @@ def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
 
 
 def test_what_others_do_of_a_server_adds_up_and_its_lists_are_shown(monkeypatch, work):
-    app = open_page(monkeypatch, work, part="Servers")
-    table = shown(app)
-    assert len(table) and set(table["does"]) != {0}
-    assert list(table["does"] + table["perhaps"] + table["lost"]) == list(table["tools"])
-    row = table.loc[(table["does"] > 0) & (table["lost"] > 0)].iloc[0]
-    app = open_page(monkeypatch, work, part="Servers", server=row["name"])
-    for part in ("does", "lost"):
-        app.segmented_control(key=f"part_of_{row['name']}").set_value(part).run()
+    mail, weather = small_workspace.MAIL, small_workspace.WEATHER
+    others = (weather, small_workspace.FILES, small_workspace.SUM)
+    less = small_workspace.tool("blue", mail.name, mail.description, to={"type": "string"})
+    own = [small_workspace.on("red", one) for one in (mail, *others)]
+    small_workspace.add_analysed(work, "Two", *own, less, small_workspace.on("blue", weather))
+    table = shown(open_page(monkeypatch, work, catalog="Two", part="Servers"))
+    parts = ("does", "perhaps", "lost")
+    counts = {row["name"]: tuple(row[part] for part in parts) for _, row in table.iterrows()}
+    assert counts == {"red": (1, 1, 2), "blue": (2, 0, 0)}
+    assert [*map(sum, counts.values())] == list(table["tools"])
+    app = open_page(monkeypatch, work, catalog="Two", part="Servers", server="red")
+    for part, count in zip(parts, counts["red"], strict=True):
+        app.segmented_control(key="part_of_red").set_value(part).run()
         (lists,) = [one.value for one in app.dataframe if part in one.proto.alt]
-        assert len(lists) == row[part]
+        assert len(lists) == count
 
 
 def test_of_copies_of_one_server_one_is_chosen_and_the_others_go(monkeypatch, work):
