@@ -1,4 +1,4 @@
-"""The bundled example: each trap does what the tour in the README says, with the real model."""
+"""The bundled example: each trap does what docs/pages.md says, with the real model."""
 
 from pathlib import Path
 
@@ -121,7 +121,7 @@ def test_a_pruned_name_that_is_cited_is_reported(plans):
 
 def test_what_the_judge_misses_stands_in_the_tour(plans):
     """Pairs that a person would merge; a better judge may propose them."""
-    tour = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
+    tour = Path(__file__).parents[2].joinpath("docs", "pages.md").read_text("utf-8")
     for left, right in (
         (READ, "cellar-files/get_file_content"),
         ("pinboard-notes/search_notes", "pinboard-notes/find_notes"),

@@ -143,7 +143,7 @@ def test_one_broken_file_or_entry_hides_nothing(home):
     setup = setup_of(home)
     assert (len(setup.clients), len(setup.servers)) == (3, 1)
     assert setup.clients_without == ("Gemini CLI",)
-    places = [(".claude.json", "no file"), ("windsurf", "line 1"), ("off", "no command"),
+    places = [(".claude.json", "not a file"), ("windsurf", "line 1"), ("off", "no command"),
               ("sock", "WebSocket"), ("far", "ftp"), ("odd", "object")]  # fmt: skip
     assert len(setup.problems) == len(places)
     for place, word in places:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.catalog.relabelling import with_members
 from toolscope_core.evaluation import search_results
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.metrics import Gold
