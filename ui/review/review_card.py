@@ -240,6 +240,27 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
         changed_since.on_card(snapshot, cluster)
 
+    with _checks():
+        if blind:
+            st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
+        else:
+            cluster_card.show_reasons_against(card)
+    if not blind:
+        cluster_card.merged_tool(card)
+    argument_panel.arguments(card)
+    _members(snapshot, card, listing, blind)
+    if open_to_change:
+        _change_line(snapshot, card, listing, blind)
+        if not blind:
+            one_job_panel(snapshot, cluster, suffix, listing.onward)
+    _further(snapshot, card, listing, blind)
+    start_at_top(cluster.id)
+
+
+def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
+    """The members side by side, and what makes them a family."""
+    cluster, suffix = listing.current, suffix_of(listing)
+
     def drop_button(tool: Tool) -> None:
         """A button that takes one member out, where that leaves a cluster."""
         if len(cluster.members) > 2 and tool.id in cluster.members and cluster.state != "accepted":
@@ -250,22 +271,10 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
                 args=(snapshot, cluster, tool.id, listing.onward, listing.order),
             )  # fmt: skip
 
-    with _checks():
-        if blind:
-            st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
-        else:
-            cluster_card.show_reasons_against(card)
-    cluster_card.members(snapshot, card, drop_button if open_to_change else None)
+    cluster_card.members(snapshot, card, drop_button if listing.is_open else None)
     if card.selector is not None and not blind:
         cluster_card.family(card, card.selector)
     _wider_family(snapshot, cluster, blind)
-    argument_panel.arguments(card)
-    if open_to_change:
-        _change_line(snapshot, card, listing, blind)
-        if not blind:
-            one_job_panel(snapshot, cluster, suffix, listing.onward)
-    _further(snapshot, card, listing, blind)
-    start_at_top(cluster.id)
 
 
 def _wider_family(snapshot: Snapshot, cluster: Cluster, blind: bool) -> None:

@@ -89,6 +89,11 @@ def marked(text: str) -> str:
     return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
 
 
+def removed(text: str) -> str:
+    """HTML of a text that goes, escaped, with a − for those who see no colour."""
+    return f'<del style="{_MARKED}217,72,15,.18)">−{untrusted_html(text)}</del>'
+
+
 def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False) -> str:
     """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
     With ``dim`` what is the same steps back. Texts that share less than half of their words are
@@ -104,13 +109,31 @@ def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False)
         return own if by_side else f"<p>− {dimmed(before)}</p><p>+ {own}</p>"
     parts = []
     for tag, a, b, c, d in matcher.get_opcodes():
-        removed, added = (untrusted_html(" ".join(words)) for words in (old[a:b], new[c:d]))
+        own, added = " ".join(old[a:b]), untrusted_html(" ".join(new[c:d]))
         if tag == "equal":
-            parts.append(f'<span style="{_DIM}">{removed}</span>' if dim else removed)
+            parts.append(dimmed(own) if dim else untrusted_html(own))
         if tag in ("delete", "replace"):
-            parts.append(f'<del style="{_MARKED}217,72,15,.18)">−{removed}</del>')
+            parts.append(removed(own))
         if tag in ("insert", "replace"):
             parts.append(f'<ins style="{_MARKED}47,158,68,.22)">+{added}</ins>')
+    return " ".join(parts) or "<em>no text</em>"
+
+
+def what_goes(text: str, kept: str) -> str:
+    """HTML of a text, escaped: what another one keeps of it steps back, the rest is marked as gone,
+    word by word where the two are alike, else by sentences.
+    """
+    own, other = text.split()[:DIFF_WORDS], kept.split()[:DIFF_WORDS]
+    matcher = SequenceMatcher(None, own, other, autojunk=False)
+    if matcher.ratio() >= _ALIKE:
+        pieces = [
+            (" ".join(own[a:b]), tag == "equal") for tag, a, b, *_ in matcher.get_opcodes() if a < b
+        ]
+    else:
+        whole = " ".join(kept.split()).casefold()
+        sentences = re.split(r"(?<=[.!?。])\s+", " ".join(text.split()))
+        pieces = [(one, one.casefold() in whole) for one in sentences if one]
+    parts = [dimmed(piece) if is_kept else removed(piece) for piece, is_kept in pieces]
     return " ".join(parts) or "<em>no text</em>"
 
 

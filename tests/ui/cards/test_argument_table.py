@@ -6,8 +6,9 @@ import pytest
 
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, tool
+from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.tool import Parameter
-from ui.shared.cards.argument_panel import HINTS, argument_table, declared
+from ui.shared.cards.argument_panel import HINTS, argument_table, declared, no_longer_told
 from ui.shared.services import review
 
 LETTER = "Send a letter to a person by mail."
@@ -44,8 +45,37 @@ def test_what_servers_declare_of_effects_is_a_line_of_its_own(table):
     [
         ({}, "any, optional"),
         ({"type": "integer", "default": 5}, "integer, optional, default 5"),
+        ({"anyOf": [TEXT, {"type": "null"}]}, "string or null, optional"),
+        ({"oneOf": [{"type": ["integer", "null"]}, TEXT]}, "integer or null or string, optional"),
         ({"enum": list("abcdefgh")}, "any, optional, one of a | b | c | d | e | f and 2 more"),
     ],
 )
 def test_a_declaration_in_one_line(schema, expected):
     assert declared(Parameter("p", False, schema)) == expected
+
+
+STATES = {"type": "string", "enum": ["open", "shut"], "format": "uuid"}
+
+
+@pytest.mark.parametrize(
+    ("merged", "values", "expected"),
+    [
+        (STATES, (), ["required"]),
+        ({"anyOf": [{"type": "null"}, STATES]}, (), ["required"]),
+        ({**STATES, "enum": ["open"]}, (), ["required", "one of shut"]),
+        ({**STATES, "enum": ["open", "closed"]}, (("shut", "closed"),), ["required"]),
+        (TEXT, (), ["required", "one of open | shut", "format uuid"]),
+    ],
+)
+def test_what_agents_are_no_longer_told_of_an_argument(merged, values, expected):
+    move = ArgumentMove("state", "status", "map" if values else "rename", values)
+    told = no_longer_told(
+        Parameter("state", True, STATES), Parameter("status", False, merged), move
+    )
+    assert list(told) == expected
+
+
+def test_the_line_of_a_merged_parameter_has_what_agents_read(table):
+    assert table["to"].declared == "string, required"
+    (lost,) = (cell.lost for cell in table["body"].cells if "one of" in cell.declared)
+    assert lost == (("one of a | b",) if "one of" not in table["body"].declared else ())

@@ -1,12 +1,16 @@
-"""The parameters of a cluster's members side by side, each with what sets it apart."""
+"""The parameters of the merged tool as agents see them, beside those of the members, with what sets
+each apart and what agents are no longer told.
+"""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.model.tool import Parameter, Tool, canonical_json
+from toolscope_core.merging.clusters import documented
+from toolscope_core.model.cluster import ArgumentMove
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from ui.shared import data_tables, safe_text
 from ui.shared.cards.cards import ArgumentRow, Card, cell_text
 from ui.shared.data_tables import Column
@@ -17,18 +21,21 @@ COLUMNS_SHOWN = 4
 HINTS = "hints"
 """The row of what the servers declare of their tools' effects."""
 
-_MOST_VALUES = 6
+_MOST_VALUES, _LONGEST = 6, 240
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCell:
     """How the calls of a member give a merged parameter (its ``source``, empty where they leave it
-    out), and what the member declares of it. ``differs`` from the canonical tool's.
+    out), what the member declares of it, in what words, and what of that agents are no longer told
+    (``lost``). ``differs`` from the canonical tool's.
     """
 
     source: str
-    declared: str
-    differs: bool
+    declared: str = ""
+    description: str = ""
+    lost: tuple[str, ...] = ()
+    differs: bool = False
 
     @property
     def in_words(self) -> str:
@@ -37,13 +44,15 @@ class ArgumentCell:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentLine:
-    """A merged parameter, or one that would be lost, with a cell for each member of the card, the
-    canonical tool's first.
+    """A merged parameter with what agents read of it, or one that would be lost, with a cell for
+    each member of the card, the canonical tool's first.
     """
 
     name: str
     is_lost: bool
     cells: tuple[ArgumentCell, ...]
+    declared: str = ""
+    description: str = ""
 
     @property
     def differs(self) -> bool:
@@ -70,35 +79,43 @@ def arguments(card: Card) -> None:
         )
         data_tables.draw(lines, [name, *members], "Argument mapping of the members")
         return
-    heads = "".join(_cell("th", safe_text.untrusted_html(tool.name)) for tool in card.tools)
+    heads = "".join(_cell("th", _head(tool)) for tool in card.tools)
     body = "".join(_line(line) for line in lines)
     st.html(
         '<div style="overflow-x:auto"><table style="width:100%;border-collapse:collapse;'
-        f'font-size:.875rem"><thead><tr>{_cell("th", "merged tool")}{heads}</tr></thead>'
+        f'font-size:.875rem"><thead><tr>{_cell("th", _bold("agents see"))}{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _head(tool: Tool) -> str:
+    """The name of a member and whose it is, escaped."""
+    return f"{_bold(tool.name)}<br><small>{safe_text.untrusted_html(tool.home)}</small>"
 
 
 def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
     """A line for each parameter in the order of the merged tool, those that would be lost, and the
     hints of the servers where a member has any.
     """
+    merged = {one.name: one for one in documented(card.canonical, card.cluster.document).parameters}
     lines = []
     for row in card.arguments:
-        cells = [_source_and_declaration(card, tool, row) for tool in card.tools]
-        lines.append(ArgumentLine(row.name, row.is_lost, _cells(cells)))
+        own = merged.get(row.name)
+        cells = _marked([_cell_of(card, tool, row, own) for tool in card.tools])
+        words = (declared(own), own.description) if own else ()
+        lines.append(ArgumentLine(row.name, row.is_lost, cells, *words))
     hints = [
         (", ".join(f"{key} {canonical_json(tool.annotations[key])}" for key in _hint_names(tool)))
         for tool in card.tools
     ]
     if any(hints):
-        lines.append(ArgumentLine(HINTS, False, _cells([(text, "") for text in hints])))
+        lines.append(ArgumentLine(HINTS, False, _marked([ArgumentCell(text) for text in hints])))
     return tuple(lines)
 
 
 def declared(parameter: Parameter) -> str:
     """Type, whether it is required, default and values, in one line."""
-    parts = [parameter.type, "required" if parameter.required else "optional"]
+    parts = [type_in_words(parameter.schema), "required" if parameter.required else "optional"]
     if parameter.enum:
         more = len(parameter.enum) - _MOST_VALUES
         values = " | ".join(map(cell_text, parameter.enum[:_MOST_VALUES]))
@@ -108,21 +125,69 @@ def declared(parameter: Parameter) -> str:
     return ", ".join(parts)
 
 
+def type_in_words(schema: JsonObject) -> str:
+    """The JSON types of a schema, those of its choices too: *string or null*; *any* for none."""
+    kinds = schema.get("type")
+    names = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
+    for choice in _choices(schema):
+        names = [*names, *type_in_words(choice).split(" or ")]
+    return " or ".join(dict.fromkeys(map(str, names))) or "any"
+
+
+def _choices(schema: JsonObject) -> Iterator[JsonObject]:
+    for key in ("anyOf", "oneOf"):
+        options = schema.get(key)
+        yield from (one for one in options or () if isinstance(one, dict))
+
+
+def no_longer_told(
+    own: Parameter, merged: Parameter | None, move: ArgumentMove | None
+) -> tuple[str, ...]:
+    """What a member declares of an argument and the merged tool does not: that it is required,
+    values and a format.
+    """
+    if merged is None:
+        return ()
+    schemas = [merged.schema, *_choices(merged.schema)]
+    values = {canonical_json(one) for schema in schemas for one in schema.get("enum") or ()}
+    renamed = {canonical_json(old): canonical_json(new) for old, new in move.values} if move else {}
+    gone = [one for one in own.enum if renamed.get(key := canonical_json(one), key) not in values]
+    form = own.schema.get("format")
+    return (
+        *(["required"] if own.required and not merged.required else ()),
+        *([f"one of {' | '.join(map(cell_text, gone[:_MOST_VALUES]))}"] if gone else ()),
+        *([f"format {form}"] if form and all(form != one.get("format") for one in schemas) else ()),
+    )
+
+
 def _line(line: ArgumentLine) -> str:
     """A row of the table of arguments, escaped."""
     own = safe_text.marked(f"lost: {line.name}") if line.is_lost else _bold(line.name)
-    cells = "".join(_argument(cell, line.name) for cell in line.cells)
+    own = "<br>".join(
+        filter(None, [own, safe_text.dimmed(line.declared), _small(line.description)])
+    )
+    cells = "".join(_argument(cell, line) for cell in line.cells)
     return f"<tr>{_cell('th', own)}{cells}</tr>"
 
 
-def _argument(cell: ArgumentCell, name: str) -> str:
-    """What a member gives for the merged parameter ``name``, which is not said again."""
+def _argument(cell: ArgumentCell, line: ArgumentLine) -> str:
+    """What a member gives for the merged parameter of a line, whose name is not said again."""
     if not cell.source:
         return _cell("td", safe_text.marked("not given") if cell.differs else "–")
     style = safe_text.marked if cell.differs else safe_text.dimmed
-    if cell.source == name and cell.declared:
-        return _cell("td", style(cell.declared))
-    return _cell("td", f"{style(cell.source)} {safe_text.dimmed(cell.declared)}")
+    if cell.source == line.name and cell.declared:
+        first = style(cell.declared)
+    else:
+        first = f"{style(cell.source)} {safe_text.dimmed(cell.declared)}"
+    words = "" if cell.description == line.description else _small(cell.description)
+    gone = [safe_text.removed(one) for one in cell.lost]
+    return _cell("td", "<br>".join(filter(None, [first, words, *gone])))
+
+
+def _small(text: str) -> str:
+    """A description, cut where it is long."""
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return f"<small>{safe_text.untrusted_html(text)}</small>" if text else ""
 
 
 def _bold(text: str) -> str:
@@ -132,28 +197,29 @@ def _bold(text: str) -> str:
 def _cell(kind: Literal["th", "td"], content: str) -> str:
     """A cell with content that is escaped already."""
     return (
-        f'<{kind} style="text-align:left;vertical-align:top;padding:2px 8px 2px 0;'
+        f'<{kind} style="text-align:left;font-weight:400;vertical-align:top;padding:2px 8px 2px 0;'
         f'border-bottom:1px solid rgba(128,128,128,.3)">{content}</{kind}>'
     )
 
 
-def _source_and_declaration(card: Card, tool: Tool, row: ArgumentRow) -> tuple[str, str]:
-    """The source of a merged parameter in the calls of one member, and what that declares of it."""
+def _cell_of(card: Card, tool: Tool, row: ArgumentRow, merged: Parameter | None) -> ArgumentCell:
+    """What the calls of one member give for a merged parameter."""
     source = row.sources.get(tool.id, "")
     alpha = next((one for one in card.cluster.arguments if one.tool_id == tool.id), None)
     moves = alpha.moves if alpha else ()
-    own = next(
-        (move.source for move in moves if move.target == row.name), "" if alpha else row.name
-    )
-    parameter = next((one for one in tool.parameters if one.name == own), None)
-    if parameter is None:
-        return source, ""
-    return source or parameter.name, declared(parameter)
+    move = next((one for one in moves if one.target == row.name), None)
+    name = move.source if move else "" if alpha else row.name
+    own = next((one for one in tool.parameters if one.name == name), None)
+    if own is None:
+        return ArgumentCell(source)
+    lost = no_longer_told(own, merged, move)
+    return ArgumentCell(source or own.name, declared(own), own.description, lost)
 
 
-def _cells(members: Sequence[tuple[str, str]]) -> tuple[ArgumentCell, ...]:
-    """Cells of (source, declaration), the canonical tool's first."""
-    return tuple(ArgumentCell(*one, differs=one != members[0]) for one in members)
+def _marked(cells: Sequence[ArgumentCell]) -> tuple[ArgumentCell, ...]:
+    """The cells, those that differ from the canonical tool's marked."""
+    first = cells[0].source, cells[0].declared
+    return tuple(replace(one, differs=(one.source, one.declared) != first) for one in cells)
 
 
 def _hint_names(tool: Tool) -> list[str]:

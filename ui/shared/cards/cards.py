@@ -78,6 +78,18 @@ class Card:
         return self.tools[0]
 
     @property
+    def is_one_tool(self) -> bool:
+        """Whether agents get one tool in place of the members."""
+        return self.selector is None and self.cluster.kind in ("drop_in", "gateway")
+
+    @property
+    def is_new_tool(self) -> bool:
+        """Whether what agents get is another tool than the canonical member."""
+        document, tool = self.cluster.document, self.canonical
+        ours = document.name, document.description, document.schema
+        return self.is_one_tool and ours != (tool.name, tool.description, tool.schema)
+
+    @property
     def eligible(self) -> tuple[Tool, ...]:
         """The members that may be canonical: those without a block finding, if there are any."""
         free = [t for t in self.tools if all(f.severity != "block" for f in self.findings[t.id])]

@@ -8,6 +8,7 @@ import streamlit as st
 
 from toolscope_core.catalog.tokens import SizeChange, tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
+from toolscope_core.merging.clusters import documented
 from toolscope_core.model.cluster import (
     KINDS,
     OUTCOME_NAMES,
@@ -197,9 +198,26 @@ def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]
     )
 
 
+def merged_tool(card: Card) -> None:
+    """What agents get, where it is another tool than the canonical member."""
+    if not card.is_new_tool:
+        return
+    document = card.cluster.document
+    with st.container(border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{safe_text.untrusted(document.name)}**", width="content")
+            st.badge("What agents get", color="violet", icon=":material/smart_toy:")
+            with st.popover("As JSON", icon=":material/data_object:"):
+                tool = documented(card.canonical, document)
+                record = {"name": tool.name, "description": tool.description, "schema": tool.schema}
+                text = json.dumps(record, ensure_ascii=False, indent=2)
+                st.code(text, language="json", wrap_lines=True)
+        st.html(safe_text.untrusted_html(document.description[:_TEXT_SHOWN]))
+
+
 def members(snapshot: Snapshot, card: Card, drop: Callable[[Tool], None] | None = None) -> None:
-    """The members side by side; in each what differs from the canonical tool is marked, and what is
-    the same steps back.
+    """The members side by side: what agents no longer read of each is marked where one tool takes
+    their place, else what differs from the canonical tool.
     """
     tools = (*card.tools, *card.newcomers)
     for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
@@ -228,7 +246,9 @@ def _member(snapshot: Snapshot, card: Card, tool: Tool) -> None:
     for finding in card.findings[tool.id]:
         safe_text.finding(finding.severity, finding.message)
     text, base = tool.description[:_TEXT_SHOWN], card.canonical.description[:_TEXT_SHOWN]
-    if tool is card.canonical:
+    if card.is_one_tool and (card.is_new_tool or tool is not card.canonical):
+        st.html(safe_text.what_goes(text, card.cluster.document.description[:_TEXT_SHOWN]))
+    elif tool is card.canonical:
         st.html(safe_text.untrusted_html(text) or "<em>no description</em>")
     else:
         st.html(safe_text.word_diff(base, text, dim=True, by_side=True))
