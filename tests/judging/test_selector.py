@@ -25,7 +25,7 @@ def selector(*tools):
 
 
 SELECTORS = {
-    "provider": (["get_acme_balance", "get_zorblax_balance"], ("acme", "zorblax")),
+    "provider": (["get_quuxco_balance", "get_zorblax_balance"], ("quuxco", "zorblax")),
     "language": (["translate_to_french", "translate_to_german"], ("french", "german")),
     "month": (["first_day_of_january", "first_day_of_march"], ("january", "march")),
     "period": (["daily_forecast", "weekly_forecast"], ("daily", "weekly")),
@@ -35,6 +35,16 @@ SELECTORS = {
     "number": (["top_10", "top_50"], ("10", "50")),
     "variant": (["draw_curve", "draw_slope"], ("curve", "slope")),
 }
+
+
+def test_what_is_no_provider_makes_no_selector_of_providers():
+    one, other = (tool(f"get_{name}_template", "x") for name in ("gitlab", "dockerfiles"))
+    assert selector(one, other) == ("variant", ("gitlab", "dockerfiles"))
+
+
+def test_a_value_does_not_say_its_noun_twice():
+    one, other = tool("issues_get_issue"), tool("requests_get_request")
+    assert selector(one, other)[1] == ("issues", "requests")
 
 
 @pytest.mark.parametrize(("name", "case"), SELECTORS.items(), ids=SELECTORS)

@@ -191,12 +191,12 @@ def test_a_new_description_keeps_the_drop_in_and_a_new_name_makes_a_gateway():
 
 
 def test_other_words_for_an_argument_leave_its_maps_and_what_was_guessed():
-    sent = tool("a", "mail", user_id=TEXT, copy={"type": "boolean"})
-    queued = tool("b", "queue", person_id=TEXT, later={"type": "boolean"})
+    sent = tool("a", "mail", issue_id=TEXT, copy={"type": "boolean"})
+    queued = tool("b", "queue", issue_number=TEXT, later={"type": "boolean"})
     (before,) = clusters(catalog(sent, queued), Group(("a", "b"), 0.95, family=True))
     assert any(alpha.inferred for alpha in before.arguments)
     schema = before.document.schema
-    properties = {**schema["properties"], "user_id": {**TEXT, "description": "Whose it is."}}
+    properties = {**schema["properties"], "issue_id": {**TEXT, "description": "Whose it is."}}
     edits = edit_of(schema={**schema, "properties": properties})
     (after,) = clusters(catalog(sent, queued), Group(("a", "b"), 0.95, family=True), edits=edits)
     assert after.document.schema["properties"] == properties

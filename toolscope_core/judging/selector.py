@@ -16,7 +16,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import names_a_product
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.wordnet import is_word, kinds_of
-from toolscope_core.wording.words import base_forms, is_english
+from toolscope_core.wording.words import base_forms, is_english, singular
 
 _KINDS = {
     "language": "language",
@@ -78,7 +78,7 @@ def selector_of(
         for tool, words in zip(tools, unshared, strict=True)
     ]
     values = [
-        "_".join((own or list(words))[:_MOST_WORDS])
+        "_".join(_once(own or list(words))[:_MOST_WORDS])
         for own, words in zip(words_by_tool, unshared, strict=True)
     ]
     told_by_words = all(values) and _are_distinct(values)
@@ -135,6 +135,11 @@ def _narrowed(
     return (*narrower, new_words.intersection(*(theirs for _, theirs in pairs)))
 
 
+def _once(words: Sequence[str]) -> list[str]:
+    """The words without those that say a noun again: ``issues`` after ``issue``."""
+    return list({singular(word): word for word in reversed(words)}.values())[::-1]
+
+
 def _are_distinct(values: Sequence[str]) -> bool:
     return len(set(values)) == len(values)
 
@@ -156,22 +161,22 @@ def kind_of_values(values: Sequence[str]) -> str:
 
 
 def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
-    """What the selector is called: the kind of the values, *provider* where one is no English
-    word, else *variant*. On one server, where most strange words are short forms (``aes`` /
-    ``des``), only where one is a product of our list, or all are written as names.
+    """What the selector is called: the kind of the values, *provider* where each is a product of
+    our list or written as a name, else *variant*. Beside each other on no server or on several, a
+    value with a word that is no English one is a name too.
     """
     kind = kind_of_values(values)
-    strange = not all(is_english(word) for value in values for word in value.split("_"))
-    if kind and not (strange and kind == "role"):
+    strange = [not all(map(is_english, value.split("_"))) for value in values]
+    if kind and not (any(strange) and kind == "role"):
         return kind
     on_one_server = tools[0].server and len({tool.server for tool in tools}) == 1
-    if strange and (
-        not on_one_server
-        or any(map(names_a_product, values))
-        or all(map(_is_written_as_name, values, tools))
-    ):
-        return "provider"
-    return "variant"
+    are_names = (
+        names_a_product(value)
+        or _is_written_as_name(value, tool)
+        or (is_strange and not on_one_server)
+        for value, tool, is_strange in zip(values, tools, strange, strict=True)
+    )
+    return "provider" if any(strange) and all(are_names) else "variant"
 
 
 def _is_written_as_name(value: str, tool: Tool) -> bool:

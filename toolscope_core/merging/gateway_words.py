@@ -102,12 +102,16 @@ def selector_description(texts: Mapping[str, str]) -> str:
     return " ".join([*sentences[:_MOST_NAMED], *more]) if any(jobs.values()) else ""
 
 
-def argument_description(selector: str, texts: Mapping[str, str]) -> str:
+def argument_description(selector: str, texts: Mapping[str, str], each: bool = False) -> str:
     """The description of an argument of a gateway tool, from those that its members give it (by the
     value of ``selector``, in order): the first, and beside it each that says how it is written
-    where not all do.
+    where not all do; all of them where it is ``each`` time something else.
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
+    if each:
+        return paragraph(
+            f"{_only(selector, [value])} {text}" for value, text in clean.items() if text
+        )
     alone = _paragraphs_of_some({value: _paragraphs(text) for value, text in clean.items()})
     non_empty = {value: text for value, text in clean.items() if text}
     if not any(alone.values()):
@@ -119,6 +123,33 @@ def argument_description(selector: str, texts: Mapping[str, str]) -> str:
     lead = [_ended(clean[value]) for value in general[:1]]
     sentences = [f"{_only(selector, of)} {_ended(clean[of[0]])}" for of in notes.values()]
     return " ".join([*lead, *sentences])
+
+
+def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[str]) -> str:
+    """Whose an argument is, by values of the selector, and who requires it; empty where all take it
+    alike.
+    """
+    others = [value for value in every if value not in owners]
+    required_for = ", ".join(required)
+    if not others:
+        return f"Required for {required_for}." if 0 < len(required) < len(every) else ""
+    is_usual = len(others) < len(owners)
+    whose = f"{'Not' if is_usual else 'Only'} for {', '.join(others if is_usual else owners)}"
+    if not required:
+        return f"{whose}."
+    needed = "required" if len(required) == len(owners) else f"required for {required_for}"
+    return f"{whose}; {needed}."
+
+
+def paragraph(sentences: Iterable[str]) -> str:
+    """The sentences that are not empty as one text, all but the last ended."""
+    texts = list(filter(None, sentences))
+    return " ".join([*map(_ended, texts[:-1]), *texts[-1:]])
+
+
+def limits_note(selector: str, values: Sequence[str], text: str) -> str:
+    """What some members take of an argument, as a sentence."""
+    return f"{_only(selector, values)} {text}."
 
 
 def _first_sentence(text: str) -> str:

@@ -12,18 +12,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.judging.arguments.alignment import argument_map, inferences, map_onto
-from toolscope_core.judging.arguments.argument_words import difference
-from toolscope_core.judging.arguments.matching import match_parameters
-from toolscope_core.judging.arguments.subschema import admits, inlined, leaves_out
+from toolscope_core.judging.arguments.alignment import argument_map, map_onto
 from toolscope_core.judging.distinctions import unshared
 from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging import gateway_words
+from toolscope_core.merging.joined_arguments import free_name, join_arguments
 from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Document
-from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 from toolscope_core.wording.reading import ToolReading, read_tool
-
-_WORDS = ("description", "title", "default")
 
 _CONDITIONS = frozenset(
     """$ref allOf anyOf oneOf not if patternProperties propertyNames maxProperties
@@ -185,21 +181,12 @@ def _gateway(
     canonical: Tool, members: Sequence[Tool], family: bool, keep_all: bool, blocked: frozenset[str]
 ) -> Synthesis:
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
-    properties: dict[str, JsonObject] = {}
-    pairs: dict[str, dict[str, str]] = {}
-    inferred: dict[str, tuple[str, ...]] = {}
-    schema: dict[str, Any] = {"type": "object"}
-    needed: list[str] = []
     one_schema = _is_shared(ordered)
-    if one_schema:
-        schema |= canonical.schema or {}
-        properties |= schema.get("properties") or {}
-        needed += schema.get("required") or ()
-    for tool in ordered if not one_schema else ():
-        pairs[tool.id], inferred[tool.id] = _join(tool, properties)
+    schema = (canonical.schema or {}) if one_schema else {}
+    joined = join_arguments(() if one_schema else ordered, family)
+    properties = dict(schema.get("properties") or joined.properties)
+    needed = schema.get("required") or joined.always_supplied
     selector, values = _selector(ordered, properties, family, keep_all)
-    if not one_schema:
-        needed += _always_supplied(ordered, pairs, properties)
     texts = {
         values[tool.id]: "" if tool.id in blocked and tool is not canonical else tool.description
         for tool in ordered
@@ -207,7 +194,8 @@ def _gateway(
     properties[selector] = {"type": "string", "enum": list(texts)}
     if what := gateway_words.selector_description(texts):
         properties[selector] = {**properties[selector], "description": what}
-    schema |= {"properties": properties, "required": [*needed, selector]}
+    rest = {"properties": properties, "required": [*needed, selector]}
+    schema = {"type": "object", **schema, **rest}
     maps = []
     for tool in members:
         constants = {selector: values[tool.id]}
@@ -215,11 +203,11 @@ def _gateway(
             same = argument_map(tool, canonical if tool.schema is None else tool)
             alpha = replace(same, to=canonical.id, constants=constants)
         else:
-            alpha = map_onto(tool, canonical.id, schema, pairs[tool.id], constants)
-            alpha = replace(alpha, inferred=inferred[tool.id])
+            alpha = map_onto(tool, canonical.id, schema, joined.names[tool.id], constants)
+            alpha = replace(alpha, inferred=joined.inferred[tool.id])
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
-        _describe(selector, values, ordered, pairs, properties)
+        properties |= joined.described(selector, values)
     text = gateway_words.gateway_description(selector, texts)
     document = Document(canonical.name, text, schema, None, merged_annotations(members))
     return Synthesis("gateway", canonical.id, document, tuple(maps), selector, keep_all)
@@ -234,69 +222,6 @@ def _is_shared(members: Sequence[Tool]) -> bool:
     return alike and _CONDITIONS.isdisjoint(schema)
 
 
-def _describe(
-    selector: str,
-    values: Mapping[str, str],
-    ordered: Sequence[Tool],
-    pairs: Mapping[str, Mapping[str, str]],
-    properties: dict[str, JsonObject],
-) -> None:
-    """Put into each property what its members say of how it is written."""
-    texts: dict[str, dict[str, str]] = {}
-    for tool in ordered:
-        for parameter in tool.parameters:
-            target = pairs[tool.id][parameter.name]
-            texts.setdefault(target, {})[values[tool.id]] = parameter.description
-    for name, by_value in texts.items():
-        text = gateway_words.argument_description(selector, by_value)
-        if text:
-            properties[name] = {**properties[name], "description": text}
-
-
-def _join(tool: Tool, properties: dict[str, JsonObject]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Widen ``properties`` so that they take the tool's arguments; parameter → property, and what
-    of that is only inferred.
-    """
-    tool = inlined(tool)
-    sofar = Tool("", tool.name, schema={"type": "object", "properties": dict(properties)})
-    ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, sofar))
-    matches = [
-        match
-        for match in match_parameters(tool, sofar)
-        if not difference(ours[match.left], theirs[match.right])
-    ]
-    pairs = {match.left: match.right for match in matches}
-    for parameter in tool.parameters:
-        target = pairs.get(parameter.name)
-        if target is None:
-            target = _free_name(parameter.name, properties)
-            pairs[parameter.name] = target
-            properties[target] = parameter.schema
-        else:
-            properties[target] = widened(properties[target], parameter)
-    return pairs, inferences(tool, matches)
-
-
-def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
-    """The least schema we can write that takes the values of both; the first one's words stay."""
-    other = parameter.schema
-    if admits(schema, other) and not leaves_out(schema, other):
-        return schema
-    words = {key: schema[key] for key in _WORDS if key in schema}
-    ours = {key: value for key, value in schema.items() if key not in _WORDS}
-    theirs = {key: value for key, value in other.items() if key not in _WORDS}
-    if admits(theirs, ours) and not leaves_out(theirs, ours):
-        return {**theirs, **words}
-    values = [schema.get("enum"), other.get("enum")]
-    if all(isinstance(value, list) for value in values):
-        ours_rest, theirs_rest = ({**part, "enum": []} for part in (ours, theirs))
-        if canonical_json(ours_rest) == canonical_json(theirs_rest):
-            new_values = [value for value in other["enum"] if value not in schema["enum"]]
-            return {**ours, "enum": [*schema["enum"], *new_values], **words}
-    options = ours["anyOf"] if set(ours) == {"anyOf"} else [ours]
-    return {"anyOf": [*options, theirs], **words}
-
-
 def _selector(
     ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool, keep_all: bool
 ) -> tuple[str, dict[str, str]]:
@@ -309,7 +234,7 @@ def _selector(
         selector, selector_values = selector_of(
             ordered, own_words([read_tool(tool) for tool in ordered])
         )
-        return _free_name(selector, properties), dict(zip(ids, selector_values, strict=True))
+        return free_name(selector, properties), dict(zip(ids, selector_values, strict=True))
     names = {} if keep_all else {tool.id: tool.name for tool in ordered}
     for name, values in (
         ("server", owners),
@@ -317,27 +242,10 @@ def _selector(
         ("server" if keep_all else "variant", {one: one for one in ids}),
     ):
         if _are_names(values):
-            return _free_name(name, properties), values
+            return free_name(name, properties), values
     raise ValueError("tool ids repeat")  # ids are unique in a catalog, so this is a bug
 
 
 def _are_names(values: Mapping[str, str]) -> bool:
     """Whether there are values, all different and none empty."""
     return bool(values) and all(values.values()) and len(set(values.values())) == len(values)
-
-
-def _free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
-    number, free = 1, name
-    while free in properties:
-        number += 1
-        free = f"{name}_{number}"
-    return free
-
-
-def _always_supplied(
-    ordered: Sequence[Tool],
-    pairs: Mapping[str, Mapping[str, str]],
-    properties: Mapping[str, JsonObject],
-) -> list[str]:
-    supplied = [{pairs[tool.id][p.name] for p in tool.parameters if p.required} for tool in ordered]
-    return [name for name in properties if all(name in names for names in supplied)]

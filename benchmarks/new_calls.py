@@ -1,0 +1,266 @@
+"""Whether a call that an agent writes from a merged tool alone arrives as it is meant.
+
+    python -m benchmarks.new_calls [--catalogs docker-mcp google] [--read 50]
+
+For each member of a gateway tool a call is written from the merged schema: each argument that the
+schema does not call another member's gets a marker of what its name and description mean. Mapped
+back, a marker *arrives* where the member's own argument means the same. The meaning is the member's
+own where the text gives it, or the argument bears its name; else that of the member whose name and
+words it has, and the share of such that mean the same is that of the labelled pairs (two readers,
+blind, ``data/argument_pairs.jsonl``) in the same stratum: equal names, a sure match, a guess.
+
+*refused*: what the merged schema allows and the member's own schema does not, where the refusal
+would name an argument that the agent never saw. *unsaid*: an argument that the member needs, or
+does not have, without the merged schema saying so. ``--read`` prints calls to be read.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks import measuring
+from benchmarks.train_judge import SERVERS
+from toolscope_core.catalog.calls import takes, unmap_call, validator_of
+from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
+from toolscope_core.catalog.tokens import Costs
+from toolscope_core.evaluation.intervals import rate_text
+from toolscope_core.judging.arguments.matching import match_parameters
+from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import ArgumentMap, Cluster
+from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.tool import JsonObject, Parameter, Tool
+from toolscope_core.wording.words import plain_words
+
+LABELS = measuring.ROOT / "benchmarks" / "data" / "argument_pairs.jsonl"
+CATALOGS = (*SERVERS, *measuring.CATALOGS, "mcp-registry", "toucan", "etom")
+STRATA = ("own", "equal name", "sure", "guessed")
+OF_TYPES = {"string": "x", "integer": 3, "number": 1.5, "boolean": True, "array": [], "object": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An argument of a member, the merged argument that leads to it, and the argument of another
+    member whose name and words that one has; ``refused`` is a value that only the merged one takes.
+    """
+
+    catalog: str
+    tool: Tool
+    own: str
+    merged: str
+    owner: Tool
+    owned: str
+    stratum: str
+    refused: object = None
+
+    @property
+    def pair(self) -> frozenset[tuple[str, str]]:
+        return frozenset({(self.tool.id, self.own), (self.owner.id, self.owned)})
+
+
+def main() -> None:
+    parser = measuring.parser_of(__doc__)
+    measuring.add_catalogs(parser, CATALOGS)
+    parser.add_argument("--read", type=int, default=0, help="so many calls of other names to read")
+    options = parser.parse_args()
+    measuring.print_machine()
+    cells: list[Cell] = []
+    unsaid: Counter[str] = Counter()
+    tokens, members, cards = 0, 0, 0
+    costs = Costs()
+    for name in options.catalogs:
+        catalog = read(name)
+        plan = plan_merge(measuring.analysis_of(catalog), (), PlanConfig("none"))
+        for cluster in (one for one in plan.clusters if one.kind == "gateway"):
+            tools = [plan.catalog.by_id[member] for member in cluster.members]
+            cells += cells_of(name, cluster, tools)
+            unsaid += unsaid_of(cluster, tools)
+            merged = as_tool(cluster)
+            tokens += costs.of(merged, PROMPT_FORMATS[0])
+            members, cards = members + len(tools), cards + 1
+    print(f"{cards} gateway tools of {members} members, {tokens} tokens; {len(cells)} arguments")
+    report(cells)
+    known, unknown = ([c for c in cells if c.refused is not None and (c.own == c.merged) == same]
+                      for same in (True, False))  # fmt: skip
+    print(f"refused with a name the agent does not know: {rate_text(len(unknown), len(cells))}")
+    print(f"refused with a name the agent knows: {rate_text(len(known), len(cells))}")
+    for what, count in sorted(unsaid.items()):
+        print(f"{what}: {count}")
+    others = [cell for cell in cells if cell.stratum in STRATA[2:]]
+    for cell in random.Random(0).sample(others, min(options.read, len(others))):
+        print(cell.stratum, line(cell.tool, cell.own), line(cell.owner, cell.owned), sep="\n    ")
+
+
+def read(name: str) -> Catalog:
+    if name == "etom":
+        return measuring.read_file(measuring.data_folder(name) / "tools.json")
+    return measuring.read_named(name)
+
+
+def as_tool(cluster: Cluster) -> Tool:
+    document = cluster.document
+    return Tool(cluster.id, document.name, document.description, schema=document.schema)
+
+
+def cells_of(catalog: str, cluster: Cluster, tools: Sequence[Tool]) -> Iterator[Cell]:
+    """Each argument of each member with the merged one that leads to it."""
+    schema = cluster.document.schema or {}
+    ordered = sorted(
+        zip(tools, cluster.arguments, strict=True), key=lambda one: one[0].id != cluster.canonical
+    )
+    owners: dict[str, tuple[Tool, str]] = {}
+    for tool, alpha in ordered:
+        for move in alpha.moves:
+            owner, owned = owners.setdefault(move.target, (tool, move.source))
+            text = " ".join(str(schema["properties"][move.target].get("description", "")).split())
+            own = parameter_of(tool, move.source)
+            if owner is tool or says(text, own, cluster.selector, alpha):
+                stratum = "own"
+            elif plain_words(move.source) == plain_words(owned):
+                stratum = "equal name"
+            else:
+                stratum = "guessed" if is_guess(tool, move.source, owner, owned) else "sure"
+            refused = refused_value(cluster, alpha, tool, own, move.target)
+            yield Cell(catalog, tool, own.name, move.target, owner, owned, stratum, refused)
+
+
+def says(text: str, own: Parameter, selector: str, alpha: ArgumentMap) -> bool:
+    """Whether the merged description has the member's own words for the argument."""
+    words = " ".join(own.description.split()).rstrip(".")
+    return bool(words) and words in text and named_in(text, selector, alpha)
+
+
+def named_in(text: str, selector: str, alpha: ArgumentMap) -> bool:
+    """Whether a sentence of the text is about the member alone, by the value that chooses it."""
+    value = str(alpha.constants.get(selector, ""))
+    heads = re.findall(rf"`{re.escape(selector)}` = ([^:]*):", text)
+    return any(value in head.split(", ") for head in heads)
+
+
+def is_guess(tool: Tool, own: str, owner: Tool, owned: str) -> bool:
+    sure = {(m.left, m.right) for m in match_parameters(tool, owner) if not m.inferred}
+    return (own, owned) not in sure
+
+
+def parameter_of(tool: Tool, name: str) -> Parameter:
+    return next(one for one in tool.parameters if one.name == name)
+
+
+def refused_value(
+    cluster: Cluster, alpha: ArgumentMap, tool: Tool, own: Parameter, merged: str
+) -> object:
+    """A value that the merged schema takes for this member and its own does not; ``None`` where
+    the description says what it takes, or all are taken.
+    """
+    schema = (cluster.document.schema or {})["properties"][merged]
+    if named_in(str(schema.get("description", "")), cluster.selector, alpha):
+        return None
+    validator = validator_of(own.schema)
+    types = {parameter.name: parameter.type for parameter in tool.parameters}
+    for value in values_of(schema):
+        call = unmap_call(alpha, {merged: value}, types).arguments
+        if own.name in call and not takes(validator, call[own.name]):
+            return value
+    return None
+
+
+def values_of(schema: JsonObject) -> list[object]:
+    """Values that show what a schema takes: those it lists, or one of each of its types."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
+    if options:
+        return [value for one in options if isinstance(one, dict) for value in values_of(one)]
+    declared = schema.get("type")
+    types = declared if isinstance(declared, list) else [declared]
+    values = [OF_TYPES[one] for one in types if one in OF_TYPES]
+    validator = validator_of(schema)
+    return [value for value in values if takes(validator, value)]
+
+
+def unsaid_of(cluster: Cluster, tools: Sequence[Tool]) -> Counter[str]:
+    """How often the merged schema does not say what one member needs, or does not have."""
+    schema = cluster.document.schema or {}
+    counts: Counter[str] = Counter()
+    for tool, alpha in zip(tools, cluster.arguments, strict=True):
+        value = str(alpha.constants.get(cluster.selector, ""))
+        own = {move.target: move.source for move in alpha.moves}
+        for name, declared in schema.get("properties", {}).items():
+            if name in alpha.constants:
+                continue
+            text = str(declared.get("description", ""))
+            if name not in own:
+                counts["unsaid that a member does not have it"] += not_for(text, value) is False
+            elif parameter_of(tool, own[name]).required and name not in schema["required"]:
+                counts["unsaid that a member needs it"] += not is_required(text, value)
+    return counts
+
+
+def not_for(text: str, value: str) -> bool:
+    """Whether a description says that the argument is none of the member's."""
+    only, others = (
+        re.match(rf"{word} for ([^.;]*(?:\.\S[^.;]*)*)[.;]", text) for word in ("Only", "Not")
+    )
+    return bool(only and value not in only[1].split(", ")) or bool(
+        others and value in others[1].split(", ")
+    )
+
+
+def is_required(text: str, value: str) -> bool:
+    named = re.match(r"[^`]*?[Rr]equired for ([^`]*?)\.(?: |$)", text)
+    return bool(re.match(r"(?:Only|Not) for [^`]*?; required\.", text)) or bool(
+        named and value in named[1].split(", ")
+    )
+
+
+def report(cells: Sequence[Cell]) -> None:
+    """The share of markers that arrive, from the labels of each stratum; drawn again and again."""
+    labels = {
+        frozenset({(row["left"], row["a"]), (row["right"], row["b"])}): row
+        for row in measuring.json_rows(LABELS)
+    } if LABELS.exists() else {}  # fmt: skip
+    joined = {cell.pair for cell in cells}
+    counts = Counter(cell.stratum for cell in cells)
+    print("arguments:", ", ".join(f"{name} {counts[name]}" for name in STRATA))
+    rights: dict[str, list[bool]] = {name: [] for name in STRATA}
+    kept: Counter[tuple[str, bool]] = Counter()
+    for pair, row in labels.items():
+        verdicts = {row["reader1"], row["reader2"]}
+        if verdicts == {"same"}:
+            kept[row["half"], pair in joined] += 1
+        cell = next((one for one in cells if one.pair == pair), None)
+        if cell and len(verdicts) == 1 and verdicts <= {"same", "not"}:
+            rights[cell.stratum].append(verdicts == {"same"})
+    rights["own"].append(True)
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(measuring.RESAMPLES):
+        shares = {n: np.mean(rng.choice(r, len(r))) for n, r in rights.items() if r}
+        draws.append(
+            sum(counts[n] * shares.get(n, np.nan) for n in STRATA if counts[n]) / len(cells)
+        )
+    for name, right in rights.items():
+        if name != "own":
+            print(f"labelled, {name}, that mean the same: {rate_text(sum(right), len(right))}")
+    share = sum(counts[n] * np.mean(r) for n, r in rights.items() if r) / len(cells)
+    low, high = np.nanquantile(draws, [0.025, 0.975])
+    print(f"arrive where they mean: {share:.3f} [{low:.3f}, {high:.3f}]")
+    for half in ("dev", "held"):
+        total = kept[half, True] + kept[half, False]
+        print(f"labelled same that are one argument, {half}: {rate_text(kept[half, True], total)}")
+
+
+def line(tool: Tool, name: str) -> str:
+    parameter = parameter_of(tool, name)
+    words = " ".join(parameter.description.split())[:120]
+    return (
+        f"{tool.id} ({tool.description.split(chr(10))[0][:80]}): `{name}` {parameter.type} {words}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""The arguments of a gateway tool: those of its members, each once where several mean the same.
+
+What only some members take is described as theirs, and so is what a member takes less of: fewer
+values, another type, a smaller range. A call that is written from the merged schema alone then says
+what its member asks for.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolscope_core.judging.arguments.agreement import agreed_matches, common_key
+from toolscope_core.judging.arguments.alignment import inferences, move_to
+from toolscope_core.judging.arguments.subschema import (
+    admits,
+    inlined,
+    leaves_out,
+    type_set,
+    types_overlap,
+)
+from toolscope_core.merging import gateway_words
+from toolscope_core.model.numbers import enumerated
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
+from toolscope_core.wording.words import plain_words, spelling
+
+_WORDS = ("description", "title", "default")
+_NOUNS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "array": "a list",
+    "string": "a text",
+    "boolean": "true or false",
+}
+_MOST_VALUES = 24
+"""So many values are listed for one member; more are too long to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedArguments:
+    """The ``properties`` of the merged schema, in order; by tool id the ``names`` of its parameters
+    there, and sentences on those that are only guessed to be one (``inferred``).
+    """
+
+    members: tuple[Tool, ...]
+    properties: Mapping[str, JsonObject]
+    names: Mapping[str, Mapping[str, str]]
+    inferred: Mapping[str, tuple[str, ...]]
+
+    @property
+    def always_supplied(self) -> list[str]:
+        """The properties that every member requires."""
+        required = [
+            {self.names[tool.id][p.name] for p in tool.parameters if p.required}
+            for tool in self.members
+        ]
+        return [name for name in self.properties if all(name in names for names in required)]
+
+    def described(self, selector: str, values: Mapping[str, str]) -> dict[str, JsonObject]:
+        """The properties with what an agent has to know of each; ``values`` are those of the
+        selector by tool id.
+        """
+        owners: dict[str, dict[str, Parameter]] = {name: {} for name in self.properties}
+        for tool in self.members:
+            for parameter in inlined(tool).parameters:
+                owners[self.names[tool.id][parameter.name]][values[tool.id]] = parameter
+        every = [values[tool.id] for tool in self.members]
+        return {
+            name: _described(name, schema, owners[name], selector, every)
+            for name, schema in self.properties.items()
+        }
+
+
+def join_arguments(members: Sequence[Tool], family: bool = False) -> JoinedArguments:
+    """The arguments of the members, in their order. In a ``family`` the keys of what tells the
+    members apart are one: ``issue_id`` and ``merge_request_id`` are ``id``.
+    """
+    properties: dict[str, JsonObject] = {}
+    givers: dict[str, list[Parameter]] = {}
+    names: dict[str, dict[str, str]] = {}
+    inferred: dict[str, tuple[str, ...]] = {}
+    taken = {parameter.name for tool in members for parameter in tool.parameters}
+    for tool in map(inlined, members):
+        so_far = Tool("", members[0].name, schema={"type": "object", "properties": properties})
+        matches = agreed_matches(tool, so_far)
+        pairs = {match.left: match.right for match in matches}
+        for name, (old, key) in _common_keys(tool, so_far, pairs).items() if family else ():
+            if key == old or not (key in taken or key in properties):
+                properties = {key if one == old else one: it for one, it in properties.items()}
+                givers = {key if one == old else one: it for one, it in givers.items()}
+                for own in (*names.values(), pairs):
+                    own.update({one: key for one, target in own.items() if target == old})
+                pairs[name] = key
+        names[tool.id] = {}
+        for parameter in tool.parameters:
+            target = pairs.get(parameter.name, "")
+            joint = _joint(properties[target], parameter, givers[target]) if target else None
+            if joint is None:
+                target, joint = free_name(parameter.name, properties), parameter.schema
+            properties[target] = joint
+            givers.setdefault(target, []).append(parameter)
+            names[tool.id][parameter.name] = target
+        kept = [match for match in matches if names[tool.id][match.left] == match.right]
+        inferred[tool.id] = inferences(tool, kept)
+    return JoinedArguments(tuple(members), properties, names, inferred)
+
+
+def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
+    """The name, with a number where a property has it already."""
+    number, free = 1, name
+    while free in properties:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _common_keys(
+    tool: Tool, so_far: Tool, pairs: Mapping[str, str]
+) -> Mapping[str, tuple[str, str]]:
+    """By parameter that is not paired yet the property that is the same key of what the other
+    tools are about, and what the two have in common; only where it is the only one of both.
+    """
+    rest = [p for p in tool.parameters if p.name not in pairs]
+    others = [p for p in so_far.parameters if p.name not in pairs.values()]
+    keys = [
+        (own.name, other.name, key)
+        for own in rest
+        for other in others
+        if (key := common_key(own, other, (tool, so_far)))
+    ]
+    return {
+        own: (other, key)
+        for own, other, key in keys
+        if sum(own == a or other == b for a, b, _ in keys) == 1
+    }
+
+
+def _joint(
+    schema: JsonObject, parameter: Parameter, givers: Sequence[Parameter]
+) -> JsonObject | None:
+    """A schema that takes the values of all, with the words of the first; a value of one as a list
+    of one, or as text, where another takes only lists or texts. ``None`` where that cannot be.
+    """
+    types = _types(schema), _types(parameter.schema)
+    joint = _list_of(parameter, schema)
+    if joint is None and all(types) and ("array" in types[0]) != ("array" in types[1]):
+        return None
+    joint = joint or _text_of(parameter, schema)
+    if joint is None:
+        joint = widened(schema, parameter)
+    joint = {**_without_words(joint), **{key: schema[key] for key in _WORDS if key in schema}}
+    moves = [move_to(one, parameter.name, joint) for one in (*givers, parameter)]
+    return joint if all(moves) else None
+
+
+def _list_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
+    """The schema of the one that takes lists, where the other's values fit into it."""
+    own = parameter.schema
+    if ("array" in type_set(own)) == ("array" in type_set(schema)):
+        return None
+    array, one = (own, schema) if "array" in type_set(own) else (schema, own)
+    move = move_to(Parameter(parameter.name, False, one), parameter.name, array)
+    return array if move and move.op == "wrap" else None
+
+
+def _text_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
+    """The schema of the one that takes texts, where the other's values are written as text."""
+    for text, other in ((schema, parameter.schema), (parameter.schema, schema)):
+        if not types_overlap(text, other):
+            move = move_to(Parameter(parameter.name, False, other), parameter.name, text)
+            if move and move.op == "cast":
+                return text
+    return None
+
+
+def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
+    """The least schema we can write that takes the values of both; the first one's words stay."""
+    other = parameter.schema
+    if admits(schema, other) and not leaves_out(schema, other):
+        return schema
+    words = {key: schema[key] for key in _WORDS if key in schema}
+    ours, theirs = _without_words(schema), _without_words(other)
+    if admits(theirs, ours) and not leaves_out(theirs, ours):
+        return {**theirs, **words}
+    values, others = schema.get("enum"), other.get("enum")
+    if isinstance(values, list) and isinstance(others, list):
+        ours_rest, theirs_rest = ({**part, "enum": []} for part in (ours, theirs))
+        if canonical_json(ours_rest) == canonical_json(theirs_rest):
+            return {**ours, "enum": _all_values(values, others), **words}
+    options = ours["anyOf"] if set(ours) == {"anyOf"} else [ours]
+    return {"anyOf": [*options, theirs], **words}
+
+
+def _all_values(values: list[Any], others: list[Any]) -> list[Any]:
+    """The values of both, those that differ in spelling alone once."""
+    spelled = {spelling(value) for value in values}
+    are_distinct = all(len(set(map(spelling, one))) == len(one) for one in (values, others))
+    known = [spelling(one) in spelled if are_distinct else one in values for one in others]
+    if are_distinct and not all(known):  # a value map has to take every value
+        known = [one in values for one in others]
+    return [*values, *(one for one, is_known in zip(others, known, strict=True) if not is_known)]
+
+
+def _without_words(schema: JsonObject) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in _WORDS}
+
+
+def _types(schema: JsonObject) -> frozenset[str]:
+    """The types of a schema and of its alternatives, but for *null*."""
+    options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
+    own = [type_set(one) for one in (schema, *options) if isinstance(one, Mapping)]
+    return frozenset[str]().union(*own) - {"null"}
+
+
+def _described(
+    name: str,
+    schema: JsonObject,
+    owners: Mapping[str, Parameter],
+    selector: str,
+    every: Sequence[str],
+) -> JsonObject:
+    """A property with whose it is, what it means and what each owner takes of it."""
+    texts = {value: parameter.description for value, parameter in owners.items()}
+    is_key = all(parameter.name != name for parameter in owners.values())
+    limits: dict[str, list[str]] = {}
+    for value, parameter in owners.items():
+        if text := enumerated(_limits(parameter.schema, schema)):
+            limits.setdefault(text, []).append(value)
+    required = [value for value, parameter in owners.items() if parameter.required]
+    sentences = (
+        gateway_words.owners_note(list(owners), every, required),
+        gateway_words.argument_description(selector, texts, each=is_key),
+        *(gateway_words.limits_note(selector, of, text) for text, of in limits.items()),
+    )
+    defaults = {canonical_json(one.schema.get("default")) for one in owners.values()}
+    needless = {"default"} if len(defaults) > 1 else set()
+    if plain_words(str(schema.get("title", ""))) == plain_words(name):
+        needless.add("title")
+    new = {key: value for key, value in schema.items() if key not in needless}
+    text = gateway_words.paragraph(sentences)
+    return {**new, "description": text} if text else new
+
+
+def _limits(own: JsonObject, joint: JsonObject) -> Iterator[str]:
+    """What one takes less of than the joint schema, as parts of a sentence."""
+    values = own.get("enum")
+    if isinstance(values, list) and len(values) <= _MOST_VALUES:
+        known = {spelling(value): value for value in joint.get("enum") or ()}
+        new = [known.get(spelling(value), value) for value in values]
+        if set(map(spelling, new)) != known.keys():
+            yield f"one of {', '.join(map(str, new))}"
+    low, high = (
+        own[key] if key in own and own[key] != joint.get(key) else None
+        for key in ("minimum", "maximum")
+    )
+    if low is not None and high is not None:
+        yield f"{low} to {high}"
+    elif low is not None or high is not None:
+        yield f"at least {low}" if high is None else f"at most {high}"
+    types = _types(own)
+    is_narrower = types != _types(joint) and not (
+        types == {"integer"} and {"number"} == _types(joint)
+    )
+    if len(types) == 1 and is_narrower and not values and low is high is None:
+        yield _NOUNS.get(min(types), f"of type {min(types)}")
+    if own.get("format") and own["format"] != joint.get("format"):
+        yield f"as {own['format']}"
