@@ -17,7 +17,7 @@ does not have, without the merged schema saying so. ``--read`` prints calls to b
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.numbers import interval_text
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
 from toolscope_core.wording.words import plain_words
 
@@ -90,6 +91,8 @@ def main() -> None:
     print(f"refused with a name the agent knows: {rate_text(len(known), len(cells))}")
     for what, count in sorted(unsaid.items()):
         print(f"{what}: {count}")
+    for cell in unknown if options.read else ():
+        print(f"refused, {cell.merged} = {cell.refused!r}: {line(cell.tool, cell.own)}")
     others = [cell for cell in cells if cell.stratum in STRATA[2:]]
     for cell in random.Random(0).sample(others, min(options.read, len(others))):
         print(cell.stratum, line(cell.tool, cell.own), line(cell.owner, cell.owned), sep="\n    ")
@@ -218,40 +221,48 @@ def is_required(text: str, value: str) -> bool:
 
 
 def report(cells: Sequence[Cell]) -> None:
-    """The share of markers that arrive, from the labels of each stratum; drawn again and again."""
-    labels = {
-        frozenset({(row["left"], row["a"]), (row["right"], row["b"])}): row
-        for row in measuring.json_rows(LABELS)
-    } if LABELS.exists() else {}  # fmt: skip
-    joined = {cell.pair for cell in cells}
+    """The share of markers that arrive, by the labels of each stratum, with an interval over the
+    labels drawn again and again; and what became of the pairs that are labelled *same*.
+    """
+    labels = {pair_of(row): row for row in measuring.json_rows(LABELS)}
     counts = Counter(cell.stratum for cell in cells)
     print("arguments:", ", ".join(f"{name} {counts[name]}" for name in STRATA))
+    strata = {cell.pair: cell.stratum for cell in cells}
     rights: dict[str, list[bool]] = {name: [] for name in STRATA}
-    kept: Counter[tuple[str, bool]] = Counter()
-    for pair, row in labels.items():
-        verdicts = {row["reader1"], row["reader2"]}
-        if verdicts == {"same"}:
-            kept[row["half"], pair in joined] += 1
-        cell = next((one for one in cells if one.pair == pair), None)
-        if cell and len(verdicts) == 1 and verdicts <= {"same", "not"}:
-            rights[cell.stratum].append(verdicts == {"same"})
     rights["own"].append(True)
+    for pair, row in labels.items():
+        is_clear = set(row["labels"]) in ({"same"}, {"not"})
+        if is_clear and strata.get(pair, "own") != "own":
+            rights[strata[pair]].append(row["labels"][0] == "same")
+    for name in STRATA[1:]:
+        print(f"labelled, {name}: mean the same {rate_text(sum(rights[name]), len(rights[name]))}")
+
+    def arriving(rights: Mapping[str, Sequence[bool]]) -> float:
+        return sum(counts[name] * sum(own) / len(own) for name, own in rights.items()) / len(cells)
+
     rng = np.random.default_rng(0)
-    draws = []
-    for _ in range(measuring.RESAMPLES):
-        shares = {n: np.mean(rng.choice(r, len(r))) for n, r in rights.items() if r}
-        draws.append(
-            sum(counts[n] * shares.get(n, np.nan) for n in STRATA if counts[n]) / len(cells)
-        )
-    for name, right in rights.items():
-        if name != "own":
-            print(f"labelled, {name}, that mean the same: {rate_text(sum(right), len(right))}")
-    share = sum(counts[n] * np.mean(r) for n, r in rights.items() if r) / len(cells)
-    low, high = np.nanquantile(draws, [0.025, 0.975])
-    print(f"arrive where they mean: {share:.3f} [{low:.3f}, {high:.3f}]")
+    draws = [
+        arriving({name: list(rng.choice(own, len(own))) for name, own in rights.items()})
+        for _ in range(measuring.RESAMPLES)
+    ]
+    ends = np.quantile(draws, [0.025, 0.975])
+    print(f"arrive where they mean: {interval_text(arriving(rights), *ends)}")
     for half in ("dev", "held"):
-        total = kept[half, True] + kept[half, False]
-        print(f"labelled same that are one argument, {half}: {rate_text(kept[half, True], total)}")
+        same = [(pair, row) for pair, row in labels.items()
+                if row["half"] == half and set(row["labels"]) == {"same"}]  # fmt: skip
+        for name, rows in (
+            ("labelled same", same),
+            (
+                "of those one argument when they were drawn",
+                [one for one in same if one[1]["drawn"] != "unmatched"],
+            ),
+        ):
+            one = sum(pair in strata for pair, _ in rows)
+            print(f"{half}, {name}: are one argument {rate_text(one, len(rows))}")
+
+
+def pair_of(row: JsonObject) -> frozenset[tuple[str, str]]:
+    return frozenset({(row["left"], row["a"]), (row["right"], row["b"])})
 
 
 def line(tool: Tool, name: str) -> str:

@@ -62,9 +62,9 @@ def test_a_list_that_may_be_nothing_and_one_value_stay_two_arguments():
 def test_values_ranges_and_formats_of_members_survive():
     result, properties = merged(
         tool("1", "get", [], "a", sort=enum("asc", "desc"), size={**WHOLE, "maximum": 9}, by=enum("x")),
-        tool("2", "get", [], "b", sort=enum("ASC", "DESC"), size=WHOLE, by=enum("x", "y")),
+        tool("2", "get", [], "b", sort=enum("ASC", "DESC", "NONE"), size=WHOLE, by=enum("x", "y")),
     )  # fmt: skip
-    assert properties["sort"]["enum"] == ["asc", "desc"]
+    assert properties["sort"]["enum"] == ["asc", "desc", "NONE"]
     assert unmap_call(result.arguments[1], {"sort": "asc", "server": "b"}, {}).arguments == {
         "sort": "ASC"
     }

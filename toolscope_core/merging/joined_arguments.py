@@ -7,7 +7,7 @@ what its member asks for.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from toolscope_core.judging.arguments.agreement import agreed_matches, common_key
 from toolscope_core.judging.arguments.alignment import inferences, move_to
@@ -22,6 +22,8 @@ from toolscope_core.merging import gateway_words
 from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from toolscope_core.wording.words import plain_words, spelling
+
+_Entry = TypeVar("_Entry")
 
 _WORDS = ("description", "title", "default")
 _NOUNS = {
@@ -38,13 +40,15 @@ _MOST_VALUES = 24
 @dataclass(frozen=True, slots=True)
 class JoinedArguments:
     """The ``properties`` of the merged schema, in order; by tool id the ``names`` of its parameters
-    there, and sentences on those that are only guessed to be one (``inferred``).
+    there, and sentences on those that are only guessed to be one (``inferred``). ``keys`` are the
+    properties that are each member's own key.
     """
 
     members: tuple[Tool, ...]
     properties: Mapping[str, JsonObject]
     names: Mapping[str, Mapping[str, str]]
     inferred: Mapping[str, tuple[str, ...]]
+    keys: frozenset[str]
 
     @property
     def always_supplied(self) -> list[str]:
@@ -65,9 +69,32 @@ class JoinedArguments:
                 owners[self.names[tool.id][parameter.name]][values[tool.id]] = parameter
         every = [values[tool.id] for tool in self.members]
         return {
-            name: _described(name, schema, owners[name], selector, every)
-            for name, schema in self.properties.items()
+            name: self._described(name, owners[name], selector, every) for name in self.properties
         }
+
+    def _described(
+        self, name: str, owners: Mapping[str, Parameter], selector: str, every: Sequence[str]
+    ) -> JsonObject:
+        """A property with whose it is, what it means and what each owner takes of it."""
+        schema = self.properties[name]
+        texts = {value: parameter.description for value, parameter in owners.items()}
+        limits: dict[str, list[str]] = {}
+        for value, parameter in owners.items():
+            if text := enumerated(_limits(parameter.schema, schema)):
+                limits.setdefault(text, []).append(value)
+        required = [value for value, parameter in owners.items() if parameter.required]
+        sentences = (
+            gateway_words.owners_note(list(owners), every, required),
+            gateway_words.argument_description(selector, texts, each=name in self.keys),
+            *(gateway_words.limits_note(selector, of, text) for text, of in limits.items()),
+        )
+        defaults = {canonical_json(one.schema.get("default")) for one in owners.values()}
+        needless = {"default"} if len(defaults) > 1 or schema.get("default") is None else set()
+        if plain_words(str(schema.get("title", ""))) == plain_words(name):
+            needless.add("title")
+        new = {key: value for key, value in schema.items() if key not in needless}
+        text = gateway_words.paragraph(sentences)
+        return {**new, "description": text} if text else new
 
 
 def join_arguments(members: Sequence[Tool], family: bool = False) -> JoinedArguments:
@@ -75,33 +102,41 @@ def join_arguments(members: Sequence[Tool], family: bool = False) -> JoinedArgum
     members apart are one: ``issue_id`` and ``merge_request_id`` are ``id``.
     """
     properties: dict[str, JsonObject] = {}
-    givers: dict[str, list[Parameter]] = {}
-    names: dict[str, dict[str, str]] = {}
+    givers: dict[str, list[tuple[Tool, Parameter]]] = {}
     inferred: dict[str, tuple[str, ...]] = {}
+    keys: set[str] = set()
     taken = {parameter.name for tool in members for parameter in tool.parameters}
     for tool in map(inlined, members):
         so_far = Tool("", members[0].name, schema={"type": "object", "properties": properties})
-        matches = agreed_matches(tool, so_far)
+        owners = {name: given[0][0] for name, given in givers.items()}
+        matches = agreed_matches(tool, so_far, owners)
         pairs = {match.left: match.right for match in matches}
-        for name, (old, key) in _common_keys(tool, so_far, pairs).items() if family else ():
-            if key == old or not (key in taken or key in properties):
-                properties = {key if one == old else one: it for one, it in properties.items()}
-                givers = {key if one == old else one: it for one, it in givers.items()}
-                for own in (*names.values(), pairs):
-                    own.update({one: key for one, target in own.items() if target == old})
+        common = _common_keys(tool, so_far, pairs, owners) if family else {}
+        for name, (old, key) in common.items():
+            if key == old or key not in taken | properties.keys():
+                properties, givers = _renamed(properties, old, key), _renamed(givers, old, key)
                 pairs[name] = key
-        names[tool.id] = {}
+                keys.add(key)
         for parameter in tool.parameters:
             target = pairs.get(parameter.name, "")
-            joint = _joint(properties[target], parameter, givers[target]) if target else None
+            given = givers.get(target, [])
+            joint = _joint(properties[target], parameter, given) if given else None
             if joint is None:
                 target, joint = free_name(parameter.name, properties), parameter.schema
+                pairs[parameter.name] = target
             properties[target] = joint
-            givers.setdefault(target, []).append(parameter)
-            names[tool.id][parameter.name] = target
-        kept = [match for match in matches if names[tool.id][match.left] == match.right]
+            givers.setdefault(target, []).append((tool, parameter))
+        kept = [match for match in matches if pairs[match.left] == match.right]
         inferred[tool.id] = inferences(tool, kept)
-    return JoinedArguments(tuple(members), properties, names, inferred)
+    names: dict[str, dict[str, str]] = {tool.id: {} for tool in members}
+    for name, given in givers.items():
+        for tool, parameter in given:
+            names[tool.id][parameter.name] = name
+    return JoinedArguments(tuple(members), properties, names, inferred, frozenset(keys))
+
+
+def _renamed(entries: Mapping[str, _Entry], old: str, new: str) -> dict[str, _Entry]:
+    return {new if name == old else name: entry for name, entry in entries.items()}
 
 
 def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
@@ -114,7 +149,7 @@ def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
 
 
 def _common_keys(
-    tool: Tool, so_far: Tool, pairs: Mapping[str, str]
+    tool: Tool, so_far: Tool, pairs: Mapping[str, str], owners: Mapping[str, Tool]
 ) -> Mapping[str, tuple[str, str]]:
     """By parameter that is not paired yet the property that is the same key of what the other
     tools are about, and what the two have in common; only where it is the only one of both.
@@ -125,7 +160,7 @@ def _common_keys(
         (own.name, other.name, key)
         for own in rest
         for other in others
-        if (key := common_key(own, other, (tool, so_far)))
+        if (key := common_key(own, other, (tool, owners[other.name])))
     ]
     return {
         own: (other, key)
@@ -135,7 +170,7 @@ def _common_keys(
 
 
 def _joint(
-    schema: JsonObject, parameter: Parameter, givers: Sequence[Parameter]
+    schema: JsonObject, parameter: Parameter, givers: Sequence[tuple[Tool, Parameter]]
 ) -> JsonObject | None:
     """A schema that takes the values of all, with the words of the first; a value of one as a list
     of one, or as text, where another takes only lists or texts. ``None`` where that cannot be.
@@ -148,7 +183,9 @@ def _joint(
     if joint is None:
         joint = widened(schema, parameter)
     joint = {**_without_words(joint), **{key: schema[key] for key in _WORDS if key in schema}}
-    moves = [move_to(one, parameter.name, joint) for one in (*givers, parameter)]
+    moves = [
+        move_to(one, parameter.name, joint) for one in (*(one for _, one in givers), parameter)
+    ]
     return joint if all(moves) else None
 
 
@@ -192,12 +229,10 @@ def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
 
 def _all_values(values: list[Any], others: list[Any]) -> list[Any]:
     """The values of both, those that differ in spelling alone once."""
-    spelled = {spelling(value) for value in values}
     are_distinct = all(len(set(map(spelling, one))) == len(one) for one in (values, others))
-    known = [spelling(one) in spelled if are_distinct else one in values for one in others]
-    if are_distinct and not all(known):  # a value map has to take every value
-        known = [one in values for one in others]
-    return [*values, *(one for one, is_known in zip(others, known, strict=True) if not is_known)]
+    spelled = {spelling(value) for value in values} if are_distinct else set()
+    new = [one for one in others if one not in values and spelling(one) not in spelled]
+    return [*values, *new]
 
 
 def _without_words(schema: JsonObject) -> dict[str, Any]:
@@ -209,35 +244,6 @@ def _types(schema: JsonObject) -> frozenset[str]:
     options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
     own = [type_set(one) for one in (schema, *options) if isinstance(one, Mapping)]
     return frozenset[str]().union(*own) - {"null"}
-
-
-def _described(
-    name: str,
-    schema: JsonObject,
-    owners: Mapping[str, Parameter],
-    selector: str,
-    every: Sequence[str],
-) -> JsonObject:
-    """A property with whose it is, what it means and what each owner takes of it."""
-    texts = {value: parameter.description for value, parameter in owners.items()}
-    is_key = all(parameter.name != name for parameter in owners.values())
-    limits: dict[str, list[str]] = {}
-    for value, parameter in owners.items():
-        if text := enumerated(_limits(parameter.schema, schema)):
-            limits.setdefault(text, []).append(value)
-    required = [value for value, parameter in owners.items() if parameter.required]
-    sentences = (
-        gateway_words.owners_note(list(owners), every, required),
-        gateway_words.argument_description(selector, texts, each=is_key),
-        *(gateway_words.limits_note(selector, of, text) for text, of in limits.items()),
-    )
-    defaults = {canonical_json(one.schema.get("default")) for one in owners.values()}
-    needless = {"default"} if len(defaults) > 1 else set()
-    if plain_words(str(schema.get("title", ""))) == plain_words(name):
-        needless.add("title")
-    new = {key: value for key, value in schema.items() if key not in needless}
-    text = gateway_words.paragraph(sentences)
-    return {**new, "description": text} if text else new
 
 
 def _limits(own: JsonObject, joint: JsonObject) -> Iterator[str]:
@@ -257,10 +263,9 @@ def _limits(own: JsonObject, joint: JsonObject) -> Iterator[str]:
     elif low is not None or high is not None:
         yield f"at least {low}" if high is None else f"at most {high}"
     types = _types(own)
-    is_narrower = types != _types(joint) and not (
-        types == {"integer"} and {"number"} == _types(joint)
-    )
-    if len(types) == 1 and is_narrower and not values and low is high is None:
+    if len(types) == 1 and types != _types(joint) and not values and low is high is None:
         yield _NOUNS.get(min(types), f"of type {min(types)}")
     if own.get("format") and own["format"] != joint.get("format"):
         yield f"as {own['format']}"
+    if own.get("pattern") and own["pattern"] != joint.get("pattern"):
+        yield f"matching {own['pattern']}"

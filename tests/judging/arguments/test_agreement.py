@@ -41,6 +41,7 @@ def tools(ours, theirs):
         (argument("status"), argument("statusId", "Status id", NUMBER), False),
         (argument("numberFormat", "Of numbers"), argument("format", "Of cells"), False),
         (argument("participants", "Number of people", NUMBER), argument("participant_id", "", NUMBER), False),
+        (argument("num_chunks", "", NUMBER), argument("chunkNumber", "", NUMBER), False),
         (argument("how", schema={"enum": ["now"]}), argument("howTo", schema={"enum": ["later"]}), False),
     ],
 )  # fmt: skip
@@ -50,7 +51,7 @@ def test_two_arguments_are_one_only_where_their_words_agree(one, other, are_one)
 
 
 def test_a_word_of_the_tools_own_name_need_not_be_said_again():
-    assert agree(argument("project_name"), argument("name"), tools("create_project", "create"))
+    assert agree(argument("project_name"), argument("name"), tools("create_project", "newProject"))
     assert not agree(argument("company_name"), argument("name"), tools("get_advice", "get_adviser"))
 
 

@@ -8,55 +8,80 @@ the other side too.
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from toolscope_core.judging.arguments import roles
 from toolscope_core.judging.arguments.argument_words import difference
-from toolscope_core.judging.arguments.matching import Match, match_parameters
+from toolscope_core.judging.arguments.matching import MATCH_AT, Match, match_parameters
 from toolscope_core.judging.arguments.roles import WEAK_WORDS, ParameterReading, Words
 from toolscope_core.judging.arguments.subschema import types_meet, types_overlap
 from toolscope_core.model.tool import Parameter, Tool
 from toolscope_core.wording.tool_text import source_name
 from toolscope_core.wording.vocabulary import opposites
-from toolscope_core.wording.words import meaning, name_words, plain_words, spelling
+from toolscope_core.wording.words import meaning, name_words, plain_words, singular, spelling
 
 _ASPECTS = WEAK_WORDS | frozenset(
     map(
         meaning,
         """key code path url uid string str text title object param parameter query full absolute
-        local optional current specific date datetime time timestamp""".split(),
+        local output save optional current specific""".split(),
     )
 )
-"""Words that leave a name what it is: ``file`` and ``file_path``, ``start`` and ``startTime``."""
+"""Words that leave a name what it is: ``file`` and ``file_path``."""
+_MOMENTS = frozenset(map(meaning, "date datetime time timestamp".split()))
+"""So do these where a name says which side: ``start`` and ``startTime``."""
+_HOW_MANY = frozenset(map(meaning, "number limit result return item".split()))
+"""Of nothing but these is the name of how much is returned: ``count``, ``max_results``."""
 
 _COUNTED = re.compile(r"\b(?:number|count|amount) of (?!the|an?\b)\w|\bhow many\b", re.IGNORECASE)
 _COUNTS = frozenset(map(meaning, "limit total".split()))
+_NUMBER = meaning("number")
 _ID = frozenset({meaning("id")})
 _KEYS = frozenset(map(meaning, "id name key identifier".split()))
+_KINDS_OF_VALUES = frozenset("place span moment calendar language".split())
+"""Kinds of which two arguments are one where the same values are named for both."""
+_SHORT = 4
 _LITTLE, _MUCH, _MOST = 0.3, 0.5, 0.75
 """Dice coefficients of two descriptions: alike at all, much the same, nearly the same."""
 
 
-def agreed_matches(left: Tool, right: Tool) -> tuple[Match, ...]:
-    """The matches of ``match_parameters`` whose words agree, in the order of ``left``."""
+def agreed_matches(
+    left: Tool, right: Tool, owners: Mapping[str, Tool] = MappingProxyType({})
+) -> tuple[Match, ...]:
+    """The matches of ``match_parameters`` whose words agree, then what is left over and has one
+    name in other words, which is ``inferred``; in the order of ``left``. ``owners`` are the tools
+    that the parameters of ``right`` come from, by their names there.
+    """
     ours, theirs = ({p.name: p for p in tool.parameters} for tool in (left, right))
-    return tuple(
+    matches = [
         match
         for match in match_parameters(left, right)
-        if agree(ours[match.left], theirs[match.right], (left, right))
-    )
+        if agree(ours[match.left], theirs[match.right], (left, owners.get(match.right, right)))
+    ]
+    done = {match.left for match in matches}, {match.right for match in matches}
+    rest = [
+        (a.name, b.name)
+        for a in left.parameters
+        for b in right.parameters
+        if a.name not in done[0] and b.name not in done[1]
+        if not (_speak_against(a, b) or roles.tell_apart(a, b))
+        if _have_one_name(a, b, (left, owners.get(b.name, right)))
+    ]
+    matches += [
+        Match(a, b, MATCH_AT, inferred=True)
+        for a, b in rest
+        if sum(a == x or b == y for x, y in rest) == 1
+    ]
+    order = {p.name: at for at, p in enumerate(left.parameters)}
+    return tuple(sorted(matches, key=lambda match: order[match.left]))
 
 
 def agree(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
     """Whether what is meant for ``a`` of the one tool may be given as ``b`` of the other."""
-    ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
-    if not types_meet(a.schema, b.schema) or difference(a, b):
-        return False
-    if a.name == b.name or ours.parts == theirs.parts:
-        return True
-    if opposites(frozenset(ours.parts), frozenset(theirs.parts)) or _are_values_apart(a, b):
-        return False
-    return _agree_by_words(a, b, tools)
+    return not _speak_against(a, b) and (
+        _have_one_name(a, b, tools) or _are_told_alike(a, b, tools)
+    )
 
 
 def common_key(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> str:
@@ -65,11 +90,10 @@ def common_key(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> str:
     """
     ours, theirs = (roles.read_parameter(one).parts for one in (a, b))
     ends = _common_beginning(ours[::-1], theirs[::-1])[::-1]
-    common = ends or _common_beginning(ours, theirs)
-    own, other = frozenset(ours) - frozenset(common), frozenset(theirs) - frozenset(common)
-    if not common or not _are_subjects(own, other, tools):
+    common = frozenset(ends or _common_beginning(ours, theirs))
+    if not common or difference(a, b) or not _tell_tools_apart(_plain(ours), _plain(theirs), tools):
         return ""
-    return "_".join(common) if types_meet(a.schema, b.schema) and not difference(a, b) else ""
+    return "_".join(part for part in ours if part in common)
 
 
 def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
@@ -77,16 +101,14 @@ def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[st
     return [one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)]
 
 
-def _are_subjects(own: Words, other: Words, tools: tuple[Tool, Tool]) -> bool:
-    """Whether the words are what only the name of the one tool says, and only that of the other:
-    plain, or by their meanings.
-    """
-    return bool(own and other) and any(
-        own <= named - others and other <= others - named
-        for named, others in (
-            tuple(frozenset(plain_words(source_name(tool))) for tool in tools),
-            tuple(map(_named, tools)),
-        )
+def _speak_against(a: Parameter, b: Parameter) -> bool:
+    """Whether the two cannot be one: their types, values, forms, or sides are apart."""
+    ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
+    return (
+        not types_meet(a.schema, b.schema)
+        or bool(difference(a, b))
+        or (a.name != b.name and (_are_values_apart(a, b) or _are_two_things(a, b)))
+        or bool(opposites(frozenset(ours.parts), frozenset(theirs.parts)))
     )
 
 
@@ -96,50 +118,101 @@ def _are_values_apart(a: Parameter, b: Parameter) -> bool:
     return bool(ours and theirs) and ours.isdisjoint(theirs)
 
 
-def _agree_by_words(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
+def _have_one_name(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
+    """Whether the names say the same, but for words that leave them what they are."""
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
-    own, other = ours.name - theirs.name, theirs.name - ours.name
-    if _are_two_things(a, b) or _are_subjects(own, other, tools):
+    if a.name == b.name or ours.parts == theirs.parts:
+        return True
+    if _tell_tools_apart(_plain(ours.parts), _plain(theirs.parts), tools):
         return False
     if ours.name == theirs.name or roles.are_equal_but_side(ours.name, theirs.name):
         return True
-    unsaid = _unsaid(own, theirs, tools[1]), _unsaid(other, ours, tools[0])
-    every_unsaid = unsaid[0] | unsaid[1]
-    is_longer, telling = not (own and other), (ours.name & theirs.name) - WEAK_WORDS
-    if is_longer and ((own <= _named(tools[0]) and other <= _named(tools[1])) or not every_unsaid):
+    if ours.name | theirs.name <= _HOW_MANY and "array" not in (a.type, b.type):
         return True
-    leads = {meaning(one.parts[0]) for one in (ours, theirs)} & every_unsaid & WEAK_WORDS
-    if telling and every_unsaid <= _ASPECTS and not leads:
-        return True
-    return types_overlap(a.schema, b.schema) and _are_told_alike(ours, theirs, unsaid)
+    unsaid = frozenset().union(*_unsaid(ours, theirs, tools))
+    telling = (ours.name & theirs.name) - WEAK_WORDS
+    leads = (
+        {meaning(word) for one in (ours, theirs) for word in one.parts[:1]} & unsaid & WEAK_WORDS
+    )
+    aspects = _ASPECTS | _MOMENTS if telling & roles.SIDES else _ASPECTS
+    return bool(telling) and unsaid <= aspects and not leads
 
 
-def _are_told_alike(a: ParameterReading, b: ParameterReading, unsaid: tuple[Words, Words]) -> bool:
-    """Whether the descriptions make up for what the names do not say of each other."""
-    if not any(unsaid) and not (a.described and b.described):
+def _are_told_alike(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
+    """Whether the descriptions, and the names of the tools, make up for what the names do not say
+    of each other.
+    """
+    ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
+    common = ours.described & theirs.described
+    likeness = 2 * len(common) / max(len(ours.described) + len(theirs.described), 1)
+    plain = _plain(ours.parts), _plain(theirs.parts)
+    is_longer = ours.name <= theirs.name or theirs.name <= ours.name
+    is_told = is_longer and likeness >= _MOST
+    if not is_told and any(
+        _tell_tools_apart(*two, tools) for two in (plain, (ours.name, theirs.name))
+    ):
+        return False
+    unsaid = _unsaid(ours, theirs, tools)
+    if is_longer and not any(unsaid):
         return True
-    common = a.described & b.described
-    likeness = 2 * len(common) / max(len(a.described) + len(b.described), 1)
+    if not types_overlap(a.schema, b.schema):
+        return False
+    if (
+        _KINDS_OF_VALUES & ours.name_kinds & theirs.name_kinds
+        and len(ours.values & theirs.values) > 1
+    ):
+        return True
     if not any(unsaid):
-        return likeness >= _LITTLE
+        return likeness >= _LITTLE or not (ours.described and theirs.described)
     return len(common) > 1 and likeness >= (_MOST if all(unsaid) else _MUCH)
 
 
+def _plain(words: Sequence[str]) -> Words:
+    return frozenset(map(singular, words))
+
+
+def _tell_tools_apart(ours: Words, theirs: Words, tools: tuple[Tool, Tool]) -> bool:
+    """Whether two names differ just as those of their tools do: ``title`` of ``search_by_title``,
+    ``subject`` of ``search_by_subject``.
+    """
+    named, others = (frozenset(plain_words(source_name(tool))) | _named(tool) for tool in tools)
+    own, other = ours - theirs, theirs - ours
+    return bool(own or other) and own <= named - others and other <= others - named
+
+
 def _are_two_things(a: Parameter, b: Parameter) -> bool:
-    """Whether one is a number of things and the other a key; or one a value and the other its key:
-    a status, and the number of one.
+    """Whether one is a number of things and the other the key or the number of one; or one a value
+    and the other its key: a status, and the id of one.
     """
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
-    if _is_counted(a) != _is_counted(b) and _KEYS & (ours.name | theirs.name):
+    last_words = {meaning(word) for word in (*ours.parts[-1:], *theirs.parts[-1:])}
+    is_one_named = _NUMBER in last_words or not _KEYS.isdisjoint(ours.name | theirs.name)
+    if _is_counted(a) != _is_counted(b) and is_one_named:
         return True
     is_key_of = ours.name ^ theirs.name == _ID
     are_keys = types_overlap(a.schema, b.schema) and bool(_KEYS & ours.text & theirs.text)
     return is_key_of and not are_keys
 
 
-def _unsaid(words: Words, other: ParameterReading, tool: Tool) -> Words:
-    """The words of a name that neither the other argument nor the name of its tool says."""
-    return words - other.text - _named(tool)
+def _unsaid(
+    a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
+) -> tuple[Words, Words]:
+    """The words of each name that neither the other argument nor the name of its tool says, in
+    full or in short.
+    """
+
+    def unsaid(one: ParameterReading, other: ParameterReading, tool: Tool) -> Words:
+        names = other.name | _named(tool)
+        words = one.name - names - other.text
+        return frozenset(word for word in words if not any(_is_short(word, name) for name in names))
+
+    return unsaid(a, b, tools[1]), unsaid(b, a, tools[0])
+
+
+def _is_short(word: str, other: str) -> bool:
+    """Whether one of two words is short for the other, as ``tz`` is for *timezone*."""
+    short, long = sorted((word, other), key=len)
+    return len(short) <= _SHORT and roles.is_short_for(short, long)
 
 
 def _named(tool: Tool) -> Words:
@@ -148,5 +221,10 @@ def _named(tool: Tool) -> Words:
 
 def _is_counted(parameter: Parameter) -> bool:
     """Whether the argument is a number of things."""
-    name = roles.read_parameter(parameter).name
-    return not name.isdisjoint(_COUNTS) or bool(_COUNTED.search(parameter.description))
+    reading = roles.read_parameter(parameter)
+    is_number_of = len(reading.parts) > 1 and meaning(reading.parts[0]) == _NUMBER
+    return (
+        is_number_of
+        or not reading.name.isdisjoint(_COUNTS)
+        or bool(_COUNTED.search(parameter.description))
+    )

@@ -125,12 +125,12 @@ def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
     not only a song.
     """
     return not a.stems.isdisjoint(b.stems) or any(
-        _is_short_for(*sorted(pair, key=len))
+        is_short_for(*sorted(pair, key=len))
         for pair in itertools.product(a.name_stems, b.name_stems)
     )
 
 
-def _is_short_for(short: str, word: str) -> bool:
+def is_short_for(short: str, word: str) -> bool:
     """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
     if short[:1] != word[:1] or len(short) == len(word):
         return False
