@@ -17,8 +17,9 @@ does not have, without the merged schema saying so. ``--read`` prints calls to b
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -70,12 +71,15 @@ def main() -> None:
     options = parser.parse_args()
     measuring.print_machine()
     cells: list[Cell] = []
+    joined: set[frozenset[tuple[str, str]]] = set()
     unsaid: Counter[str] = Counter()
     tokens, members, cards = 0, 0, 0
     costs = Costs()
     for name in options.catalogs:
         catalog = read(name)
         plan = plan_merge(measuring.analysis_of(catalog), (), PlanConfig("none"))
+        for cluster in plan.clusters:
+            joined |= set(joined_pairs(cluster))
         for cluster in (one for one in plan.clusters if one.kind == "gateway"):
             tools = [plan.catalog.by_id[member] for member in cluster.members]
             cells += cells_of(name, cluster, tools)
@@ -84,7 +88,7 @@ def main() -> None:
             tokens += costs.of(merged, PROMPT_FORMATS[0])
             members, cards = members + len(tools), cards + 1
     print(f"{cards} gateway tools of {members} members, {tokens} tokens; {len(cells)} arguments")
-    report(cells)
+    report(cells, joined)
     known, unknown = ([c for c in cells if c.refused is not None and (c.own == c.merged) == same]
                       for same in (True, False))  # fmt: skip
     print(f"refused with a name the agent does not know: {rate_text(len(unknown), len(cells))}")
@@ -220,7 +224,7 @@ def is_required(text: str, value: str) -> bool:
     )
 
 
-def report(cells: Sequence[Cell]) -> None:
+def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]) -> None:
     """The share of markers that arrive, by the labels of each stratum, with an interval over the
     labels drawn again and again; and what became of the pairs that are labelled *same*.
     """
@@ -248,17 +252,27 @@ def report(cells: Sequence[Cell]) -> None:
     ends = np.quantile(draws, [0.025, 0.975])
     print(f"arrive where they mean: {interval_text(arriving(rights), *ends)}")
     for half in ("dev", "held"):
-        same = [(pair, row) for pair, row in labels.items()
-                if row["half"] == half and set(row["labels"]) == {"same"}]  # fmt: skip
-        for name, rows in (
-            ("labelled same", same),
-            (
-                "of those one argument when they were drawn",
-                [one for one in same if one[1]["drawn"] != "unmatched"],
-            ),
-        ):
-            one = sum(pair in strata for pair, _ in rows)
+        same = [
+            (pair in joined, row)
+            for pair, row in labels.items()
+            if row["half"] == half and set(row["labels"]) == {"same"}
+        ]
+        today = [(is_one, row) for is_one, row in same if row["drawn"] != "unmatched"]
+        for name, rows in (("labelled same", same), ("and one when drawn", today)):
+            one = sum(is_one for is_one, _ in rows)
             print(f"{half}, {name}: are one argument {rate_text(one, len(rows))}")
+        weighed = sum(row["weight"] for is_one, row in today if is_one)
+        share = weighed / sum(row["weight"] for _, row in today)
+        print(f"{half}, the latter weighed by how many of each stratum there are: {share:.3f}")
+
+
+def joined_pairs(cluster: Cluster) -> Iterator[frozenset[tuple[str, str]]]:
+    """The pairs of arguments that one merged argument takes the place of."""
+    sources: dict[str, list[tuple[str, str]]] = {}
+    for alpha in cluster.arguments:
+        for move in alpha.moves:
+            sources.setdefault(move.target, []).append((alpha.tool_id, move.source))
+    return (frozenset(two) for own in sources.values() for two in combinations(own, 2))
 
 
 def pair_of(row: JsonObject) -> frozenset[tuple[str, str]]:
