@@ -67,7 +67,9 @@ class Cell:
 def main() -> None:
     parser = measuring.parser_of(__doc__)
     measuring.add_catalogs(parser, CATALOGS)
-    parser.add_argument("--read", type=int, default=0, help="so many calls of other names to read")
+    parser.add_argument(
+        "--read", type=int, default=0, help="a sample to be read, without what says its own"
+    )
     options = parser.parse_args()
     measuring.print_machine()
     cells: list[Cell] = []
@@ -91,15 +93,16 @@ def main() -> None:
     report(cells, joined)
     known, unknown = ([c for c in cells if c.refused is not None and (c.own == c.merged) == same]
                       for same in (True, False))  # fmt: skip
-    print(f"refused with a name the agent does not know: {rate_text(len(unknown), len(cells))}")
-    print(f"refused with a name the agent knows: {rate_text(len(known), len(cells))}")
+    for what, refused in (("does not know", unknown), ("knows", known)):
+        share = rate_text(len(refused), len(cells))
+        print(f"refused with a name the agent {what}: {len(refused)}, {share}")
     for what, count in sorted(unsaid.items()):
         print(f"{what}: {count}")
     for cell in unknown if options.read else ():
         print(f"refused, {cell.merged} = {cell.refused!r}: {line(cell.tool, cell.own)}")
-    others = [cell for cell in cells if cell.stratum in STRATA[2:]]
-    for cell in random.Random(0).sample(others, min(options.read, len(others))):
-        print(cell.stratum, line(cell.tool, cell.own), line(cell.owner, cell.owned), sep="\n    ")
+    for cell in random.Random(0).sample(cells, min(options.read, len(cells))):
+        if cell.stratum != "own":
+            print(cell.stratum, line(cell.tool, cell.own), line(cell.owner, cell.owned), sep="\n  ")
 
 
 def read(name: str) -> Catalog:
