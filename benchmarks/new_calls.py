@@ -145,10 +145,9 @@ def says(text: str, own: Parameter, selector: str, alpha: ArgumentMap) -> bool:
 
 
 def named_in(text: str, selector: str, alpha: ArgumentMap) -> bool:
-    """Whether a sentence of the text is about the member alone, by the value that chooses it."""
-    value = str(alpha.constants.get(selector, ""))
-    heads = re.findall(rf"`{re.escape(selector)}` = ([^:]*):", text)
-    return any(value in head.split(", ") for head in heads)
+    """Whether a sentence of the text is about the member, by the value that chooses it."""
+    value = re.escape(str(alpha.constants.get(selector, "")))
+    return re.search(rf"(?:^|[=.,;] ){value}(?:, [^:;]*)?: ", text) is not None
 
 
 def is_guess(tool: Tool, own: str, owner: Tool, owned: str) -> bool:
@@ -212,17 +211,17 @@ def unsaid_of(cluster: Cluster, tools: Sequence[Tool]) -> Counter[str]:
 
 def not_for(text: str, value: str) -> bool:
     """Whether a description says that the argument is none of the member's."""
-    only, others = (
-        re.match(rf"{word} for ([^.;]*(?:\.\S[^.;]*)*)[.;]", text) for word in ("Only", "Not")
-    )
+    only = re.match(r"(.*?) only[.;]", text)
+    others = re.match(r"Not for (.*?)(?:; required.*?)?\.(?: |$)", text)
     return bool(only and value not in only[1].split(", ")) or bool(
         others and value in others[1].split(", ")
     )
 
 
 def is_required(text: str, value: str) -> bool:
-    named = re.match(r"[^`]*?[Rr]equired for ([^`]*?)\.(?: |$)", text)
-    return bool(re.match(r"(?:Only|Not) for [^`]*?; required\.", text)) or bool(
+    """Whether a description says that the member needs the argument."""
+    named = re.match(r"(?:.*?; r|R)equired for (.*?)\.(?: |$)", text)
+    return bool(re.match(r"(?:.*? only|Not for .*?); required\.", text)) or bool(
         named and value in named[1].split(", ")
     )
 

@@ -25,9 +25,9 @@ def test_what_only_one_member_takes_is_said_to_be_its_own():
         tool("3", "create", [], "plane", title=TEXT, lead=TEXT),
     )
     words = {name: one.get("description") for name, one in properties.items()}
-    assert words["team"] == "Only for linear; required."
+    assert words["team"] == "linear only; required."
     assert words["lead"] == "Not for jira."
-    assert words["board"] == "Only for jira."
+    assert words["board"] == "jira only."
     assert words["title"] == "Required for linear, jira."
 
 
@@ -62,14 +62,14 @@ def test_a_list_that_may_be_nothing_and_one_value_stay_two_arguments():
 def test_values_ranges_and_formats_of_members_survive():
     result, properties = merged(
         tool("1", "get", [], "a", sort=enum("asc", "desc"), size={**WHOLE, "maximum": 9}, by=enum("x")),
-        tool("2", "get", [], "b", sort=enum("ASC", "DESC", "NONE"), size=WHOLE, by=enum("x", "y")),
+        tool("2", "get", [], "b", sort=enum("ASC", "DESC", "NONE"), size=WHOLE, by=enum("x", "y", "z")),
     )  # fmt: skip
     assert properties["sort"]["enum"] == ["asc", "desc", "NONE"]
     assert unmap_call(result.arguments[1], {"sort": "asc", "server": "b"}, {}).arguments == {
         "sort": "ASC"
     }
-    assert properties["size"]["description"] == "`server` = a: at most 9."
-    assert properties["by"]["description"] == "`server` = a: one of x."
+    assert properties["size"]["description"] == "a: at most 9."
+    assert properties["by"]["description"] == "a: one of x."
 
 
 def test_a_default_stays_only_where_all_have_it():

@@ -133,8 +133,8 @@ def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[
     required_for = ", ".join(required)
     if not others:
         return f"Required for {required_for}." if 0 < len(required) < len(every) else ""
-    is_usual = len(others) < len(owners)
-    whose = f"{'Not' if is_usual else 'Only'} for {', '.join(others if is_usual else owners)}"
+    few = len(owners) <= len(others)
+    whose = f"{', '.join(owners)} only" if few else f"Not for {', '.join(others)}"
     if not required:
         return f"{whose}."
     needed = "required" if len(required) == len(owners) else f"required for {required_for}"
@@ -147,9 +147,9 @@ def paragraph(sentences: Iterable[str]) -> str:
     return " ".join([*map(_ended, texts[:-1]), *texts[-1:]])
 
 
-def limits_note(selector: str, values: Sequence[str], text: str) -> str:
+def limits_note(values: Sequence[str], text: str) -> str:
     """What some members take of an argument, as a sentence."""
-    return f"{_only(selector, values)} {text}."
+    return f"{', '.join(values)}: {text}."
 
 
 def _first_sentence(text: str) -> str:

@@ -86,14 +86,14 @@ class JoinedArguments:
         sentences = (
             gateway_words.owners_note(list(owners), every, required),
             gateway_words.argument_description(selector, texts, each=name in self.keys),
-            *(gateway_words.limits_note(selector, of, text) for text, of in limits.items()),
+            *(gateway_words.limits_note(of, text) for text, of in limits.items()),
         )
         defaults = {canonical_json(one.schema.get("default")) for one in owners.values()}
         needless = {"default"} if len(defaults) > 1 or schema.get("default") is None else set()
-        if plain_words(str(schema.get("title", ""))) == plain_words(name):
+        text = gateway_words.paragraph(sentences)
+        if text or plain_words(str(schema.get("title", ""))) == plain_words(name):
             needless.add("title")
         new = {key: value for key, value in schema.items() if key not in needless}
-        text = gateway_words.paragraph(sentences)
         return {**new, "description": text} if text else new
 
 
@@ -248,12 +248,15 @@ def _types(schema: JsonObject) -> frozenset[str]:
 
 def _limits(own: JsonObject, joint: JsonObject) -> Iterator[str]:
     """What one takes less of than the joint schema, as parts of a sentence."""
-    values = own.get("enum")
+    values, joint_values = own.get("enum"), joint.get("enum") or ()
     if isinstance(values, list) and len(values) <= _MOST_VALUES:
-        known = {spelling(value): value for value in joint.get("enum") or ()}
-        new = [known.get(spelling(value), value) for value in values]
-        if set(map(spelling, new)) != known.keys():
-            yield f"one of {', '.join(map(str, new))}"
+        spelled = set(map(spelling, values))
+        shown = [one for one in joint_values if spelling(one) in spelled] or values
+        others = [one for one in joint_values if spelling(one) not in spelled]
+        if others and len(others) < len(shown):
+            yield f"not {', '.join(map(str, others))}"
+        elif others or not joint_values:
+            yield f"one of {', '.join(map(str, shown))}"
     low, high = (
         own[key] if key in own and own[key] != joint.get(key) else None
         for key in ("minimum", "maximum")
