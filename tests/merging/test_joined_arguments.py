@@ -51,6 +51,13 @@ def test_a_value_is_mapped_to_the_number_and_type_of_the_merged_argument(own, ot
         assert unmap_call(alpha, call, {"code": schema["type"]}).arguments == {"code": value}
 
 
+def test_a_text_in_the_place_of_a_number_stays_as_it_is():
+    result, _ = merged(tool("1", "get", [], "a", code=WHOLE), tool("2", "get", [], "b", code=TEXT))
+    call = map_call(result.arguments[0], {"code": "A-7"}).arguments
+    assert call["code"] == "A-7"
+    assert unmap_call(result.arguments[0], call, {"code": "integer"}).arguments == {"code": "A-7"}
+
+
 def test_a_list_that_may_be_nothing_and_one_value_stay_two_arguments():
     or_nothing = {"anyOf": [TEXTS, {"type": "null"}]}
     _, properties = merged(

@@ -238,7 +238,8 @@ def _forward(move: ArgumentMove, value: Any) -> Any:
         return [value]
     if move.op == "unwrap":
         return value[0] if isinstance(value, list) and len(value) == 1 else value
-    return canonical_json(value) if move.op == "cast" else value
+    is_written = move.op == "cast" and not isinstance(value, str)
+    return canonical_json(value) if is_written else value
 
 
 def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
