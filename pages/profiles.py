@@ -16,7 +16,7 @@ decision_buttons.notice(snapshot)
 if not chosen:
     st.caption(
         "An agent seldom needs every tool. A profile is a named choice from the toolset, for one "
-        "agent or role; it follows merges, and leaves with every export."
+        "agent or role; it follows merges and is part of every export."
     )
 with st.expander("Make a profile", expanded=not chosen, icon=":material/add:"):
     make_profile_panel(snapshot)

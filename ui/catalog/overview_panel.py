@@ -293,7 +293,7 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no look." if safe else ""
     st.container(key="drop_ins").caption(
-        f"Accept {quantity(drop_ins, 'drop-in')}: in each, one tool takes every call of the "
+        f"Accept {quantity(drop_ins, 'drop-in')}: one tool takes every call of the "
         f"others, which are switched off.{no_look}"
     )
     for client in clients:

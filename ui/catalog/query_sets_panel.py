@@ -326,8 +326,9 @@ def _kept(snapshot: Snapshot, view: loaded_queries.QuerySetView) -> None:
 def _form(snapshot: Snapshot) -> None:
     turn = st.session_state.setdefault("queries_turn", 0)
     file = st.file_uploader(
-        "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) "
-        "or `gold_servers`. Optional: `id`, `steps`.",
+        "Add a query set: JSON Lines or CSV with `query`, and `gold` (ids or names of tools) or "
+        "`gold_servers`; optional: `id`, `steps`. For example "
+        '`{"query": "Book a room", "gold": ["book_room"]}`.',
         type=["jsonl", "csv"],
         max_upload_size=loaded_queries.MOST_BYTES // 1_000_000,
         key=f"queries_{turn}",

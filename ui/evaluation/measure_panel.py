@@ -75,9 +75,11 @@ def measured_result(
     chosen for one and its button.
     """
     tables, names = PAPER_TABLES[kind]
-    source = f"by *python -m benchmarks.papers {names}* of the papers' data, beside their figures"
+    source = f"`python -m benchmarks.papers {names}`"
     st.caption(about or _ABOUT[kind])
-    st.markdown(f"In the papers: {tables}; {source}.")  # a link in a caption is too faint by dark
+    st.markdown(
+        f"Compare with the paper ({tables}): run {source}."
+    )  # a link in a caption is too faint by dark
     _request(snapshot, kind)
     experiment = newest(snapshot, kind)
     if experiment is None:

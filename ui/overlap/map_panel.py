@@ -104,8 +104,8 @@ _ABOUT: dict[maps.Method, str] = {
 def map_panel(snapshot: Snapshot) -> None:
     """The map with its search and switches, the selected tools, and more."""
     st.markdown(
-        "**Which tools lie close together?** Click a tool to see its nearest, or draw round some "
-        "with the lasso to select them; point at one to read it."
+        "**Which tools lie close together?** Click a tool to see its nearest, or draw around some "
+        "with the lasso to select them; hover to read one."
     )
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     find = bar.text_input(

@@ -82,7 +82,7 @@ def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
 def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
     if source == REQUESTS:
         text = st.text_area(
-            "What its agent has to do, a request in each line",
+            "What its agent has to do, one request per line",
             key="profile_requests",
             height=120,
             placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
@@ -117,8 +117,8 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
             help="Search does not always put the right one first.",
         )  # fmt: skip
     budget = bar.number_input(
-        "Most tokens", 0, None, 0, 500, key="most_tokens", width=140,
-        help="What all its tools may take in a prompt; 0 for no limit.",
+        "Token limit (0 = none)", 0, None, 0, 500, key="most_tokens", width=190,
+        help="What all its tools may take in a prompt.",
     )  # fmt: skip
     if not queries or not is_searchable(snapshot, queries):
         return None

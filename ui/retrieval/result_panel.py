@@ -103,7 +103,7 @@ def open_column(rows: Sequence[Row], tool_id: Callable[[Row], str], key: str) ->
 
 def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
     """The near ties, each with a link to the pair."""
-    st.subheader("What tools confuse this request", anchor=False)
+    st.subheader("Which tools compete for this request", anchor=False)
     if not ties:
         st.caption(
             "None: no two of these tools have nearly the same score and do the same or a related "
@@ -123,7 +123,7 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
                 f"{tie.gap:.2f} apart.{hidden if tie.hides else ''}"
             )
     if len(ties) > MOST_LINKED:
-        st.caption(f"And {quantity(len(ties) - MOST_LINKED, 'near tie')} more.")
+        st.caption(f"And {len(ties) - MOST_LINKED:,} more.")
 
 
 def score_bars(places: Sequence[RankingPlace]) -> go.Figure:

@@ -70,7 +70,7 @@ def _waiting(snapshot: Snapshot, listing: Listing) -> None:
     larger = review.larger_gateways(snapshot)
     plain = [one for one in listing.clusters if one.id not in larger]
     tick = st.segmented_control(
-        "Tick at first", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
+        "Preselect", [BAR, SAFE], default=BAR, required=True, key="bulk_tick",
         persist_state="session",
     )  # fmt: skip
     if tick == SAFE:
@@ -160,7 +160,7 @@ def _table_with_buttons(
         for name, label, action in (
             ("accept", f"Accept {which}", "accept"),
             ("keep_apart", f"Keep {which} apart", "keep_apart"),
-            ("propose", f"Leave {which} to a person", "propose"),
+            ("propose", f"Send {which} to review", "propose"),
         ):
             st.button(
                 label,

@@ -295,7 +295,7 @@ def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> 
     if listing.total:
         selected = " and holds selected tools" if tool_selection.only(snapshot) else ""
         st.info(
-            f"None of {quantity(listing.total, 'cluster')} passes the filters{selected}.",
+            f"No proposal of {listing.total:,} matches the filters{selected}.",
             icon=":material/search_off:",
         )
         st.button("List all", key="list_all", on_click=clear_filters)

@@ -49,7 +49,7 @@ def undecided_panel(snapshot: Snapshot) -> None:
         decision_buttons.notice(snapshot)
         text = "No pair is left that the judge is unsure of."
         if pairs:
-            text = f"None of {quantity(len(pairs), 'undecided pair')} passes the filters."
+            text = f"No undecided pair of {len(pairs):,} matches the filters."
         st.info(text, icon=":material/task_alt:")
         decision_buttons.undo_button(snapshot, decisions)
         decision_trail.trail(snapshot)

@@ -20,7 +20,7 @@ _KINDS = {
     "look-alike-name": "Name like another tool's",
     "instruction-like": "Speaks to the model",
     "ordering-claim": "Claims to come before other tools",
-    "insists": "Presses the model to use it",
+    "insists": "Pushes the model to use it",
     "asks-context": "Asks for conversation or prompt",
     "asks-secret": "Asks for a secret",
     "secret-path": "Names a place of secrets",
