@@ -57,7 +57,7 @@ def test_safe_merges_open_on_all_ticked_rows_and_a_find_that_narrows_them_is_sai
     names, ticked = rows()
     assert (len(names), names[0], ticked) == (3, "list_files", [0])
     assert not page.widgets("button", "list_all")
-    for words, said in (("mail", "0 of 1 safe merge"), ("no such", "None of 3 clusters")):
+    for words, said in (("mail", "0 of 1 safe merge"), ("no such", "No proposal of 3")):
         page.widget("text_input", "review_find").set_value(words).run()
         assert said in page.text
         page.press("list_all")

@@ -202,7 +202,7 @@ def test_filters_narrow_the_queue_and_are_cleared(page):
     page.widget("selectbox", "review_size").set_value("3 to 5").run()
     assert "1 of 3 shown" in page.text
     page.widget("selectbox", "review_objection").set_value("Hidden or hostile text").run()
-    assert "None of 3 clusters" in page.text
+    assert "No proposal of 3" in page.text
     page.press("review_clear")
     assert "3 of 3 shown" in page.text
 
