@@ -18,6 +18,7 @@ from toolscope_core.merging.synthesis import Synthesis, edited_arguments
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document, Group, State
 from toolscope_core.model.decision import Constraints, Edit
+from toolscope_core.model.numbers import listed
 from toolscope_core.model.plan import (
     DanglingReference,
     MergedTool,
@@ -77,6 +78,7 @@ def build_clusters(
             auto_at=auto_at,
         )
         conflicts = [
+            *_contradictions(group, constraints),
             *_conflicts(members, own, edit, blocked),
             *_name_conflicts(members, own, syntheses.owners, renamed),
         ]
@@ -198,14 +200,20 @@ def _waits_for_a_person(group: Group, constraints: Constraints) -> bool:
 
 def _state(group: Group, constraints: Constraints) -> State:
     members = set(group.members)
-    if any(members & others for others in constraints.conflict):
-        return "conflict"
     if group.decided:
         return "accepted"
     doubtful = any({pair.left, pair.right} <= members for pair in constraints.doubtful)
     if doubtful or any(members & others for others in constraints.stale):
         return "stale"
     return "proposed"
+
+
+def _contradictions(group: Group, constraints: Constraints) -> Iterator[str]:
+    """Which decisions on its tools cannot all hold, as sentences."""
+    for ids in constraints.conflict:
+        if not ids.isdisjoint(group.members):
+            tools = listed(f"`{one}`" for one in sorted(ids))
+            yield f"decisions contradict each other: {tools} are to be one tool, and to stay apart"
 
 
 def _conflicts(

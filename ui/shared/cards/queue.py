@@ -120,7 +120,13 @@ class Filters:
 
 
 REASON_KINDS: Mapping[str, tuple[str, ...]] = {
-    "Cannot be applied": ("would be lost", "; rewrite the", "; drop it, or", "belongs to another"),
+    "Cannot be applied": (
+        "contradict each other",
+        "would be lost",
+        "; rewrite the",
+        "; drop it, or",
+        "belongs to another",
+    ),
     "Hidden or hostile text": ("blocking finding", "text that speaks to models"),
     "Needs a gateway": ("so a gateway is needed", "family of"),
     "Several servers": ("the tools are on", "their names imply", "other tools of"),
