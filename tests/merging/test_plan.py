@@ -177,6 +177,12 @@ def test_states_come_from_what_people_said(links, group, state):
     assert clusters(CATALOG, group, constraints=links)[0].state == state
 
 
+def test_a_contradiction_names_the_tools_of_the_decisions():
+    links = Constraints(conflict=(frozenset("bx"),))
+    reason, *_ = clusters(CATALOG, Group(("a", "b"), 0.9), constraints=links)[0].reasons
+    assert "`b`" in reason and "`x`" in reason
+
+
 def test_a_new_description_keeps_the_drop_in_and_a_new_name_makes_a_gateway():
     (cluster,) = clusters(CATALOG, "ab", edits=edit_of(description="Reads one web page."))
     assert (cluster.kind, cluster.document.description) == ("drop_in", "Reads one web page.")
