@@ -58,7 +58,13 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
         places.setdefault(where_it_goes(target, name), []).append(f"`{name_in_zip(name)}`")
     if figures.refusals:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
-        mended = f" *Apply suggested fixes* fixes {fixes:,}." if fixes else ""
+        fixed = f" *Apply suggested fixes* fixes {fixes:,}." if fixes else ""
+        parts = figures.toolsets.get(target.name, ())
+        if parts and target.writes:
+            fixed += (
+                f" It makes {len(parts):,} files of the toolset, one for each agent, as "
+                f"{target.title} takes {target.rules.room:,} tools."
+            )
         refused = quantity(len(figures.refusals), "violation")
         remedy = " *Leave out refused tools* exports the others."
         st.markdown(f"This toolset would be refused: {refused}, listed below.{fixed}{remedy}")
