@@ -266,3 +266,11 @@ def test_names_equal_but_for_a_word_are_marked():
     same = signals("json_to_toml", "json_into_toml", tools)
     assert same["most_name_words_apart"] == same["one_word_apart"] == same["words_apart"] == 0.0
     assert signals("open_valve", "close_valve")["one_word_apart"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("list_valves", "get_valve"), ("get_valve", "get_valve_2")]
+)
+def test_one_thing_and_several_are_told_apart_by_a_signal(one, other):
+    tools = (tool(one, "Reads it."), tool(other, "Reads what there is."))
+    assert signals(one, other, tools)["one_and_several"] == float(one == "list_valves")

@@ -65,6 +65,30 @@ def test_a_name_that_no_list_has_counts_where_the_tools_go_by_it():
     assert {one.unlisted for one in products_of([tool("t", "Asks.", "zorblax")])} == {frozenset()}
 
 
+def test_the_name_of_a_suite_counts_where_a_tool_speaks_of_what_is_in_it():
+    files, sheets = tool("list_files", server="workspace"), tool("read", "Of Gmail.", "workspace")
+    assert accounts(files) == [set()]
+    assert all("gmail" in own for own in accounts(files, sheets))
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "is_calendar"),
+    [
+        ("deleteCalendarEvent", "google-drive", True),
+        ("list_calendars", "gmail", True),
+        ("list_files", "google-drive", False),
+        ("list_calendars", "notion", False),
+    ],
+)
+def test_a_tool_names_another_account_of_its_servers_suite(name, server, is_calendar):
+    assert ("google calendar" in accounts(tool(name, server=server))[0]) is is_calendar
+
+
+def test_a_single_letter_is_no_product_but_of_a_server():
+    assert accounts(tool("find", "Which table stores X?")) == [set()]
+    assert accounts(tool("post", "Posts it.", "x-mcp")) == [{"twitter"}]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "differ"),
     [

@@ -161,6 +161,7 @@ _OF_ONE_GENERAL = 0.97
 _CERTAIN = 16.0
 """Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
 _JUST_BELOW = 0.001
+_REMOVING = frozenset({"deletes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,12 +377,9 @@ class OfflineJudge:
         single = np.where((family > first) & (family >= weights.family_at), below, first)
         fixed = self._other_values(left, right, single)
         single = np.where(fixed, np.minimum(single, below), single)
-        other_effect = signals[:, SIGNALS.index("other_effect")] > 0.0
-        other_effect &= signals[:, SIGNALS.index("same_verb")] != 1.0
-        acting = np.where(other_effect, np.minimum(single, below), single)
         contrary = signals[:, SIGNALS.index("opposite_words")] > 0
-        contrary_or_distinct = contrary | self._have_distinctions(left, right, acting)
-        distinct = np.where(contrary_or_distinct, np.minimum(acting, below), acting)
+        contrary_or_distinct = contrary | self._have_distinctions(left, right, single)
+        distinct = np.where(contrary_or_distinct, np.minimum(single, below), single)
         of_one = self.facts.of_one_general(left, right)
         general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
         cautious = np.where(
@@ -391,7 +389,6 @@ class OfflineJudge:
         return [
             ("signals", first),
             ("another provider or value: not the same job", single),
-            ("one writes or destroys, the other does not", acting),
             ("a fact that tells them apart", distinct),
             ("forms of one general tool", general),
             ("held back: a person must look", cautious),
@@ -414,6 +411,8 @@ class OfflineJudge:
         across = one.tool.server != other.tool.server and ours.accounts and theirs.accounts
         if across and (part := distinctions.part_apart(one, other)):
             yield f"one is about the {part[0]}, the other about its {part[1]}"
+        if (one.classes == _REMOVING) != (other.classes == _REMOVING):
+            yield "one removes something, the other does not"
         both_remove = effect(one) == effect(other) == "destroys"
         if both_remove and (things := distinctions.removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"

@@ -34,6 +34,8 @@ def unmatched_reasons(
     words = tuple(_left_over(kept, replaced, alpha))
     yield from _on_words((kept.tool, replaced.tool), words)
     yield from distinctions.facts_apart(kept, replaced)
+    if distinctions.one_and_several(kept, replaced):
+        yield "one is about a single thing, the other about several"
     if not any(words) and (objects := distinctions.object_apart(kept, replaced)):
         yield f"one is about “{objects[0]}”, the other about “{objects[1]}”"
     yield from _arguments_apart(kept, replaced, alpha)

@@ -23,7 +23,7 @@ from toolscope_core.embedding.candidate_pairs import (
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging.arguments.matching import INFER_AT, match_parameters
 from toolscope_core.judging.arguments.subschema import types_meet
-from toolscope_core.judging.distinctions import unshared
+from toolscope_core.judging.distinctions import one_and_several, unshared
 from toolscope_core.judging.guards import effect
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
@@ -77,6 +77,7 @@ def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
             "least_name_words_apart": min(weights),
             "most_name_words_apart": max(weights),
             "one_word_apart": float(_one_word_apart(a, b, names)),
+            "one_and_several": float(one_and_several(a, b)),
             "one_server": float(_of_one_server(a, b, names)),
         },
     )
@@ -176,6 +177,7 @@ COUNTS = {
     "least_name_words_apart": "whether each name has a word that the other lacks",
     "most_name_words_apart": "how many words one name has that the other lacks",
     "one_word_apart": "whether the names differ in one place only",
+    "one_and_several": "whether one is about a single thing, the other about several",
     "one_server": "whether they are on the same server",
     "shared_server_word": "whether the names of their servers share a word",
     "shared_product": "whether both are for the same product",
@@ -247,6 +249,7 @@ class Signals:
         ``most_name_words_apart`` the same of names, not as a share, on the side with less and with
         more.
         ``one_word_apart``: 1 where the names are equal but for one to three words.
+        ``one_and_several``: 1 where one is about a single thing and the other about several.
         ``one_server``: 1 where both are on one server, unless their descriptions are the same
         and their names say the same. ``shared_server_word``: 1 where the names of two servers
         share one. ``shared_product``: 1 where both are made for one product that keeps things

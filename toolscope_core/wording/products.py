@@ -19,6 +19,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import split_name, tool_name_words
 from toolscope_core.wording.vocabulary import word_weight
 from toolscope_core.wording.wordnet import is_word
+from toolscope_core.wording.words import stem
 
 PRODUCTS = Path(__file__).with_name("data") / "products.json"
 """The list, with what each part of it means."""
@@ -66,10 +67,34 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
         for server, counts in spoken_of.items()
         if server
     }
+    servers = {server: _spoken_of_suites(server, spoken_of[server].keys()) for server in spoken_of}
     return tuple(
-        _with_server(own, server_products(tool.server), profiles.get(tool.server, frozenset()))
+        _with_server(
+            replace(own, accounts=own.accounts | _of_its_suite(tool)),
+            servers[tool.server],
+            profiles.get(tool.server, frozenset()),
+        )
         for tool, own in zip(tools, products, strict=True)
     )
+
+
+def _spoken_of_suites(server: str, spoken_of: Iterable[str]) -> Products:
+    """The products that the name of a server says, without a suite of which no tool says any
+    (*workspace*, where files lie).
+    """
+    named = server_products(server)
+    if named.accounts in _suites() and named.accounts.isdisjoint(spoken_of):
+        return replace(named, accounts=frozenset())
+    return named
+
+
+def _of_its_suite(tool: Tool) -> set[str]:
+    """The accounts of the suite of a tool's server that its name says by their last word: the
+    *calendar* of Google, on a server for Google Drive.
+    """
+    words, own = set(map(stem, tool_name_words(tool))), server_products(tool.server).accounts
+    suites = (suite for suite in _suites() if own and own < suite)
+    return {one for suite in suites for one in suite if stem(one.split()[-1]) in words}
 
 
 @lru_cache(maxsize=16_384)
@@ -138,13 +163,13 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
 @lru_cache(maxsize=65_536)
 def _own_products(tool: Tool) -> Products:
     """The products in a tool's name and description. A spelling that is an English word too counts
-    where it has a capital within a sentence.
+    where it has a capital within a sentence, a single letter (*X*) nowhere.
     """
-    name = [(word, not is_word(word)) for word in tool_name_words(tool)]
+    name = [(word, _is_a_name(word)) for word in tool_name_words(tool)]
     text, before = [], "."
     for word in _WORD.findall(tool.description[:_TEXT]):
         is_name = word[0].isupper() and before not in ".!?\n:"
-        text.append((word.lower(), is_name or not is_word(word.lower())))
+        text.append((word.lower(), (is_name and len(word) > 1) or _is_a_name(word.lower())))
         before = word
     own = server_products(tool.server).unlisted
     return replace(
@@ -153,9 +178,13 @@ def _own_products(tool: Tool) -> Products:
     )
 
 
+def _is_a_name(word: str) -> bool:
+    return len(word) > 1 and not is_word(word)
+
+
 def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[_Kind, Iterable[str]]]:
     """The products that words name, the longest spelling first; each word with whether it may
-    name one by itself. A single letter may not but where it is the name of a server.
+    name one by itself.
     """
     spellings = _spellings()
     at = 0
@@ -187,6 +216,13 @@ def _fields() -> Mapping[str, frozenset[str]]:
         for line in lines:
             fields.setdefault(line.partition(" | ")[0], set()).add(field)
     return {account: frozenset(own) for account, own in fields.items()}
+
+
+@lru_cache(maxsize=1)
+def _suites() -> frozenset[frozenset[str]]:
+    """The accounts that have a name in common."""
+    suites = json.loads(PRODUCTS.read_text("utf-8"))["suites"]["lines"]
+    return frozenset(map(frozenset, suites.values()))
 
 
 @lru_cache(maxsize=1)
