@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolscope_core.catalog.operation_names import operation_of
 from toolscope_core.model.numbers import listed, quoted
@@ -60,7 +61,12 @@ def number_apart(one: ToolReading, other: ToolReading, described: bool = False) 
 
 def _objects(one: ToolReading, other: ToolReading) -> tuple[str, str]:
     """What each tool works on, by its name."""
-    return _head(_without_verb(one.name)), _head(_without_verb(other.name))
+    return _object(one), _object(other)
+
+
+@lru_cache(maxsize=16_384)
+def _object(reading: ToolReading) -> str:
+    return _head(_without_verb(reading.name))
 
 
 def _numbers_apart(thing: str, counterpart: str) -> bool:
