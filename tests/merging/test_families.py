@@ -195,6 +195,30 @@ def test_what_a_gateway_may_not_or_cannot_call_is_in_no_family(tools, findings, 
     assert families(catalog_of(AMAZON, EBAY), tmp_path) == [PRICED]
 
 
+@pytest.mark.parametrize(
+    ("stranger", "members"),
+    [
+        (tool("get_zorblax_price", "z", declared=False), PRICED),
+        (tool("get_zorblax_price", "z"), (*PRICED, "get_zorblax_price")),
+    ],
+    ids=["parameters unknown", "joins"],
+)
+def test_a_tool_that_cannot_join_leaves_the_others_alone(stranger, members, tmp_path):
+    tools = (replace(AMAZON, server="x"), replace(EBAY, server="y"), stranger)
+    analysis = judged(catalog_of(*tools), (), every(tools), tmp_path)
+    (cluster,) = plan_merge(analysis).clusters
+    assert (cluster.members, cluster.state) == (members, "proposed")
+
+
+def test_tools_of_several_stores_that_do_not_say_what_they_take_look_alike(tmp_path):
+    tools = [
+        tool(called, server, declared=False) for called, server in (("read", "x"), ("get", "y"))
+    ]
+    analysis = judged(catalog_of(*tools), (), every(tools), tmp_path)
+    (cluster,) = plan_merge(analysis).clusters
+    assert (cluster.kind, cluster.state) == ("looks_alike", "proposed")
+
+
 def test_never_merge_holds_for_families_of_the_catalog(tmp_path):
     assert families(catalog_of(AMAZON, EBAY), tmp_path, constraints=NEVER) == []
 

@@ -92,7 +92,7 @@ def groups_at(
     scores, is_merge = analysis.scores, merges_at(analysis, thresholds)
     graph = row_graph(analysis, links, scores.left[is_merge], scores.right[is_merge])
     groups = correct(graph, analysis.row_probabilities, thresholds.same_job, links, divide=divide)
-    groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
+    groups = _divided_further(analysis, groups, judge) if divide else groups
     return with_requested(groups + suspended(groups, links, judge), links, judge)
 
 
@@ -106,7 +106,7 @@ def _groups_with_verdicts(
     bars, judge = bars_of(analysis), job_judge(analysis)
     edges = edges_at(analysis, thresholds)
     groups = correct_pairs(analysis, edges, links, judge, at=thresholds.same_job, divide=divide)
-    groups = _with_safe_subsets(analysis, groups, judge) if divide else groups
+    groups = _divided_further(analysis, groups, judge) if divide else groups
     groups = with_requested(groups + suspended(groups, links, judge), links, judge)
     doubts = partial(model_verdicts.doubts, offline=analysis.probabilities, bars=bars)
     return tuple(
@@ -142,6 +142,7 @@ def with_families(
         stands = analysis.model_verdicts.is_family
         row_judge = _by_ids(analysis, judge)
         families = family_groups(graph, row_judge, family_at, links, tools, stands)
+    families = tuple(_joinable(analysis, one, judge) for one in families)
     return tuple(sorted((*marked, *named_alike, *families), key=lambda group: group.members))
 
 
@@ -318,11 +319,14 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
     return row_judge
 
 
-def _with_safe_subsets(
+def _divided_further(
     analysis: Analysis, groups: Sequence[Group], judge: Judge
 ) -> tuple[Group, ...]:
-    """Groups across servers stay whole: there a gateway can serve more than two alike."""
+    """Without the tools that cannot join, and with safe subsets. Groups across servers stay whole:
+    there a gateway can serve more than two alike.
+    """
     tools = analysis.catalog.by_id
+    groups = [_joinable(analysis, group, judge) for group in groups]
     whole = [group for group in groups if len({tools[id].server for id in group.members}) > 1]
     rest = [group for group in groups if len({tools[id].server for id in group.members}) == 1]
     weakest = partial(weakest_of, judge=judge)
@@ -332,6 +336,27 @@ def _with_safe_subsets(
 
     divided = with_safe_subsets(rest, is_clean, weakest, bars_of(analysis).auto_at)
     return tuple(sorted((*whole, *divided), key=lambda group: group.members))
+
+
+def _joinable(analysis: Analysis, group: Group, judge: Judge) -> Group:
+    """The group without the tools whose calls the merged tool could not take, which stay alone;
+    whole where people made it, or fewer than two tools would be left.
+    """
+    if len(group.members) < 3 or group.decided or group.put_forward:
+        return group
+    ids = group.members
+    while len(ids) > 1:
+        unfit = frozenset[str]() if group.family else analysis.unfit(ids)
+        own = analysis.syntheses.synthesis(ids, None, group.family, unfit=unfit)
+        joinable_ids = tuple(one.tool_id for one in own.arguments if one.applicable)
+        if joinable_ids == ids:
+            is_whole = ids == group.members
+            weakest = group.weakest_edge if is_whole else weakest_of(ids, judge)
+            return replace(
+                group, members=ids, weakest_edge=weakest, split=group.split or not is_whole
+            )
+        ids = joinable_ids
+    return group
 
 
 def correct_pairs(

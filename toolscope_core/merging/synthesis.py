@@ -69,15 +69,17 @@ def synthesise(
     ``blocked`` members are never canonical while another is free to be; ``preferred`` is the id of
     the canonical a person wants. Drop-in wherever some allowed canonical serves all the others; a
     ``family`` never, since the words of one member do not serve the callers of another, nor where
-    ``keep_all`` says that each must stay reachable. Of several that serve, none of them
+    ``keep_all`` says that each must stay reachable; of tools that do not say what they take it is
+    only said that they look alike. Of several that serve, none of them
     unfit, the one on the server that others replace least (``keepers``) stays, so that all merges
     between two servers keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == preferred] or free
     fit = [tool for tool in allowed if tool.id not in keepers.unfit]
-    candidates = () if family or keep_all else fit
     guess = any(tool.schema is None for tool in members)
+    are_unknown = guess and len({tool.content_hash for tool in members}) > 1
+    candidates = () if family or (keep_all and (preferred or not are_unknown)) else fit
     serving = [(tool, maps) for tool in candidates if (maps := serving_maps(tool, members, guess))]
     if serving and not preferred and guess:
         canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
