@@ -94,7 +94,8 @@ def test_whatever_leads_wherever_work_and_result_keep_their_limits(small_budget,
             **({"allOf": refs[0]} if refs[0] else {}),
             "properties": {**properties, f"own{row}": {"type": "string"}},
         }
-    schema = {"type": "object", "properties": {"x": named("S0")}, "$defs": defs}
+    every = {f"x{row}": named(f"S{row}") for row in range(len(drawn))}
+    schema = {"type": "object", "properties": every, "$defs": defs}
     catalog = read(schema)
     (tool,) = catalog.tools
     named_parts = sum(len(ends) for row in drawn for ends in row[:3])

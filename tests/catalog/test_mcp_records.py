@@ -136,7 +136,7 @@ def test_what_is_no_object_is_left_out(other):
     ("odd", "mended"),
     [
         ({"properties": {"a": TEXT}}, part(TEXT)),
-        ({"$ref": "#/$defs/a", "$defs": {"a": results()}}, results(**{"$defs": {"a": results()}})),
+        ({"$ref": "#/$defs/a", "$defs": {"a": results()}}, results()),
         (part({"$ref": "#/$defs/no"}), part({})),
         (part({"default": {"$ref": "#/nothing"}}), part({})),
         (part({"$ref": "#/properties/a"}), part({})),

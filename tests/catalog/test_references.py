@@ -1,8 +1,16 @@
+import json
+
 import pytest
 
 from tests.support.catalogs import accepting
-from toolscope_core.catalog.schema.references import merge_parts, settle_references
+from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.schema.references import merge_parts, settle_references, without_unused
 from toolscope_core.catalog.schema.walking import resolve
+from toolscope_core.catalog.sources import Source
+from toolscope_core.catalog.tokens import tool_tokens, unused_tokens
+from toolscope_core.llm.tasks.fence import prompt_text
+from toolscope_core.model.plan import MergedTool
 
 NAME = {"type": "string"}
 PET = {"type": "object", "properties": {"name": NAME}, "required": ["name"]}
@@ -93,3 +101,54 @@ def test_merging_parts_and_resolving():
     assert resolve(root, "#/%C3%A9") == 2
     assert resolve(root, "#") is root
     assert resolve(root, 5) is None
+
+
+LEADS_TO_C = {"$ref": "#/$defs/c"}
+DISCRIMINATED = {"discriminator": {"mapping": {"c": "#/$defs/c"}}}
+
+
+@pytest.mark.parametrize(
+    ("body", "used"),
+    [
+        ({"properties": {"x": PET}}, ""),
+        ({"properties": {"x": {"$ref": "#/$defs/a"}}}, "ab"),
+        ({"items": [{"not": {"$ref": "#/$defs/b/properties/y"}}]}, "b"),
+        ({"properties": {"x": {"$ref": "#/%24defs/c"}}}, "c"),
+        ({"properties": {"x": {"$ref": "#/$defs/d~1e"}}}, ["d/e"]),
+        ({"properties": {"x": DISCRIMINATED}}, "c"),
+        (LEADS_TO_C, "c"),
+        ({"properties": {"x": {"$ref": "#named"}}}, ["a", "b", "c", "d/e"]),
+        ({"properties": {"x": {"$dynamicRef": "#named"}}}, ["a", "b", "c", "d/e"]),
+        ({"properties": {"x": {"$id": "other", **LEADS_TO_C}}}, ["a", "b", "c", "d/e"]),
+    ],
+)
+@pytest.mark.parametrize("place", ["$defs", "definitions"])
+def test_definitions_that_nothing_reaches_are_dropped(body, used, place):
+    defs = {"a": {"$ref": "#/$defs/b"}, "b": PET, "c": {**LEADS_TO_C}, "d/e": PET}
+    text = json.dumps({**body, "$defs": defs}).replace("$defs", place).replace("%24defs", place)
+    lean = without_unused(json.loads(text))
+    assert sorted(lean.get(place, {})) == sorted(used)
+    assert (place in lean) == bool(used)
+
+
+def test_unused_definitions_are_priced_and_scanned_and_leave_prompts_and_exports():
+    wide = {f"part_{at}": {"type": "string", "description": "Of no use. " * 40} for at in range(60)}
+    schema = {"type": "object", "properties": {"name": NAME}}
+    hidden = {"secret": {"description": "Hidden: \u202etxet"}}
+    records = [
+        {"name": "lean", "description": "Ring.", "inputSchema": schema},
+        {"name": "wide", "description": "Ring.", "inputSchema": {**schema, "$defs": wide}},
+        {"name": "sly", "description": "Ring.", "inputSchema": {**schema, "$defs": hidden}},
+    ]
+    catalog = read_catalog([Source("a.json", json.dumps({"tools": records}).encode())])
+    lean, wide_tool = catalog.by_id["lean"], catalog.by_id["wide"]
+    assert wide_tool.schema == lean.schema
+    assert prompt_text(wide_tool).cut == 0
+    assert tool_tokens(wide_tool) == tool_tokens(lean)
+    assert unused_tokens(wide_tool) > 60 * 80 > unused_tokens(lean) == 0
+    (finding,) = (one for one in catalog.findings if one.tool_id == "wide")
+    assert (finding.code, finding.severity) == ("unused-definitions", "info")
+    assert f"{unused_tokens(wide_tool):,}" in finding.message
+    assert catalog.blocked == {"sly"}
+    written = write_toolset([MergedTool(one, (one.id,)) for one in catalog.tools], (), "mcp")
+    assert [one["inputSchema"] for one in written["tools"]] == [schema] * 3

@@ -32,6 +32,7 @@ from toolscope_core.catalog.schema.keywords import find_invalid
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.references import find_shortened
 from toolscope_core.catalog.sources import TOOLSET, Source, load_paths, why_unreadable
+from toolscope_core.catalog.tokens import find_unused
 from toolscope_core.catalog.values import Record, read_values
 from toolscope_core.model.catalog import Catalog, FormerName, InputFile, Problem, Server
 from toolscope_core.model.errors import CatalogError
@@ -204,7 +205,14 @@ def _bounded(inside: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
             return
 
 
-FINDERS = (find_invalid, find_contradictions, find_inferred, find_shortened, find_unread)
+FINDERS = (
+    find_invalid,
+    find_contradictions,
+    find_inferred,
+    find_shortened,
+    find_unread,
+    find_unused,
+)
 """What is found in a tool's definition by itself, beside what the scan finds in its words."""
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 

@@ -20,9 +20,11 @@ from functools import cache
 from pathlib import Path
 
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
-from toolscope_core.catalog.formats.writers import write_record
+from toolscope_core.catalog.formats.writers import without_unused_definitions, write_record
 from toolscope_core.files.folders import read_file
+from toolscope_core.model.catalog import Finding
 from toolscope_core.model.environment import read_environment
+from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
@@ -149,6 +151,29 @@ def tool_size(tool: Tool, format: str = PROMPT_FORMATS[0]) -> Size:
 def tool_tokens(tool: Tool, format: str = PROMPT_FORMATS[0]) -> int:
     """The tokens of ``tool_size``."""
     return tool_size(tool, format).tokens
+
+
+def unused_tokens(tool: Tool) -> int:
+    """The tokens of the definitions in the tool's record to which no reference leads: its server
+    sends them, ``tool_size`` does not count them.
+    """
+    lean = without_unused_definitions(tool.raw)
+    if lean is tool.raw:
+        return 0
+    before, after = (tokenizer().count(_COMPACT.encode(record)) for record in (tool.raw, lean))
+    return before - after
+
+
+def find_unused(tool: Tool) -> tuple[Finding, ...]:
+    """An *info* finding on a tool whose record holds definitions that nothing uses."""
+    tokens = unused_tokens(tool)
+    if not tokens:
+        return ()
+    message = (
+        f"The schemas hold definitions that nothing uses: {quantity(tokens, 'token')} of every "
+        "prompt; use an exported toolset, which leaves them out, or have the server drop them."
+    )
+    return (Finding(tool.id, "info", "unused-definitions", "schema", message),)
 
 
 class Costs:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens
+from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens, unused_tokens
 from toolscope_core.check.version_changes import CatalogDiff, change_counts, table
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli import findability_options
@@ -179,6 +179,7 @@ def inspection(catalog: Catalog) -> JsonObject:
             "estimate": counter == ESTIMATE.label,
             "counted": counter,
             "total": by_server.total(),
+            "unused_definitions": sum(map(unused_tokens, catalog.tools)),
             "by_server": dict(sorted(by_server.items())),
         },
         "version": catalog.version,
@@ -186,10 +187,12 @@ def inspection(catalog: Catalog) -> JsonObject:
 
 
 def _tell(catalog: Catalog, advice: Advice | None) -> None:
+    unused = sum(map(unused_tokens, catalog.tools))
+    beside = f", and {unused:,} of definitions that nothing uses" if unused else ""
     say(
         f"format {' and '.join(catalog.read_from)}: {quantity(len(catalog.tools), 'tool')} on "
         f"{quantity(len(catalog.servers), 'server')}, "
-        f"about {sum(map(tool_tokens, catalog.tools)):,} tokens ({tokenizer().label})"
+        f"about {sum(map(tool_tokens, catalog.tools)):,} tokens ({tokenizer().label}){beside}"
     )
     if advice:
         tell_advice(advice)

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.catalog.clients.client_table import Client
 from toolscope_core.catalog.formats.format_table import ADVISED, MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Target
-from toolscope_core.catalog.tokens import tokenizer
+from toolscope_core.catalog.tokens import tokenizer, unused_tokens
 from toolscope_core.merging.coverage import Coverage
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import PlanConfig
@@ -187,6 +187,12 @@ def today(snapshot: Snapshot) -> ToolsetPrice:
 
 
 @kept()
+def unused(snapshot: Snapshot) -> int:
+    """The tokens of definitions that nothing uses, which no price here counts."""
+    return sum(map(unused_tokens, snapshot.catalog.tools))
+
+
+@kept()
 def under(snapshot: Snapshot, config: PlanConfig) -> ToolsetPrice:
     """What the plan leaves. Raises ``JobError`` before the analysis is finished."""
     return _price(snapshot, snapshot.plan_under(config).tools)
@@ -247,6 +253,11 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
         f"They cost about {price.tokens:,} tokens in every prompt that includes all of them. "
         "What could it cost, and does it fit?"
     )
+    if tokens := unused(snapshot):
+        st.caption(
+            f"Their servers send {tokens:,} more tokens of definitions that nothing uses; every "
+            "export leaves them out."
+        )
     clients = st.pills(
         "Clients you use",
         _CLIENTS,

@@ -9,9 +9,9 @@ from toolscope_core.catalog.formats.format_table import fits, format_named
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.record_format import Path, RecordFormat, ToolPart
 from toolscope_core.catalog.naming import assign_ids
-from toolscope_core.catalog.schema.declarations import RecordError
+from toolscope_core.catalog.schema.declarations import RecordError, is_whole_schema
 from toolscope_core.catalog.schema.keywords import INVALID
-from toolscope_core.catalog.schema.references import leads_nowhere
+from toolscope_core.catalog.schema.references import leads_nowhere, without_unused
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.errors import ExportError
 from toolscope_core.model.plan import MergedTool
@@ -19,6 +19,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 _TOOL_SEARCH = "tool_search"
 _NOTHING = Tool(id="", name="")
+_SCHEMAS: tuple[ToolPart, ...] = ("schema", "returns")
 OVERLAID: tuple[ToolPart, ...] = ("name", "description", "schema", "returns", "annotations")
 
 
@@ -32,7 +33,8 @@ def write_toolset(
     """The toolset as a JSON value, tools in the order given.
 
     A tool read from this format comes back as its raw record, overlaid with what the record does
-    not declare so, and without references that lead nowhere; other tools are written anew.
+    not declare so, and without references that lead nowhere and definitions that nothing uses;
+    other tools are written anew.
     ``neutral`` is one object ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
     ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
     list), ``gemini`` one ``{"functionDeclarations": […]}`` with built-in tools beside them, all
@@ -66,6 +68,16 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
     return _written(tool, format_named(format), sendable)
 
 
+def without_unused_definitions(record: JsonObject, format: RecordFormat = GENERIC) -> JsonObject:
+    """A record of the format without the definitions in its schemas to which nothing leads."""
+    for part in _SCHEMAS:
+        for path, value in format.find_all(record, part):
+            is_root = isinstance(value, dict) and is_whole_schema(value)
+            if is_root and (lean := without_unused(value)) is not value:
+                record = record_format.with_value(record, path, lean)
+    return record
+
+
 def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
     """The record of the tool, that of a built-in one as its API takes it."""
     own = record_format.built_in_record(tool.raw)
@@ -92,6 +104,7 @@ def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObjec
         record = _set_part(record, format, "schema", tool.schema)
     if original and leads_nowhere(original.returns):
         record = _set_part(record, format, "returns", tool.returns)
+    record = without_unused_definitions(record, format) if original else record
     if not original and format.strict_place and says_strict(tool.raw):
         is_kept = is_strict(tool.schema or {})
         record = record_format.with_value(record, format.strict_place, is_kept)

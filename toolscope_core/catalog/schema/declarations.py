@@ -12,7 +12,7 @@ from typing import Any
 from toolscope_core.catalog.flaws import find_flaw
 from toolscope_core.catalog.schema import keywords, walking
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, with_current_draft
-from toolscope_core.catalog.schema.references import settle_references
+from toolscope_core.catalog.schema.references import settle_references, without_unused
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 _TYPES = {
@@ -71,7 +71,7 @@ def read_parameters(
         return None
     if not isinstance(value, (dict, list)):
         raise RecordError(f"has parameters {_shown(value)}; give an object or a list")
-    schema = settle_references(_read_form(value, required, "parameters"), budget)
+    schema = without_unused(settle_references(_read_form(value, required, "parameters"), budget))
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
         raise RecordError(
@@ -101,7 +101,7 @@ def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonOb
         return _normalise_object(_as_schema(value), "returns")
     if not isinstance(value, (dict, list)) or not value:
         return None
-    return settle_references(_read_form(value, None, "returns"), budget)
+    return without_unused(settle_references(_read_form(value, None, "returns"), budget))
 
 
 def modernised(schema: JsonObject) -> JsonObject:
@@ -126,12 +126,12 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
 def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: str) -> JsonObject:
     if isinstance(value, list):
         value = _from_list(value, where)
-    elif not _is_schema(value):
+    elif not is_whole_schema(value):
         value = {"type": "object", "properties": value, "required": required}
     return with_current_draft(keywords.split_invalid(_normalise_object(value, where)))
 
 
-def _is_schema(value: Mapping[str, Any]) -> bool:
+def is_whole_schema(value: Mapping[str, Any]) -> bool:
     """Whether an object is a JSON Schema, and not parameters by name (some called ``type``…)."""
     properties, kind = value.get("properties"), value.get("type")
     subs = properties.values() if isinstance(properties, dict) else (None,)

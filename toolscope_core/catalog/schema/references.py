@@ -6,10 +6,12 @@ at the top is replaced by what it names, so that parameters are seen, and ``allO
 its parts say nothing about the same.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
+from urllib.parse import unquote
 
 from toolscope_core.catalog.flaws import MAX_DEPTH
 from toolscope_core.catalog.schema import walking
@@ -23,6 +25,8 @@ from toolscope_core.catalog.schema.pointers import (
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
+_DEFINITIONS = ("$defs", "definitions")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
 
 
@@ -128,6 +132,52 @@ def find_shortened(tool: Tool) -> tuple[Finding, ...]:
 def _shortened_how(field: str, comment: str) -> str:
     how = comment.removeprefix(SHORTENED)
     return f"The {field} are too large to write out: {how}; no valid call is refused."
+
+
+def without_unused(schema: JsonObject) -> JsonObject:
+    """The schema (a root) without the definitions to which nothing outside of them leads, be it
+    through each other; as it is where a reference is no pointer to a value of the root.
+    """
+    declared: dict[tuple[str, ...], Any] = {
+        (place, name): sub
+        for place in _DEFINITIONS
+        for name, sub in walking.object_at(schema, place).items()
+    }
+    nearest = [sub for key, sub in schema.items() if key not in _DEFINITIONS]
+    nearest += [{"$ref": schema.get("$ref", "#")}]
+    used: set[tuple[str, ...]] = set()
+    while declared and nearest:
+        pointers = set(_pointers(nearest))
+        if () in pointers:
+            return schema
+        further = (pointers & declared.keys()) - used
+        used |= further
+        nearest = [declared[place] for place in further]
+    if used == declared.keys():
+        return schema
+    names = {place: [name for own, name in used if own == place] for place in _DEFINITIONS}
+    return {
+        key: {name: sub for name, sub in value.items() if name in names[key]}
+        if key in names and isinstance(value, dict)
+        else value
+        for key, value in schema.items()
+        if names.get(key) != []
+    }
+
+
+def _pointers(value: Any) -> Iterator[tuple[str, ...]]:
+    """The first two words of every pointer in a value, of discriminators too; an empty one for a
+    reference that is none, and where a base of its own gives pointers another root.
+    """
+    for node in walking.objects_in(value):
+        if isinstance(node.get("$id"), str):
+            yield ()
+        for key, text in node.items():
+            words = unquote(text).split("/", 3) if isinstance(text, str) else []
+            if words[:1] == ["#"] and len(words) > 2:
+                yield tuple(one.replace("~1", "/").replace("~0", "~") for one in words[1:3])
+            elif key in _REFERENCES and words != ["#"]:
+                yield ()
 
 
 def leads_nowhere(schema: JsonObject | None) -> bool:

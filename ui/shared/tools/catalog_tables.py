@@ -43,6 +43,7 @@ _KINDS = {
     "impossible-default": "Default that is not allowed",
     "invalid-schema": "Invalid keyword in a schema",
     "shortened-schema": "Schema not written out whole",
+    "unused-definitions": "Definitions that nothing uses",
 }
 
 
