@@ -13,13 +13,15 @@ from tests.support.properties import examples
 from toolscope_core.judging.judge import PairProbabilities
 from toolscope_core.judging.weights import shipped_weights
 from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.analysis import with_verdicts
 from toolscope_core.merging.contracted_graph import RowGraph
 from toolscope_core.merging.grouping import family_groups, with_families, with_safe_subsets
+from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.cluster import Group
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Constraints, Decision
-from toolscope_core.model.pair import Pair, PairScores
+from toolscope_core.model.pair import Pair, PairScores, Verdict
 from toolscope_core.model.tool import Tool
 
 AT = shipped_weights().family_at
@@ -297,10 +299,16 @@ JOBS = [("fetch_amazon_price", AMAZON.id), ("fetch_ebay_price", EBAY.id)]
 ACROSS = every(TWO_CARDS).keys() - {Pair(*job) for job in JOBS}
 
 
-def card_families(tmp_path, *log, family=ACROSS, doubts=()):
-    """The tools of each member of each family of the plan."""
+def card_families(tmp_path, *log, family=ACROSS, doubts=(), answers=None):
+    """The tools of each member of each family of the plan, with a model's ``answers`` by pair."""
     catalog = catalog_of(*TWO_CARDS, STOCK)
     analysis = judged(catalog, family, {Pair(*job) for job in JOBS}, tmp_path, doubts)
+    if answers:
+        verdicts = {
+            pair: Verdict(pair, 1.0, 0.05, outcome, judge="m", relation=relation, family=0.9)
+            for pair, (outcome, relation) in answers.items()
+        }
+        analysis = with_verdicts(analysis, ModelVerdicts("m", verdicts))
     prints = {one.id: one.fingerprint for one in catalog.tools}
     decisions = [
         Decision(action, tuple(map(prints.get, ids)), ids, "ann", seq=at)
@@ -321,6 +329,27 @@ def test_jobs_are_no_family_where_one_of_their_tools_contradicts(tmp_path):
     assert card_families(tmp_path, family=ACROSS - {Pair(*ids)}) == [tuple(JOBS)]
     assert card_families(tmp_path, doubts=[Pair(*ids)]) == []
     assert card_families(tmp_path, ("keep_apart", ids)) == []
+
+
+IS_FAMILY, OTHER = ("family", "family"), ("keep", "related")
+FETCHED = Pair("fetch_amazon_price", "fetch_ebay_price")
+GOTTEN, MIXED = Pair(*PRICED), Pair("fetch_amazon_price", EBAY.id)
+
+
+@pytest.mark.parametrize(
+    ("answers", "members"),
+    [
+        ({GOTTEN: IS_FAMILY}, [tuple(JOBS)]),
+        ({FETCHED: IS_FAMILY}, [tuple(JOBS)]),
+        ({GOTTEN: OTHER}, []),
+        ({GOTTEN: IS_FAMILY, FETCHED: OTHER, MIXED: OTHER}, []),
+    ],
+    ids=["of the canonical tools", "of two others", "another answer", "mostly other answers"],
+)
+def test_what_a_model_says_of_tools_holds_for_their_cards(answers, members, tmp_path):
+    """The offline judge thinks that two tools that the model was not asked about do one job."""
+    doubts = [Pair.of(AMAZON.id, "fetch_ebay_price")]
+    assert card_families(tmp_path, family=(), doubts=doubts, answers=answers) == members
 
 
 def test_a_tool_alone_is_a_member(tmp_path):

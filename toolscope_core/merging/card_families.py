@@ -32,9 +32,10 @@ def card_families(
 ) -> tuple[CardFamily, ...]:
     """The families of which at least one member is a cluster of one job, sorted.
 
-    The canonical tools of every two members are a family, or a model says so of some of their
-    tools; and of no tool of the one and of the other does a judge think that they may do one job,
-    or did people say that they stay apart.
+    The canonical tools of every two members are a family, or a model says so more often than not
+    of their tools; and of no tool of the one and of the other does a judge think that they may do
+    one job (where the model says a family, only the model), or did people say that they stay
+    apart.
     """
     members = _members(analysis, links, clusters)
     jobs = [c.canonical for c in clusters if c.relation != "family" and c.canonical in members]
@@ -48,7 +49,7 @@ def card_families(
         bars_of(analysis).family_at,
         Constraints(cannot=judge.apart(links.cannot)),
         analysis.catalog.by_id,
-        judge.model_says_family,
+        judge.stands,
     )
     return tuple(
         _card_family(analysis, members, group)
@@ -88,15 +89,27 @@ class _CardJudge:
         begins = np.cumsum([0, *map(len, parts[:-1])])
         pairs = [pair for part in parts for pair in part]
         family, bars = family_judge(self.analysis)(pairs), bars_of(self.analysis)
-        by_model = np.array([self.model_says_family(pair) for pair in pairs])
-        perhaps_one_job = (job_judge(self.analysis)(pairs) >= bars.unsure_at) & ~by_model
-        of_heads = family_judge(self.analysis)(heads)
-        best = np.maximum(of_heads, np.maximum.reduceat(np.where(by_model, family, 0.0), begins))
+        answers = np.array([self._answer(pair) for pair in pairs])
+        says_family = np.add.reduceat(answers, begins) > 0
+        is_settled = np.repeat(says_family, [*map(len, parts)]) & (answers == 0)
+        perhaps_one_job = job_judge(self.analysis)(pairs) >= bars.unsure_at
+        perhaps_one_job &= (answers <= 0) & ~is_settled
+        by_model = np.maximum.reduceat(np.where(answers > 0, family, 0.0), begins)
+        best = np.maximum(family_judge(self.analysis)(heads), np.where(says_family, by_model, 0.0))
         return np.where(np.logical_or.reduceat(perhaps_one_job, begins), 0.0, best)
 
-    def model_says_family(self, pair: Pair) -> bool:
+    def stands(self, head: Pair) -> bool:
+        """Whether the model calls more pairs of a tool of the one and of the other a family than
+        it calls anything else.
+        """
+        return sum(map(self._answer, self._pairs(head))) > 0
+
+    def _answer(self, pair: Pair) -> int:
+        """1 where the model says that the two are a family, -1 for another answer, 0 for none."""
         verdicts = self.analysis.model_verdicts
-        return verdicts is not None and verdicts.is_family(pair)
+        if verdicts is None:
+            return 0
+        return 1 if verdicts.is_family(pair) else -int(pair in verdicts.verdicts)
 
     def apart(self, pairs: frozenset[Pair]) -> frozenset[Pair]:
         """The canonical tools of the pairs that people keep apart."""
