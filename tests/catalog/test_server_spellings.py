@@ -189,3 +189,19 @@ def test_settings_that_hold_a_configuration_and_one_that_is_forced():
     assert configured_servers(inner) == ("a\\ud800",)
     with pytest.raises(CatalogError, match="configuration"):
         read_json({"name": "a"}, forced="mcp-client")
+
+
+@pytest.mark.parametrize(
+    ("holder", "title"),
+    [
+        ({"serverInfo": {"name": "barn", "title": "Barn of Ann"}}, "Barn of Ann"),
+        ({"name": "barn", "source": {"server": "Barn of Ann"}}, "Barn of Ann"),
+        ({"serverInfo": {"name": "barn", "title": "barn"}}, ""),
+        ({"name": "barn", "title": 3}, ""),
+    ],
+)
+def test_the_title_of_a_server_is_read_where_it_is_not_its_name(holder, title):
+    tools = [{"name": "ring", "inputSchema": {"type": "object"}}]
+    data = json.dumps([{**holder, "tools": tools}]).encode()
+    (server,) = read_catalog([Source("a.json", data)]).servers
+    assert (server.name, server.title) == ("barn", title)

@@ -12,6 +12,8 @@ from tests.support.replies import answering
 from tests.support.scripted import judge_says
 from toolscope_core.llm.estimates import judging_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, pairs_to_ask
+from toolscope_core.llm.requests.model_requests import in_batches
+from toolscope_core.llm.tasks.judge_prompt import AUDIT_TASK, ClusterTools
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import with_verdicts
 from toolscope_core.model.catalog import Catalog, Server
@@ -180,3 +182,33 @@ def test_no_more_pairs_are_asked_about_than_are_candidates(lists):
     codes = judged.scores.left * 10 + judged.scores.right
     assert codes.tolist() == sorted(codes.tolist())
     assert judged.without_verdicts().scores is few.scores
+
+
+def test_sets_share_a_call_up_to_its_tools_and_a_larger_one_is_alone():
+    def tools_of(count, name):
+        return ClusterTools(tuple(Tool(f"{name}{at}", f"{name}{at}") for at in range(count)))
+
+    sets = {
+        name: tools_of(count, name) for name, count in zip("abcde", (10, 14, 1, 30, 2), strict=True)
+    }
+    calls = [list(batch) for batch in in_batches(sets, AUDIT_TASK)]
+    assert calls == [["a", "b"], ["c"], ["d"], ["e"]]
+    shown = AUDIT_TASK.request({"a" * 64: sets["c"], "b" * 64: sets["e"]})
+    assert shown.user.count("--- begin") == 3
+
+
+@pytest.mark.parametrize(("odds", "is_asked"), [(0.6, True), (0.4, False)])
+def test_what_is_likely_one_job_is_asked_about_a_little_further_apart(
+    odds, is_asked, tmp_path, monkeypatch
+):
+    tools = [tool("get_amber"), tool("read_amber")]
+    judge_says(monkeypatch, {tuple(one.id for one in tools): odds})
+    near = analyses.analysed(Catalog(tuple(tools)), tmp_path, threshold=0.1)
+    (cosine,) = near.scores.similarity
+    apart = analyses.analysed(Catalog(tuple(tools)), tmp_path, threshold=cosine + 0.05)
+    assert len(apart.scores) == 0
+    assert bool(pairs_to_ask(apart, NOBODY, QuestionConfig()).pairs) == is_asked
+    assert not pairs_to_ask(apart, NOBODY, QuestionConfig(paper=True)).pairs
+    merged = ask_for_verdicts(apart, NOBODY, asking(ScriptedModel(answering(lambda *_: "merge"))))
+    clusters = plan_merge(with_verdicts(apart, merged), (), PlanConfig(accept="none")).clusters
+    assert bool(clusters) == is_asked

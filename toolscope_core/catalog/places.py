@@ -11,7 +11,7 @@ from toolscope_core.catalog.formats.foreign_formats import DECLARATIONS
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
 from toolscope_core.catalog.formats.record_format import home_of
-from toolscope_core.catalog.schema.walking import map_objects
+from toolscope_core.catalog.schema.walking import map_objects, object_at
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 
@@ -87,13 +87,15 @@ def server_of(holder: JsonObject) -> Server:
     spellings += [holder.get("tool_name")] if API_LIST in holder else []
     names = [name.get("name") if isinstance(name, dict) else name for name in spellings]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
-    source = holder.get("source")
-    start = [source.get("command"), source.get("url")] if isinstance(source, dict) else []
+    source, about = object_at(holder, "source"), object_at(holder, "serverInfo")
+    start = [source.get("command"), source.get("url")]
+    titles = [about.get("title"), source.get("server"), holder.get("title")]
     texts = [
         next((writable(one) for one in candidates if isinstance(one, str) and one), "")
-        for candidates in ([holder.get("description")], start)
+        for candidates in ([holder.get("description")], start, titles)
     ]
-    return Server(writable(name), texts[0], started=texts[1])
+    title = "" if texts[2] == name else texts[2]
+    return Server(writable(name), texts[0], started=texts[1], title=title)
 
 
 def cursor_of(page: JsonObject) -> JsonObject:

@@ -130,7 +130,8 @@ def with_audits(
 def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, ...]:
     """The servers of the tools that say something of themselves."""
     names = {tool.server for tool in tools}
-    return tuple(one for one in catalog.servers if one.name in names and one.description)
+    about = (one for one in catalog.servers if one.description or one.title)
+    return tuple(one for one in about if one.name in names)
 
 
 def _pairs_of_kept(analysis: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:

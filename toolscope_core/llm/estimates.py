@@ -183,7 +183,7 @@ def estimate(
     questions = {key_of(task, item, model): item for item in items}
     kept_answers = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in kept_answers}
-    requests = [task.request(batch) for batch in in_batches(fresh, task.batch)]
+    requests = [task.request(batch) for batch in in_batches(fresh, task)]
     tokens_in = sum(request.tokens for request in requests)
     tokens_out = sum(request.most_tokens for request in requests)
     return Estimate(

@@ -1,20 +1,24 @@
 """The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
 
-Pairs first, the uncertain before the others; then those that drop-ins and families still lack; then
-the clusters and families that they form. Left out are pairs that the offline judge is sure are
+Pairs first, the uncertain before the others, further apart than candidates where the offline judge
+takes them for one job; then those that drop-ins and families still lack; then the clusters and
+families that they form. Left out are pairs that the offline judge is sure are
 neither a merge nor a family, and those of its merges that the model's answers already imply: a
 pair below its merge threshold is never skipped for what its neighbours are, so a chain whose ends
-do not belong together is still found. There are never more pairs than candidates. ``paper`` asks
+do not belong together is still found. ``paper`` asks
 about every candidate pair and every cluster, as ToolScope (section 3.2) does.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from toolscope_core.embedding.candidate_pairs import cosines
+from toolscope_core.embedding.candidate_pairs import cosines, nearest
+from toolscope_core.judging.weights import EVEN
 from toolscope_core.llm import audit_questions
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
@@ -34,6 +38,8 @@ MODEL_CODES = frozenset(
     "steals-secret".split()
 )
 """Codes of findings of the scan on text that addresses its reader."""
+_FURTHER = 0.2
+"""So much less than the threshold may the cosine of a pair be that is asked about."""
 _TASK_WORDS = re.compile(
     r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
     r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
@@ -103,14 +109,19 @@ class PairsToAsk:
 
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
-    """The candidate pairs to ask about at most, the most uncertain first. Left out are exact
-    copies, and pairs that the offline judge is sure are neither a merge nor a family.
+    """The pairs to ask about at most, the most uncertain first. Left out are exact copies, and
+    pairs that the offline judge is sure are neither a merge nor a family.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
-    columns = (scores.left, scores.right, scores.same_job, scores.family)
+    columns: list[tuple[NDArray[Any], ...]] = [
+        (scores.left, scores.right, scores.same_job, scores.family)
+    ]
+    if not config.paper:
+        columns.append(_further_columns(analysis))
     candidates = {
         Pair.of(tools[a].id, tools[b].id): (same, family)
-        for a, b, same, family in zip(*(column.tolist() for column in columns), strict=True)
+        for own in columns
+        for a, b, same, family in zip(*(column.tolist() for column in own), strict=True)
         if tools[a].content_hash != tools[b].content_hash
     }
     if not config.paper:
@@ -122,6 +133,24 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
     order = sorted(likely, key=lambda pair: (max(*likely[pair], 1.0 - sum(likely[pair])), pair))
     same_job = {pair: same for pair, (same, _) in likely.items()}
     return PairsToAsk(tuple(order), same_job, len(candidates) - len(likely))
+
+
+def _further_columns(analysis: Analysis) -> tuple[NDArray[Any], ...]:
+    """Left, right, same job and family of the pairs a little further apart than candidates that the
+    offline judge takes for one job.
+    """
+    first = np.unique(analysis.first)
+    least = analysis.threshold - _FURTHER
+    near = nearest(analysis.vectors[first], analysis.config.neighbours, least)
+    left, right = first[near.left], first[near.right]
+    scores, size = analysis.scores, len(analysis.rows)
+    codes = left.astype(np.int64) * size + right
+    is_new = ~np.isin(codes, scores.left.astype(np.int64) * size + scores.right)
+    left, right = left[is_new], right[is_new]
+    same = analysis.row_probabilities(left, right)
+    keep = same >= EVEN
+    left, right = left[keep], right[keep]
+    return left, right, same[keep], analysis.row_family_probabilities(left, right)
 
 
 def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
@@ -169,7 +198,9 @@ def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
 
 def _suspect_readers(catalog: Catalog) -> frozenset[str]:
     """``suspicious_ids_of``, and the tools of servers that do so in what they say of themselves."""
-    servers = {one.name for one in catalog.servers if _TASK_WORDS.search(one.description)}
+    servers = {
+        one.name for one in catalog.servers if _TASK_WORDS.search(f"{one.title}\n{one.description}")
+    }
     return suspicious_ids_of(catalog) | {one.id for one in catalog.tools if one.server in servers}
 
 

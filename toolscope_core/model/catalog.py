@@ -14,8 +14,9 @@ SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
 class Server:
     """An owner of tools: an MCP server, an agent or an OpenAI namespace.
 
-    ``started`` is how a live server was started or reached, without secrets; empty where its tools
-    came from a file. ``raw`` is the namespace as it was read, without its tools; empty for any
+    ``title`` is what it calls itself, empty where that is its name. ``started`` is how a live
+    server was started or reached, without secrets; empty where its tools came from a file. ``raw``
+    is the namespace as it was read, without its tools; empty for any
     other server.
     """
 
@@ -23,12 +24,13 @@ class Server:
     description: str = ""
     raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
     started: str = ""
+    title: str = ""
 
     @property
-    def fullness(self) -> tuple[int, str, int, str]:
+    def fullness(self) -> tuple[int, str, int, str, str]:
         """Orders what several files say of one server: who describes it at most length is last."""
         raw = canonical_json(self.raw)
-        return len(self.description), self.description, len(raw), raw
+        return len(self.description), self.description, len(raw), raw, self.title
 
 
 @dataclass(frozen=True, slots=True)

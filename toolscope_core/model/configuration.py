@@ -263,7 +263,7 @@ class QuestionConfig:
     paper: bool = False
     sure_below: float = 0.25
     largest_cluster: int = 80
-    batch: int = 8
+    batch: int = 16
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sure_below <= 1.0:

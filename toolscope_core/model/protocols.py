@@ -258,7 +258,8 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 class Task(Protocol[Item_contra]):
     """A kind of question to a model about items of one kind, and the parser of its reply.
 
-    ``version`` changes with the prompt; ``batch`` is the most items of one call.
+    ``version`` changes with the prompt; ``batch`` is the most that one call holds, of which an item
+    takes its ``size``.
     """
 
     @property
@@ -269,6 +270,9 @@ class Task(Protocol[Item_contra]):
 
     @property
     def batch(self) -> int: ...
+
+    def size(self, item: Item_contra) -> int:
+        """How much of a batch the item takes, 1 or more; one larger than a batch is alone."""
 
     def subjects(self, item: Item_contra) -> tuple[str, ...]:
         """Sorted hashes of the tools that the answer depends on: content hashes, or fingerprints

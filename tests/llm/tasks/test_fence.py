@@ -112,5 +112,8 @@ def test_a_tool_without_text_begins_with_its_parameters():
 def test_a_server_says_the_beginning_of_what_it_is():
     shown = server_texts([Server("b", "y" * 10_000), Server("a", "Notes.")])
     assert sorted(shown) == ["server 1", "server 2"]
-    lengths = {json.loads(one.text)["server"]: len(one.text) for one in shown.values()}
-    assert lengths["b"] < LONGEST_SERVER + 100
+    shown_by_name = {json.loads(one.text)["server"]: json.loads(one.text) for one in shown.values()}
+    assert shown_by_name["b"]["description"] == "y" * LONGEST_SERVER + CUT
+    assert shown_by_name["a"] == {"server": "a", "description": "Notes."}
+    (titled,) = server_texts([Server("a", title="Notes of Ann")]).values()
+    assert json.loads(titled.text)["title"] == "Notes of Ann"

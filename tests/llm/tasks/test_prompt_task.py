@@ -50,13 +50,13 @@ POLISHES = PolishQuestion("Find 3.", (A,)), PolishQuestion("Read 4.", (C,))
 REQUESTS = SplitQuestion("Find it."), SplitQuestion("Read it.")
 SPLITS = SplitQuestion("Find it.", (A,)), SplitQuestion("Mail it.", (B, C))
 PROMPTS = [
-    (judge_prompt.AUDIT_TASK, GROUPS, "3 56b174b55e0b"),
-    (judge_prompt.FAMILY_AUDIT_TASK, GROUPS, "1 1a58359a5128"),
+    (judge_prompt.AUDIT_TASK, GROUPS, "4 2e50e849d4d8"),
+    (judge_prompt.FAMILY_AUDIT_TASK, GROUPS, "2 525e30c7b2b2"),
     (AUGMENTATION_TASK, (A, B, C), "2 4974514d8023"),
     (
         judge_prompt.JUDGE_TASK,
         (judge_prompt.ToolPair(A, B, DESK), judge_prompt.ToolPair(C, A)),
-        "4 a64512ad0bb4",
+        "5 8d1dabb8ee78",
     ),
     (FILTER_TASK, FILTERS, "2 0d8bf68a622b"),
     (NAMESPACE_TASK, SPACES, "1 897471785e3c"),

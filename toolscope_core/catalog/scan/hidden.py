@@ -246,7 +246,8 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
 def server_passages(server: Server) -> tuple[Passage, ...]:
     """The texts of a server, those of its namespace included."""
     own: list[Passage] = []
-    _collect({"name": server.name, "description": server.description}, "", own, set())
+    words = {"name": server.name, "title": server.title, "description": server.description}
+    _collect(words, "", own, set())
     _collect(server.raw, "raw", own, {passage.text for passage in own})
     return tuple(own)
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
@@ -72,7 +71,7 @@ def ask_all(
     questions = dict(zip(keys, items, strict=True))
     stored = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in stored}
-    run = Run(task, model, ledger, terms, in_batches(fresh, task.batch))
+    run = Run(task, model, ledger, terms, in_batches(fresh, task))
     drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
     answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
@@ -104,10 +103,18 @@ def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
     return question_key(task.name, task.version, task.subjects(item), model)
 
 
-def in_batches(items: Mapping[str, Item], size: int) -> Iterator[dict[str, Item]]:
-    """The items, so many at a time, in their order."""
-    rest = iter(items.items())
-    while batch := dict(islice(rest, size)):
+def in_batches(items: Mapping[str, Item], task: Task[Item]) -> Iterator[dict[str, Item]]:
+    """The items, as many at a time as a call of the task holds, in their order."""
+    batch: dict[str, Item] = {}
+    filled = 0
+    for key, item in items.items():
+        size = task.size(item)
+        if batch and filled + size > task.batch:
+            yield batch
+            batch, filled = {}, 0
+        batch[key] = item
+        filled += size
+    if batch:
         yield batch
 
 

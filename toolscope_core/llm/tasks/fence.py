@@ -73,8 +73,12 @@ def server_texts(servers: Iterable[Server]) -> dict[str, PromptText]:
     """What the servers say of themselves, as *server 1*, *server 2* and so on, by name."""
     texts = {}
     for number, server in enumerate(sorted(set(servers), key=server_subject), 1):
-        cleaner = _Cleaner()
-        fields = {"server": server.name, "description": _dense(server.description)[:LONGEST_SERVER]}
+        cleaner = _Cleaner(LONGEST_SERVER)
+        fields = {
+            "server": server.name,
+            **({"title": server.title} if server.title else {}),
+            "description": _dense(server.description),
+        }
         text = json.dumps(cleaner.of(fields), ensure_ascii=False)
         texts[f"server {number}"] = PromptText(text, cleaner.hidden)
     return texts
@@ -82,7 +86,7 @@ def server_texts(servers: Iterable[Server]) -> dict[str, PromptText]:
 
 def server_subject(server: Server) -> str:
     """What an answer depends on where this server is shown."""
-    return digest(server.name, server.description)
+    return digest(server.name, server.description, server.title)
 
 
 def plain_prompt_text(value: Any) -> PromptText:
@@ -186,11 +190,12 @@ def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
 
 
 class _Cleaner:
-    """Removes hidden characters and cuts long texts; counts both."""
+    """Removes hidden characters and cuts texts of more than ``most`` characters; counts both."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = LONGEST_TEXT) -> None:
         self.hidden = 0
         self.cut = 0
+        self._most = most
 
     def of(self, value: Any) -> Any:
         return with_texts(value, self._text)
@@ -198,7 +203,7 @@ class _Cleaner:
     def _text(self, text: str) -> str:
         self.hidden += count_hidden(text)
         clean = without_hidden(text.encode("utf-8", "replace").decode("utf-8"))
-        if len(clean) <= LONGEST_TEXT:
+        if len(clean) <= self._most:
             return clean
-        self.cut += len(clean) - LONGEST_TEXT
-        return clean[:LONGEST_TEXT] + CUT
+        self.cut += len(clean) - self._most
+        return clean[: self._most] + CUT

@@ -37,7 +37,8 @@ thing that is fixed in the name, the description or the server of each, another 
 none of them takes as an argument: a provider, product, site, language, month, unit or format, or \
 which kind of things is looked up (the owner of a domain, of an IP address; trending repositories, \
 trending developers; the sites, the results of a study). The test: one tool with one more argument \
-could stand for all; what else goes in and the form of what comes out are alike.
+could stand for all; what else goes in and the form of what comes out are alike, though a case may \
+have filters and options of its own.
 Siblings are no family: opposite or merely neighbouring operations (search and delete, create and \
 update, one item by its id and a list of all), objects that need other inputs or give results of \
 another form (create a task, create a user), different quantities that are computed.
@@ -47,10 +48,15 @@ SAME_JOB = f"""\
 Two tools do the same job when a user who asks for one is fully served by the other: the same \
 thing is done to the same kind of object and gives the same kind of result, in whatever words.
 - A tool that returns all that the other returns, and more, does the same job: it serves the \
-other, and the other does not serve it. So does a general one that, with its arguments set or some \
-left out, does just what the other does.
+other, and the other does not serve it. So does a record that holds the one small fact that the \
+other returns, a batch of which the other does one, and a general tool that, with its arguments \
+set to constants or some left out, does just what the other does.
 - Other required inputs for one thing (a city or its coordinates; a file, a URL or its encoded \
-content) leave it the same job, but neither serves the other unless it takes either input.
+content; a period or its two dates) leave it the same job, but neither serves the other unless it \
+takes either input.
+- Public facts that are the same whoever tells them (a price, a rate, the weather, what a company \
+reports) are the same job from two providers. What a provider has or ranks in its own way (search \
+results, ratings, posts, the data of an account) makes the two a family.
 - Tools of two servers that work on what each server keeps to itself (an open page, a session, a \
 loaded document, a memory) do the same job, but neither serves the other: only an argument that \
 names the server could reach both. What lies outside of both servers (the web, a disk, an account \
@@ -59,10 +65,11 @@ They do not do the same job where something differs that no argument can say: th
 or siblings, or have nothing in common. Likeness of names, of topic or of the product they are \
 part of is not enough.
 {FAMILY}\
-"server" is the owner of a tool, where that is known; what it says of itself may stand before the \
-tools. It tells whose users, files or orders are meant: the same operation on two products is a \
-family. Two servers for one product, or for what is the same everywhere, such as arithmetic, may \
-well do the same job. A tool without a description is known by its name and its parameters.
+"server" is the owner of a tool, where that is known; its title and what it says of itself may \
+stand before the tools. It tells whose users, files or orders are meant: the same operation on two \
+products is a family. Two servers for one product, or for what is the same everywhere, such as \
+arithmetic, may well do the same job. A tool without a description is known by \
+its name and its parameters.
 """
 
 _SYSTEM = f"""\
@@ -77,8 +84,9 @@ more or is general and its arguments can say all that the other has fixed; "fami
 "related": the same topic or objects, another intent; "different": nothing in common; "unsure": \
 what is shown does not tell.
 - serves: which of the two could take every call meant for the other today, its schema as it is \
-and nothing lost: "first", "second", "both" or "none". A tool could not if it requires an input \
-that those calls do not have, if it has no place for an argument that decides what is done or what \
+and nothing lost: "first", "second", "both" or "none". A constant may be set: what is the same for \
+all of those calls is no missing input. A tool could not if it requires an input that those calls \
+do not have, if it has no place for an argument that decides what is done or what \
 is found (a filter, a date, a language, a trial run; not the number or layout of results), if it \
 returns less, or if it works on what another server keeps. If the relation is neither "duplicate" \
 nor "subsumes", it is "none".
@@ -139,7 +147,7 @@ def _show(items: Mapping[str, ToolPair]) -> prompts.ShownItems:
 
 JUDGE_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     name="judge",
-    batch=8,
+    batch=16,
     system=_SYSTEM,
     reply_name="verdicts",
     form=RelationForm,
@@ -213,6 +221,8 @@ tools in the order of ``in_hash_order``, and what could stand in front of their 
 
 
 _TOKENS_A_TEXT = 12
+_AUDITED = 24
+"""Tools of the sets that one call asks about."""
 
 _PARTITION = """\
 Compare all of them with each other and not only neighbours in a chain. Every token of the \
@@ -225,7 +235,8 @@ You check sets of tools that are about to become one tool each.
 
 {SAME_JOB}
 {fence.RULES}
-For each question sort the tools it names into groups. A group may hold only tools that all do the \
+Each question is about a set of its own: tools of two questions are never compared. Sort the tools \
+that it names into groups. A group may hold only tools that all do the \
 same job: one of them could serve the callers of all the others, as it is or once the arguments of \
 all are united. The tools of a family, each with another value fixed, go into different groups, \
 and so do siblings that do neighbouring things. {_PARTITION}"""
@@ -235,7 +246,8 @@ You check families of tools: each is about to become one tool with an argument t
 
 {FAMILY}
 {fence.RULES}
-For each question sort the tools it names into groups. A group may hold only fixed cases of one \
+Each question is about a set of its own: tools of two questions are never compared. Sort the tools \
+that it names into groups. A group may hold only fixed cases of one \
 third tool, which differ in one and the same thing: those of two sites are no cases beside those \
 of two languages. Siblings go into different groups. {_PARTITION}"""
 
@@ -311,7 +323,7 @@ def _show_audit(items: Mapping[str, ClusterTools]) -> prompts.ShownItems:
 
 AUDIT_TASK: prompts.PromptTask[ClusterTools] = prompts.PromptTask(
     name="audit",
-    batch=1,
+    batch=_AUDITED,
     system=AUDIT_SYSTEM,
     reply_name="groups",
     form=GroupsForm,
@@ -319,6 +331,7 @@ AUDIT_TASK: prompts.PromptTask[ClusterTools] = prompts.PromptTask(
     hashes=_hashes_audit,
     show=_show_audit,
     call_tokens=100,
+    size=lambda item: len(item.tokens),
 )
 """Groups of tools that do the same job; an answer is ``{"groups": [[token…]…], "reason"}``, a
 partition of the tokens.

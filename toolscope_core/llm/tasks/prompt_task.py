@@ -175,12 +175,12 @@ def _object_schema(**fields: JsonObject) -> JsonObject:
 
 PROMPT_VERSIONS = {
     "agent run": "1",
-    "audit": "3",
+    "audit": "4",
     "augmentation": "2",
     "context split": "2",
     "dummy split": "1",
-    "family audit": "1",
-    "judge": "4",
+    "family audit": "2",
+    "judge": "5",
     "namespaces": "1",
     "plan filter": "2",
     "quality": "2",
@@ -217,7 +217,8 @@ class PromptTask(Generic[_Item]):
     """A ``protocols.Task``: ``show`` is given the items of a call by ledger key, sorted.
 
     ``reply_name`` is what the endpoint calls the form of a reply, whose answers have this ``form``;
-    one takes ``answer_tokens`` at most, and all of a call ``call_tokens`` beside them.
+    one takes ``answer_tokens`` at most, and all of a call ``call_tokens`` beside them. ``size`` is
+    how much of a ``batch`` an item takes.
     """
 
     name: str
@@ -229,6 +230,7 @@ class PromptTask(Generic[_Item]):
     hashes: Callable[[_Item], Iterable[str]]
     show: Callable[[Mapping[str, _Item]], ShownItems]
     call_tokens: int = 200
+    size: Callable[[_Item], int] = lambda item: 1
 
     @property
     def version(self) -> str:
