@@ -118,7 +118,8 @@ def test_without_a_model_the_remedy_is_told(server, merge, small, tmp_path, monk
     monkeypatch.delenv("TOOLSCOPE_MODEL")
     assert "--model" in merge(tmp_path / "b", code=2).stderr
     monkeypatch.delenv("TOOLSCOPE_BASE_URL")
-    assert "--base-url" in run("estimate", small, code=2).stderr
+    assert "--base-url" in run("quality", small, "--out", small.parent / "q", code=2).stderr
+    assert "judge:" in run("estimate", small).output
     assert not server.received
 
 
@@ -130,7 +131,8 @@ def test_an_endpoint_that_fails_is_told_in_words_and_the_command_goes_on(
     output = merge(tmp_path / "b", code=2).stderr
     assert server.origin in output and "run the same" in output and SECRET not in output
     server.mode = "ok"
-    merge(tmp_path / "b")
+    output = merge(tmp_path / "b").output
+    assert 0 < output.index(" judge: ") < output.index("bundle: "), "first what it takes"
     assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
     kept = [*files(tmp_path / "b").values(), *files(tmp_path).values()]
     assert not [content for content in kept if SECRET.encode() in content]

@@ -57,6 +57,10 @@ def with_model_verdicts(
     Ends as ``asking`` does.
     """
     links = constraints(analysis.catalog, log)
+    if not request.replay:
+        ask = partial(ask_for_verdicts, analysis, links, config=question_config)
+        with model_access(request) as access:
+            tell_estimates("judge", question_estimates(ask, *access.unsent, analysis))
     with asking(request) as (endpoint, asker):
         verdicts = ask_for_verdicts(analysis, links, asker, question_config)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, question_config)
@@ -76,9 +80,9 @@ def with_verdicts_on(analysis: Analysis, pairs: Sequence[Pair], request: AskRequ
 
 def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mapping[str, Estimates]:
     """What judging, grading, and writing documents and variants would take, by kind; sends
-    nothing.
+    nothing, and needs no model.
     """
-    with model_access(request) as access:
+    with model_access(request, is_needed=False) as access:
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
         return {
@@ -118,8 +122,10 @@ class ModelAccess:
 
 
 @contextmanager
-def model_access(request: AskRequest) -> Iterator[ModelAccess]:
-    """Access to the model for one run. Raises ``ConfigError`` where none is chosen."""
+def model_access(request: AskRequest, is_needed: bool = True) -> Iterator[ModelAccess]:
+    """Access to the model for one run. Raises ``ConfigError`` where none is chosen and one is
+    needed.
+    """
     # Only who asks a model needs the packages of the extra `llm`.
     from toolscope_core.llm.endpoints import Endpoints
     from toolscope_core.store.engine import Store
@@ -127,7 +133,7 @@ def model_access(request: AskRequest) -> Iterator[ModelAccess]:
 
     settings = read_environment()
     with closing(Store(settings.store_url)) as store:
-        endpoint = _endpoint(request, settings, Endpoints(settings, store))
+        endpoint = _endpoint(request, settings, Endpoints(settings, store), is_needed)
         model = EndpointModel(endpoint, key_for(endpoint.origin, settings.keys))
         budget = RunBudget(endpoint.budget, endpoint.prices)
         terms = Terms(uuid.uuid4().hex, budget, endpoint.concurrency, endpoint.most_tokens)
@@ -193,12 +199,16 @@ def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
     )
 
 
-def _endpoint(request: AskRequest, settings: Settings, endpoints: "Endpoints") -> Endpoint:
+def _endpoint(
+    request: AskRequest, settings: Settings, endpoints: "Endpoints", is_needed: bool
+) -> Endpoint:
     saved = endpoints.get()
     base_url = request.base_url or (saved.base_url if saved else settings.base_url)
     model = request.model or (saved.model if saved else settings.model)
     if not base_url or not model:
-        raise ConfigError(_NOBODY)
+        if is_needed:
+            raise ConfigError(_NOBODY)
+        return request.applied(Endpoint("http://localhost", "any model"))
     if saved is None or (saved.base_url, saved.model) != (base_url, model):
         saved = endpoints.priced(Endpoint(base_url, model))
     return request.applied(saved)

@@ -84,7 +84,7 @@ def estimate(
     ask: options.AskRequest = options.SAVED,
     paper: options.AskAsPaper = False,
 ) -> None:
-    """Estimate what asking a model would cost; sends nothing."""
+    """Estimate what asking a model would cost; sends nothing, and no model need be chosen."""
     from toolscope_core.cli.asking import estimates_of, tell_estimates
 
     config = AnalysisConfig(threshold=threshold)
