@@ -107,6 +107,11 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
         ),
         (
             Group(("a", "b"), 0.95),
+            catalog(A, B, findings=(Finding("b", "warn", "insists", "description", "insists"),)),
+            "speaks to models",
+        ),
+        (
+            Group(("a", "b"), 0.95),
             catalog(
                 tool("a", "page", annotations={"readOnlyHint": True}),
                 tool("b", "page_x", annotations={"destructiveHint": True}),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from toolscope_core.decisions.constraints import edits, suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
-from toolscope_core.llm.merge_questions import addressing_of, suspicious_ids_of
+from toolscope_core.llm.merge_questions import suspicious_ids_of
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written_document
 from toolscope_core.merging.analysis import Analysis
@@ -98,7 +98,7 @@ def with_documents(
     catalog = analysis.catalog
     by_people = {ids for ids, edit in edits(catalog, log).items() if edit.document}
     own = {one.members: one for one in clusters if frozenset(one.members) not in by_people}
-    addressing, suspicious_ids = addressing_of(catalog), suspicious_ids_of(catalog)
+    addressing, suspicious_ids = catalog.addressing, suspicious_ids_of(catalog)
     refusals: dict[tuple[str, ...], tuple[str, ...]] = {
         members: (f"{min(speaking)} speaks to models",)
         for members in own

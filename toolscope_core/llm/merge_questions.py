@@ -33,11 +33,6 @@ from toolscope_core.model.pair import Pair, PairOutcome, Verdict
 from toolscope_core.model.protocols import Answer, Task
 from toolscope_core.model.tool import Tool
 
-MODEL_CODES = frozenset(
-    "instruction-like insists ordering-claim asks-context cites-tool redefines-tool "
-    "steals-secret".split()
-)
-"""Codes of findings of the scan on text that addresses its reader."""
 _FURTHER = 0.2
 """So much less than the threshold may the cosine of a pair be that is asked about."""
 _TASK_WORDS = re.compile(
@@ -183,17 +178,10 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
     return list(ordered)
 
 
-def addressing_of(catalog: Catalog) -> frozenset[str]:
-    """Ids of the tools whose text addresses its reader."""
-    return frozenset(
-        f.tool_id for f in catalog.findings if f.code in MODEL_CODES and f.severity != "info"
-    )
-
-
 def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
     """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
     swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
-    return addressing_of(catalog) | swaying
+    return catalog.addressing | swaying
 
 
 def _suspect_readers(catalog: Catalog) -> frozenset[str]:

@@ -39,7 +39,8 @@ class Proposal:
     """What the rules are asked about: a group, what its members would become and do not share.
 
     ``blocked`` says whether a member carries a blocking finding, ``wants_a_look`` whether a person
-    keeps two of them for a person; ``auto_at`` is the least probability of the weakest pair.
+    keeps two of them for a person; ``auto_at`` is the least probability of the weakest pair;
+    ``addressing`` are the members whose text speaks to models.
     """
 
     group: Group
@@ -48,6 +49,7 @@ class Proposal:
     blocked: bool
     wants_a_look: bool = False
     auto_at: float = 0.0
+    addressing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,11 @@ def _check_serves(proposal: Proposal) -> Iterator[str]:
         yield f"the model does not trust {canonical} with every call of the others"
 
 
+def _check_addressing(proposal: Proposal) -> Iterator[str]:
+    for tool_id in sorted(proposal.addressing):
+        yield f"the text of {tool_id} speaks to models"
+
+
 def _check_chain(proposal: Proposal) -> Iterator[str]:
     group, is_gateway = proposal.group, proposal.synthesis.kind == "gateway"
     if group.split and (is_gateway or proposal.differences().words):
@@ -203,6 +210,7 @@ _RULES = (
         "(``ModelVerdicts.unfit``).",
         _check_serves,
     ),
+    _Rule("addressing", "No member speaks to models (the scan says which).", _check_addressing),
     _Rule(
         "chain",
         "It hangs together: not split off other tools (but for a drop-in whose words are all "

@@ -48,6 +48,7 @@ def build_clusters(
     for callers who keep them.
     """
     syntheses, blocked = syntheses or GroupSyntheses(catalog), catalog.blocked
+    addressing = catalog.addressing
     by_members, own_edits = {}, {}
     for group in groups:
         edit = edits.get(frozenset(group.members), Edit())
@@ -76,6 +77,7 @@ def build_clusters(
             blocked=not blocked.isdisjoint(group.members),
             wants_a_look=waiting and not group.put_forward,
             auto_at=auto_at,
+            addressing=addressing.intersection(group.members),
         )
         conflicts = [
             *_contradictions(group, constraints),

@@ -8,6 +8,11 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest, 
 
 Severity = Literal["block", "warn", "info"]
 SEVERITIES: tuple[Severity, ...] = ("block", "warn", "info")
+_ADDRESSING = frozenset(
+    "instruction-like insists ordering-claim asks-context cites-tool redefines-tool "
+    "steals-secret".split()
+)
+"""Codes of findings of the scan on text that addresses its reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +155,9 @@ class Catalog:
         """Ids of the tools with a *block* finding: never canonical, never auto-merged."""
         blocking = (item.tool_id for item in self.findings if item.severity == "block")
         return frozenset(blocking) - {""}
+
+    @property
+    def addressing(self) -> frozenset[str]:
+        """Ids of the tools whose text speaks to the model that reads it."""
+        serious = (one for one in self.findings if one.severity != "info")
+        return frozenset(one.tool_id for one in serious if one.code in _ADDRESSING) - {""}
