@@ -259,10 +259,15 @@ def test_a_blocked_tool_is_not_canonical_even_if_chosen():
     assert clusters(cat, "ab", edits={frozenset("ab"): Edit(canonical="b")})[0].canonical == "a"
 
 
-def test_a_gateway_with_a_blocked_member_is_not_applied():
+@pytest.mark.parametrize(("decided", "state"), [(True, "conflict"), (False, "proposed")])
+def test_a_gateway_with_a_blocked_member_is_shown_whole_and_not_applied(decided, state):
     cat = catalog(A, C, findings=(Finding("c", "block", "hidden", "schema", "x"),))
-    (cluster,) = clusters(cat, Group(("a", "c"), 0.95, decided=True))
-    assert (cluster.kind, cluster.state) == ("gateway", "conflict")
+    (cluster,) = clusters(cat, Group(("a", "c"), 0.95, decided=decided))
+    assert (cluster.kind, cluster.state, cluster.members) == ("gateway", state, ("a", "c"))
+    assert "blocking finding" in cluster.reasons[0]
+    (after,) = accept([cluster], PlanConfig(accept="all"), cat.blocked)
+    assert after.state == state
+    assert len(apply_clusters(cat, [after], gateway=True).tools) == 2
 
 
 def test_a_name_of_a_tool_outside_the_cluster_is_a_conflict():

@@ -79,22 +79,23 @@ def build_clusters(
             auto_at=auto_at,
             addressing=addressing.intersection(group.members),
         )
-        conflicts = [
-            *_contradictions(group, constraints),
-            *_conflicts(members, own, edit, blocked),
-            *_name_conflicts(members, own, syntheses.owners, renamed),
-        ]
+        to_rewrite = [*_to_rewrite(members, own, edit, blocked)]
+        conflicts = [*_conflicts(own), *_name_conflicts(members, own, syntheses.owners, renamed)]
         clusters.append(
             Cluster(
                 id=syntheses.cluster_id(group.members),
                 members=group.members,
                 canonical=own.canonical,
                 kind=own.kind,
-                state="conflict" if conflicts else _state(group, constraints),
+                state=(
+                    "conflict"
+                    if conflicts or (to_rewrite and group.decided)
+                    else _state(group, constraints)
+                ),
                 weakest_edge=round(group.weakest_edge, 6),
                 document=own.document,
                 arguments=own.arguments,
-                reasons=(*conflicts, *reasons_against(proposal)),
+                reasons=(*conflicts, *to_rewrite, *reasons_against(proposal)),
                 newcomers=group.newcomers,
                 put_forward=group.put_forward or waiting,
                 relation=syntheses.relation(group.members, own, group.family),
@@ -210,17 +211,7 @@ def _state(group: Group, constraints: Constraints) -> State:
     return "proposed"
 
 
-def _contradictions(group: Group, constraints: Constraints) -> Iterator[str]:
-    """Which decisions on its tools cannot all hold, as sentences."""
-    for ids in constraints.conflict:
-        if not ids.isdisjoint(group.members):
-            tools = listed(f"`{one}`" for one in sorted(ids))
-            yield f"decisions contradict each other: {tools} are to be one tool, and to stay apart"
-
-
-def _conflicts(
-    members: Sequence[Tool], synthesis: Synthesis, edit: Edit, blocked: frozenset[str]
-) -> Iterator[str]:
+def _conflicts(synthesis: Synthesis) -> Iterator[str]:
     """What keeps a cluster from being applied whoever accepts it, as sentences."""
     for alpha in synthesis.arguments:
         yield from alpha.lossy
@@ -228,6 +219,14 @@ def _conflicts(
             if name in alpha.waived:
                 continue
             yield f"argument `{name}` of {alpha.tool_id} would be lost: {reason}"
+
+
+def _to_rewrite(
+    members: Sequence[Tool], synthesis: Synthesis, edit: Edit, blocked: frozenset[str]
+) -> Iterator[str]:
+    """What of blocked tools a person must rewrite before the cluster is applied, as sentences: a
+    proposal shows it, and one that was accepted without is in conflict.
+    """
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
         yield "every tool here has a blocking finding; rewrite the description first"
