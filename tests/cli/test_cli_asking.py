@@ -145,7 +145,7 @@ def test_the_estimate_asks_nobody_and_names_every_task(server, tools, small):
     contents = {tool.content_hash for tool in tools}
     tasks = ("judge: ", "audit: ", "document synthesis: ", f"quality: {len(contents)} questions")
     assert all(task in output for task in tasks)
-    assert "9 questions" in output
+    assert "8 questions" in output
 
     def questions(*args):
         lines = run("estimate", small, *args).output

@@ -101,7 +101,9 @@ def test_the_undecided_pairs_are_rows_of_the_queue_under_its_filters(undecided):
     assert len(queue(page, "undecided_queue")) == 1
     assert page.at.query_params["undecided"] == pair_key(Pair(*second))
     page.widget("text_input", "review_find").set_value("no such").run()
-    assert page.figures("No undecided pair of") == [2] and not page.widgets("dataframe", "undecided_queue")
+    assert page.figures("No undecided pair of") == [2] and not page.widgets(
+        "dataframe", "undecided_queue"
+    )
 
 
 def test_a_skipped_pair_comes_last(undecided):

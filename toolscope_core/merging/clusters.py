@@ -80,7 +80,11 @@ def build_clusters(
             addressing=addressing.intersection(group.members),
         )
         to_rewrite = [*_to_rewrite(members, own, edit, blocked)]
-        conflicts = [*_conflicts(own), *_name_conflicts(members, own, syntheses.owners, renamed)]
+        conflicts = [
+            *_contradictions(group, constraints),
+            *_conflicts(own),
+            *_name_conflicts(members, own, syntheses.owners, renamed),
+        ]
         clusters.append(
             Cluster(
                 id=syntheses.cluster_id(group.members),
@@ -209,6 +213,14 @@ def _state(group: Group, constraints: Constraints) -> State:
     if doubtful or any(members & others for others in constraints.stale):
         return "stale"
     return "proposed"
+
+
+def _contradictions(group: Group, constraints: Constraints) -> Iterator[str]:
+    """Which decisions on its tools cannot all hold, as sentences."""
+    for ids in constraints.conflict:
+        if not ids.isdisjoint(group.members):
+            tools = listed(f"`{one}`" for one in sorted(ids))
+            yield f"decisions contradict each other: {tools} are to be one tool, and to stay apart"
 
 
 def _conflicts(synthesis: Synthesis) -> Iterator[str]:
