@@ -114,11 +114,15 @@ def test_a_popover_a_drawer_a_list_and_a_table_keep_the_keys_to_themselves(watch
         expect(opened).to_have_count(0)
         watched.settled()
     for name in ("Order", "Canonical"):
+        page.get_by_label(name, exact=True).scroll_into_view_if_needed()
+        watched.settled()  # scrolling closes a list
         page.get_by_label(name, exact=True).click()
         expect(page.get_by_role("listbox")).to_be_visible()
         untouched(watched)
         page.keyboard.press("Escape")
         watched.settled()
+    page.get_by_role("heading", name="Review").scroll_into_view_if_needed()
+    watched.settled()
     box = page.locator('.st-key-queue canvas[data-testid="data-grid-canvas"]').bounding_box()
     watched.answered(lambda: page.mouse.click(box["x"] + 16, box["y"] + 35 * 2 + 17))
     untouched(watched)
