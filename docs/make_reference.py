@@ -1,6 +1,6 @@
-"""Writes the help of commands and the checks for CI into docs/cli.md, the table of actions into its
-page of docs/decisions and the rules of targets into docs/targets.md; ``--check`` fails if one
-differs from the program.
+"""Writes the help of commands into docs/commands.md, the checks for CI into docs/cli.md, the table
+of actions into its page of docs/decisions and the rules of targets into docs/targets.md;
+``--check`` fails if one differs from the program.
 """
 
 import re
@@ -17,6 +17,7 @@ from toolscope_core.cli import app
 from toolscope_core.decisions.forms import ACTIONS
 
 CLI = Path(__file__).with_name("cli.md")
+COMMANDS = Path(__file__).with_name("commands.md")
 TARGETS = Path(__file__).with_name("targets.md")
 DECISIONS = Path(__file__).with_name("decisions") / "021-decisions-are-appended.md"
 
@@ -101,7 +102,7 @@ def filled(text: str, mark: str, content: str) -> str:
 
 
 PARTS = (
-    (CLI, "cli", reference),
+    (COMMANDS, "cli", reference),
     (CLI, "checks", checks),
     (DECISIONS, "actions", actions),
     (TARGETS, "targets", targets),

@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 import typer
 
+import toolscope_core
 from docs import make_reference
 from toolscope_core.cli import app
 from toolscope_core.decisions.forms import ACTIONS
@@ -174,20 +175,36 @@ def test_commands_in_the_documents_can_be_given():
             assert set(target) - {""} <= targets, f"{page.name}: make {target}"
 
 
+def test_each_command_has_an_example_in_its_help():
+    for name, command in typer.main.get_command(app).commands.items():
+        loaded = command.load()
+        (example,) = re.findall(r"Example: toolscope (.+)", loaded.help)
+        assert example.split()[0] == name
+        options = {text for option in loaded.params for text in option.opts}
+        assert set(re.findall(r" (--[\w-]+)", example)) <= options, name
+
+
+def test_each_name_for_python_has_an_example():
+    for name in toolscope_core.__all__:
+        doc = getattr(toolscope_core, name).__doc__
+        (example,) = re.findall(r"Example: ``(.+)``", doc)
+        assert f"{name}(" in example
+        compile(example, name, "exec")
+
+
 def test_labels_that_the_documents_name_are_on_the_screen():
     """A label is in italics and begins with a capital, as *Split here*."""
     screen = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("ui/**/*.py")]
     source = "".join(path.read_text("utf-8") for path in screen)
-    for page in (ROOT / "README.md", *(DOCS / f"{one}.md" for one in ("cli", "glossary", "pages"))):
+    for page in (ROOT / "README.md", DOCS / "pages.md", DOCS / "cli.md", DOCS / "glossary.md"):
         labels = re.findall(r"(?<!\*)\*([A-Z][^*\n]+)\*(?!\*)", page.read_text("utf-8"))
         assert [label for label in labels if label not in source] == [], page.name
 
 
 def test_the_tour_goes_through_every_page():
     titles = re.findall(r'[ (]title="(\w+)"', (ROOT / "app.py").read_text("utf-8"))
-    tour, readme = ((path).read_text("utf-8") for path in (DOCS / "pages.md", ROOT / "README.md"))
-    assert [title for title in titles if f"\n## {title}\n" not in tour] == []
-    assert [title for title in titles if f"**{title}**" not in readme] == []
+    tour = (DOCS / "pages.md").read_text("utf-8")
+    assert [title for title in titles if f"**{title}**" not in tour] == []
 
 
 def test_the_readme_is_short():

@@ -237,6 +237,8 @@ def read_catalog(
     on. ``report`` is called with the label of each source when its turn comes. Raises
     ``CatalogError`` where not one tool can be read, for an unknown format, and for more than the
     limits allow.
+
+    Example: ``catalog = read_catalog(["mcp.json", "tools/"])``
     """
     sources = _all_sources(sources)
     all_contents, left_out = _without_toolless(read_contents(sources, format_name, report))

@@ -127,7 +127,10 @@ def agent_run(
     timeout: Annotated[float, typer.Option(help="Seconds to wait for a server to start.")] = 60.0,
     call_timeout: Annotated[float, typer.Option(help="Seconds to wait for each tool call.")] = 60.0,
 ) -> None:
-    """Let a model carry out queries with the merged toolset and with the original one."""
+    """Let a model carry out queries with the merged toolset and with the original one.
+
+    Example: toolscope agent-run bundle --config mcp.json --queries queries.jsonl --out run.jsonl
+    """
     if ask.answers is not None:
         raise ConfigError(
             "--answers does not apply here: agent-run keeps every answer in --out; commit "

@@ -23,7 +23,10 @@ from toolscope_core.store.engine import Store, existing_store
 
 @command
 def prepare() -> None:
-    """Put the bundled example into the app's store, analysed."""
+    """Put the bundled example into the app's store, analysed.
+
+    Example: toolscope prepare
+    """
     sys.path.insert(0, str(app_folder()))
     work = import_module("ui.shared.services.workspace").Workspace(read_environment())
     try:
@@ -34,8 +37,13 @@ def prepare() -> None:
 
 
 @command
-def open_app(port: Annotated[int, typer.Option(help="Port of the app.")] = 8501) -> None:
-    """Prepare the store and open the app, as `make app` does; end it with Ctrl-C."""
+def open_app(
+    port: Annotated[int, typer.Option(help="The port that the app listens on.")] = 8501,
+) -> None:
+    """Prepare the store and open the app, as `make app` does; end it with Ctrl-C.
+
+    Example: toolscope app --port 9000
+    """
     prepare()
     gc.enable()  # the app runs on
     sys.argv[1:] = ["--server.port", str(port)]
@@ -59,6 +67,8 @@ def excerpt(
 ) -> None:
     """Write the tools of the proposals that save most, for a review in the app; merge --decisions
     then applies what was decided to the whole.
+
+    Example: toolscope excerpt bundle --out excerpt.json
     """
     extract = excerpt_of(bundle, most, server or ())
     write_whole(out, json.dumps(extract.toolset, ensure_ascii=True).encode(), "--out")
@@ -78,7 +88,10 @@ def copy_whole_store(
         str, typer.Argument(help="URL of the new store: a file or a database server.")
     ],
 ) -> None:
-    """Copy a whole store into a new one, of the same or of the other database, and check it."""
+    """Copy a whole store into a new one, of the same or of the other database, and check it.
+
+    Example: toolscope copy-store sqlite:///store.db sqlite:///copy.db
+    """
     with closing(existing_store(source)) as old, closing(Store(target)) as new:
         tables = copy_store(old, new, progress())
         places = f"{old.place} to {new.place}"
@@ -89,7 +102,10 @@ def copy_whole_store(
 
 @command
 def upgrade_store() -> None:
-    """Bring the store of an earlier ToolScope up to date, once you have a backup of it."""
+    """Bring the store of an earlier ToolScope up to date, once you have a backup of it.
+
+    Example: toolscope upgrade-store
+    """
     with closing(Store(read_environment().store_url, backed_up=True)) as store:
         place = store.place
     say(f"{place} is already up to date")

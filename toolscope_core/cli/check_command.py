@@ -160,7 +160,10 @@ def check(
         typer.Option(help="Name of the catalog in that app; default: the name of its file."),
     ] = None,
 ) -> None:
-    """Compare a catalog with what was accepted before: new overlaps, breaking changes, tokens."""
+    """Compare a catalog with what was accepted before: new overlaps, breaking changes, tokens.
+
+    Example: toolscope check tools.json --baseline bundle --fail-on breaking
+    """
     if max_new_confusions is not None and cases is None:
         raise ConfigError("--max-new-confusions counts cases; give --cases too")
     limits = Limits(

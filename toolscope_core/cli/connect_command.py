@@ -53,7 +53,10 @@ def connect(
         bool, typer.Option("--json", help="Print the result for each server as JSON.")
     ] = (False),
 ) -> None:
-    """Read tools from MCP servers: show how each is started, ask, list its tools, end it."""
+    """Read tools from MCP servers: show how each is started, ask, list its tools, end it.
+
+    Example: toolscope connect mcp.json --out catalog.json --server github
+    """
     limits = ready_within(timeout, parallel)
     configuration = read_configurations(configurations)
     names = list(server or ())

@@ -129,7 +129,10 @@ def evaluate(
     ask: AskRequest = SAVED,
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
-    """Measure how well queries find their tools or servers, before and after a merge."""
+    """Measure how well queries find their tools or servers, before and after a merge.
+
+    Example: toolscope evaluate tools.json --queries queries.jsonl --bundle bundle
+    """
     least = _least_recalls(options.least or [])
     ks = tuple(sorted({*_cutoffs(options.cutoffs), *least}))
     k = options.per_job if options.plan else max(*ks, PLACES * options.each_change)

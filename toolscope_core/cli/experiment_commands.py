@@ -129,6 +129,8 @@ def stress(
 ) -> None:
     """Find tools among more and more distractors, drawn at random or the closest
     (Retrieval-Plan-Select, tables 6 to 8).
+
+    Example: toolscope stress tools.json --queries queries.jsonl --bundle bundle
     """
     bench, trial = files.bench(catalogs, (1,))
     knobs = SearchKnobs(alpha=alpha, rerank="none")
@@ -213,7 +215,10 @@ def sweep(
     files: ExperimentFiles = _SYNTHETIC,
     as_json: AsJson = False,
 ) -> None:
-    """Move one setting and measure each value: size, recall, gold calls that run."""
+    """Move one setting and measure each value: size, recall, gold calls that run.
+
+    Example: toolscope sweep tools.json --queries queries.jsonl --move threshold --accept all
+    """
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; give both, or neither")
     config = knobs.config()
@@ -262,6 +267,8 @@ def ablation(
 ) -> None:
     """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all
     proposals, drop-in or with those that need a gateway too.
+
+    Example: toolscope ablation tools.json --queries queries.jsonl
     """
     bench, trial = files.bench(catalogs, (5, 10, 30))
     analysis = bench.analysis(threshold, terminal.progress())

@@ -78,7 +78,10 @@ def generate_queries(
     embedder: EmbedderName = None,
     ask: AskRequest = SAVED,
 ) -> None:
-    """Have a model write queries with the tools that they need, and check them."""
+    """Have a model write queries with the tools that they need, and check them.
+
+    Example: toolscope generate-queries tools.json --out queries.jsonl --count 500
+    """
     draft = partial(_drafts, catalogs, examples, QueryGeneration(count, seed), embedder)
     if only_estimate:
         tell_estimates("queries", generating_estimates(draft().questions, ask))
@@ -156,7 +159,10 @@ def augment(
     keep_doubtful: KeepDoubtful = False,
     ask: AskRequest = SAVED,
 ) -> None:
-    """Have a model write what helps a search to find each tool, and check it."""
+    """Have a model write what helps a search to find each tool, and check it.
+
+    Example: toolscope augment tools.json --out variants.jsonl
+    """
     catalog = read_files(catalogs)
     asker, unknown = None, 0
     if source is None:

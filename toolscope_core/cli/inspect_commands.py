@@ -63,7 +63,10 @@ def inspect(
     on: EngineChoice = HERE,
     machine: MachineOptions = ASKS,
 ) -> None:
-    """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings."""
+    """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings.
+
+    Example: toolscope inspect examples/catalog.json --fail-on block
+    """
     if not catalogs and not (fail_on or with_findability or queries):
         show_machine(machine, as_json)
         return
@@ -106,7 +109,10 @@ def diff(
     new: Annotated[Path, typer.Argument(help="The new catalog: a file or folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
 ) -> None:
-    """Show what changed between two versions of a catalog; exit 1 if a change breaks callers."""
+    """Show what changed between two versions of a catalog; exit 1 if a change breaks callers.
+
+    Example: toolscope diff old.json new.json
+    """
     before, after = (read_files([path]) for path in (old, new))
     changes = changes_between(before, after)
     if as_json:

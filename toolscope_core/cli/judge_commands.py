@@ -32,7 +32,10 @@ def judge(
     judge: options.ChosenJudge = "offline",
     ask: options.AskRequest = options.SAVED,
 ) -> None:
-    """Give a verdict on each pair of tools, with the evidence."""
+    """Give a verdict on each pair of tools, with the evidence.
+
+    Example: toolscope judge tools.json --pairs pairs.jsonl --out verdicts.jsonl
+    """
     options.refuse_offline(judge, [*ask.options])
     catalog = read_files(catalogs)
     ids = catalog.by_id.keys()
@@ -61,7 +64,10 @@ def quality(
     out: Annotated[Path, typer.Option(help="JSONL of grades, by tool.")],
     ask: options.AskRequest = options.SAVED,
 ) -> None:
-    """Have a model grade how well each tool is documented, 1 to 5."""
+    """Have a model grade how well each tool is documented, 1 to 5.
+
+    Example: toolscope quality tools.json --out grades.jsonl
+    """
     from toolscope_core.cli.asking import asking
 
     catalog = read_files(catalogs)
@@ -84,7 +90,10 @@ def estimate(
     ask: options.AskRequest = options.SAVED,
     paper: options.AskAsPaper = False,
 ) -> None:
-    """Estimate what asking a model would cost; sends nothing, and no model need be chosen."""
+    """Estimate what asking a model would cost; sends nothing.
+
+    Example: toolscope estimate tools.json
+    """
     from toolscope_core.cli.asking import estimates_of, tell_estimates
 
     config = AnalysisConfig(threshold=threshold)

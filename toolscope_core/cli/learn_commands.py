@@ -96,7 +96,10 @@ def learn(
     ] = None,
     embedder: EmbedderName = None,
 ) -> None:
-    """Learn from requests which tools serve them; search --model uses what was learned."""
+    """Learn from requests which tools serve them; search --model uses what was learned.
+
+    Example: toolscope learn tools.json --queries logged.jsonl --method refiner --out model
+    """
     config = LearnConfig(method, candidates, encoder or "", described, first, refiner_encoder or "")
     folders.check_ours(out, folders.MODEL_PROGRAM)
     catalog = read_files(catalogs)
@@ -125,6 +128,8 @@ def tune_embedder(
 ) -> None:
     """Tune an embedder for one epoch on triplets of a request, a text of what serves it, and one of
     what does not (Tool2Vec, section 5.1). Name the folder with --embedder afterwards.
+
+    Example: toolscope tune-embedder tools.json --queries logged.jsonl --out tuned
     """
     triplets = tune_files(catalogs, queries, out, variants, embedder)
     say(f"tuned on {quantity(triplets, 'triplet')}; embedder: {out}")

@@ -77,7 +77,10 @@ def overview(
     ] = False,
     options: MachineOptions = ASKS,
 ) -> None:
-    """Show the MCP clients of this machine, their servers, and what those cost."""
+    """Show the MCP clients of this machine, their servers, and what those cost.
+
+    Example: toolscope overview --no-start --json
+    """
     show_machine(options, as_json)
 
 

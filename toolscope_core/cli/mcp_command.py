@@ -37,7 +37,10 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Let agents ask about toolsets: an MCP server over standard streams that changes nothing."""
+    """Let agents ask about toolsets: an MCP server over standard streams that changes nothing.
+
+    Example: toolscope mcp
+    """
     places = tuple(folder.resolve() for folder in folders or [Path.cwd()])
     for place in places:
         if not place.is_dir():

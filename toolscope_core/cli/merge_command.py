@@ -132,7 +132,10 @@ def merge(
         typer.Option(help="Exit with 1 if the outgoing tools have a finding this severe or worse."),
     ] = None,
 ) -> None:
-    """Merge the tools that do the same job and write the export bundle."""
+    """Merge the tools that do the same job and write the export bundle.
+
+    Example: toolscope merge tools.json --out bundle --format openai-chat
+    """
     of_a_model = replace(ask, base_url=None).options  # embeddings may come from there too
     options.refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]

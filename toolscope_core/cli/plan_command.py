@@ -54,7 +54,10 @@ def plan_request(
     ask: AskRequest = SAVED,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole trace as JSON.")] = False,
 ) -> None:
-    """Find the tools of a long request: its jobs, candidates for each, what is called."""
+    """Find the tools of a long request: its jobs, candidates for each, what is called.
+
+    Example: toolscope plan-request tools.json "Translate this letter, then note it"
+    """
     files, request = catalogs_and_request(catalogs)
     if decomposition == "steps":
         raise ConfigError(

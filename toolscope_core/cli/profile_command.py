@@ -110,7 +110,10 @@ def profile(
     embedder: options.EmbedderName = None,
     ask: options.AskRequest = options.SAVED,
 ) -> None:
-    """Show the profiles of agents, or make the smallest one that serves a list of requests."""
+    """Show the profiles of agents, or make the smallest one that serves a list of requests.
+
+    Example: toolscope profile tools.json --name desk --queries asked.jsonl --out decisions.jsonl
+    """
     makes = queries is not None or intents is not None
     if makes and name is None:
         raise ConfigError("requests make a new profile; give it a --name, for example travel-desk")

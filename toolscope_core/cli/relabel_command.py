@@ -40,6 +40,8 @@ def relabel(
     """Rewrite the gold answers, calls and tools of an evaluation set for the merged toolset. Exits
     with 1, and writes nothing, where a call cannot be read, or a name that is gone is left in a
     text that is not understood.
+
+    Example: toolscope relabel queries.jsonl --bundle bundle --out queries.new.jsonl
     """
     mapping = read_relabelling(bundle)
     document, rows = _rows(queries)

@@ -59,7 +59,10 @@ def search(
     ask: AskRequest = SAVED,
     on: EngineChoice = HERE,
 ) -> None:
-    """Show which tools an agent would be given for a request, the best first."""
+    """Show which tools an agent would be given for a request, the best first.
+
+    Example: toolscope search tools.json "Translate this letter"
+    """
     start_waiting()
     options = SearchOptions(k, searched, knobs, ask)
     files, request = [Path(one) for one in catalogs], ""

@@ -131,7 +131,10 @@ def serve(
     timeout: Annotated[float, typer.Option(help="Seconds to wait for a server to start.")] = 60.0,
     call_timeout: Annotated[float, typer.Option(help="Seconds to wait for each call.")] = 300.0,
 ) -> None:
-    """Serve a merged toolset as one MCP server; calls go to the original servers."""
+    """Serve a merged toolset as one MCP server; calls go to the original servers.
+
+    Example: toolscope serve bundle --config mcp.json
+    """
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError(
             "several profiles need an address each; give --http, or only one --profile"

@@ -60,7 +60,10 @@ def usage(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
 ) -> None:
-    """Count calls, errors and the last use of each tool, from logs or traces of agents."""
+    """Count calls, errors and the last use of each tool, from logs or traces of agents.
+
+    Example: toolscope usage calls.jsonl --catalog tools.json
+    """
     if not unused_days > 0:
         raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
     loaded = read_files(catalog)

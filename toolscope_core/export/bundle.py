@@ -253,6 +253,8 @@ def write_bundle(
     """Write the bundle of a plan into a folder, in place of an older bundle; ``log`` and ``config``
     are those that the plan was made with. Raises ``ExportError`` where the folder holds other files
     or the format would refuse the toolset.
+
+    Example: ``write_bundle(analysis, plan, "bundle", config=config)``
     """
     plan = replace(plan, catalog=with_names_of(plan.catalog, Path(folder)))
     bundle = bundle_of(analysis, plan, log, config or PlanConfig("auto"))

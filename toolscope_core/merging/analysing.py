@@ -76,6 +76,8 @@ def analyse(
 
     Tools that name no server get the one that their names imply; the judge does not read it.
     Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
+
+    Example: ``analysis = analyse(read_catalog(["examples/catalog.json"]))``
     """
     if not catalog.tools:
         raise CatalogError("the catalog has no tools; add a file with at least one")
@@ -239,6 +241,8 @@ def plan_merge(
 
     A model's verdicts decide what is proposed; what may be accepted without a person they
     decide only together with the offline judge.
+
+    Example: ``plan = plan_merge(analysis, config=PlanConfig(accept="auto"))``
     """
     config = config or PlanConfig("auto")
     plan = plan_of(analysis, proposed(analysis, log, divide=config.correct), config)

@@ -60,6 +60,8 @@ class PlanConfig:
     ``leave_out_refused`` a tool that the target refuses holds back itself and not the export.
     ``eager`` are the ids of outgoing tools that stay in every prompt where clients search for the
     others; ``None`` where they search for none.
+
+    Example: ``PlanConfig(accept="auto", gateway=True)``
     """
 
     accept: AcceptPolicy = "none"

@@ -104,7 +104,9 @@ def searched_as(tool: Tool) -> tuple[Tool, ...]:
 
 class Retriever(DocumentSearch):
     """The tools of a catalog, ready to be searched; by default with the bundled encoder and the
-    user's cache. A merged tool ranks as the best of its members. Raises as ``DocumentSearch`` does.
+    user's cache. Raises as ``DocumentSearch`` does.
+
+    Example: ``Retriever(catalog.tools).search("book a train to Lyon", k=3)``
     """
 
     def __init__(
