@@ -5,7 +5,7 @@
 Short texts are those of merges, long ones those of searches, of LiveMCPBench and Docker MCP; both
 encoders run in turn. Torch batches 64 texts, padded, as it comes. A processor that has less can be
 stood in for by a copy of ONNX Runtime whose tests of the processor are patched, and
-``ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2`` for torch (docs/decisions/059).
+``ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2`` for torch (docs/decisions/030).
 """
 
 import time

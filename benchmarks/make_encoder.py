@@ -7,7 +7,7 @@ Writes the encoder and its tokenizer under ``toolscope_core/embedding/data``. We
 8 bits and a scale for 64 of a column, those of the table of words 8 bits and a scale a row. The
 graph is that of BERT without what one text alone never needs: padding, its mask, a second sentence.
 It says ``DequantizeLinear`` before each product, so that ONNX Runtime multiplies in 8 bits or in
-float32, as the session is told (docs/decisions/086).
+float32, as the session is told (docs/decisions/030).
 """
 
 import json

@@ -19,7 +19,7 @@ from toolscope_core.decisions.forms import ACTIONS
 CLI = Path(__file__).with_name("cli.md")
 COMMANDS = Path(__file__).with_name("commands.md")
 TARGETS = Path(__file__).with_name("targets.md")
-DECISIONS = Path(__file__).with_name("decisions") / "021-decisions-are-appended.md"
+DECISIONS = Path(__file__).with_name("decisions") / "024-decisions-are-appended.md"
 
 
 def reference() -> str:

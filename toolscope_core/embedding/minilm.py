@@ -1,7 +1,7 @@
 """The default embedder: MiniLM by ONNX Runtime, in a quarter of a second from a cold start.
 
 Its weights are shipped in 8 bits (``benchmarks/make_encoder.py``) and multiplied as float32, so
-that a vector is the same on every processor (docs/decisions/059).
+that a vector is the same on every processor (docs/decisions/030).
 """
 
 import os

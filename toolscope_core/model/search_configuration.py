@@ -38,7 +38,7 @@ class RetrievalConfig:
     ``client`` names a client whose search ranks tools in place of all this.
     Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
     of the server's own is added to its best. The defaults were chosen on development queries of
-    all benchmarks together (docs/decisions/030-two-texts-for-search.md).
+    all benchmarks together (docs/decisions/029-two-texts-for-search.md).
     """
 
     dense_weight: float = 0.6

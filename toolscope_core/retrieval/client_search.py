@@ -74,7 +74,7 @@ class SearchSetup:
 class ClientSearch:
     """The search of a client: its ``title``, whether it ranks by meaning in place of words, and
     whether it is not public in full, so that the ranking is ``approximate``.
-    docs/decisions/074-searches-of-clients.md has what each rests on.
+    docs/decisions/036-searches-of-clients.md has what each rests on.
     """
 
     title: str
