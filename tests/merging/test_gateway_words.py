@@ -6,6 +6,7 @@ from toolscope_core.merging.gateway_words import (
     argument_description,
     gateway_description,
     selector_description,
+    store_description,
 )
 
 SEARCH = "Search for papers on arXiv"
@@ -116,6 +117,26 @@ def test_twelve_values_are_named():
 )  # fmt: skip
 def test_a_selector_says_what_it_selects_in_the_words_of_the_members(texts, shown):
     assert selector_description(texts) == shown
+
+
+def test_a_value_of_a_selector_takes_twelve_words():
+    texts = {"a": " ".join(map(str, range(13))), "b": " ".join(map(str, range(20, 32)))}
+    first, second = selector_description(texts).split(" `b`: ")
+    assert first.split()[1:] == [*map(str, range(12)), "…"]
+    assert second.removesuffix(".").split() == [*map(str, range(20, 32))]
+
+
+@pytest.mark.parametrize(
+    ("contents", "shown"),
+    [
+        ({"work": ["Notes of the team"], "home": ["Recipes."]}, "`work`: Notes of the team. `home`: Recipes."),
+        ({"a": ["note", "file", "tag", "key", "page"], "b": ["file", "album"]}, "`a`: note, tag, key. `b`: album."),
+        ({"a": ["file"], "b": ["file", "album"]}, ""),
+        ({"a": [], "b": ["album"]}, ""),
+    ],
+)  # fmt: skip
+def test_a_selector_of_stores_says_what_only_some_of_them_have(contents, shown):
+    assert store_description(contents) == shown
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,12 @@ from tests.merging.strategies import calls, tools
 from tests.support.properties import examples
 from toolscope_core.catalog.calls import map_call, unmap_call
 from toolscope_core.judging.arguments.alignment import unmappable
-from toolscope_core.merging.synthesis import merged_annotations, synthesise
+from toolscope_core.merging.synthesis import (
+    Keepers,
+    merged_annotations,
+    synthesise,
+    with_default_server,
+)
 from toolscope_core.model.tool import Tool
 
 TEXT = {"type": "string"}
@@ -140,3 +147,35 @@ def test_a_free_name_is_found_for_the_selector_and_for_other_meanings():
 def test_annotations_promise_no_more_than_everybody_did(hints, merged):
     group = [tool(str(i), "x", annotations=hint) for i, hint in enumerate(hints)]
     assert merged_annotations(group) == merged
+
+
+@pytest.mark.parametrize("trouble", ["ALWAYS weigh it.", "You will cause harm.", "Weigh it!!", ""])
+def test_a_member_that_shouts_or_has_a_warning_gives_a_gateway_tool_no_words(trouble):
+    short = replace(tool("1", "weigh", a=TEXT), description=trouble or "Weigh it.")
+    calm = replace(tool("2", "weigh_it", b={"type": "integer"}), description="Put it on scales.")
+    keepers = Keepers(warned=frozenset("1" if not trouble else ""))
+    assert synthesise([short, calm], keep_all=True, keepers=keepers).canonical == "2"
+    both = Keepers(warned=frozenset("12"))
+    assert synthesise([short, calm], keep_all=True, keepers=both).canonical == "1"
+
+
+def test_of_stores_the_selector_says_what_each_has_but_not_of_a_family():
+    one, two = tool("1", "find", ["q"], "work", q=TEXT), tool("2", "find", ["q"], "home", q=TEXT)
+    keepers = Keepers(contents={"work": ("invoice", "file"), "home": ("recipe", "file")})
+    stores, family = (
+        synthesise([one, two], family=family, keep_all=True, keepers=keepers)
+        for family in (False, True)
+    )
+    server = stores.document.schema["properties"]["server"]
+    assert server["description"] == "`work`: invoice. `home`: recipe."
+    assert "recipe" not in family.document.schema["properties"]["server"]["description"]
+
+
+def test_on_one_account_the_server_has_a_default():
+    one, two = tool("1", "find", ["q"], "work", q=TEXT), tool("2", "find", ["q"], "home", q=TEXT)
+    made = synthesise([one, two], keep_all=True)
+    schema = with_default_server(made).document.schema
+    assert made.document.schema["required"] == ["q", "server"]
+    assert schema["required"] == ["q"]
+    assert schema["properties"]["server"]["default"] == "work"
+    assert schema["properties"]["server"]["enum"] == ["work", "home"]

@@ -14,7 +14,7 @@ from typing import Any
 from toolscope_core.merging.auto_accept import Proposal, reasons_against
 from toolscope_core.merging.edited_maps import with_edited_map
 from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
-from toolscope_core.merging.synthesis import Synthesis, edited_arguments
+from toolscope_core.merging.synthesis import Synthesis, edited_arguments, with_default_server
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document, Group, State
 from toolscope_core.model.decision import Constraints, Edit
@@ -62,6 +62,8 @@ def build_clusters(
         synthesis = syntheses.synthesis(
             group.members, edit.canonical, group.family, edit.kind, unfit
         )
+        if one_account:
+            synthesis = with_default_server(synthesis)
         synthesis = _with_document(synthesis, members, edit)
         by_members[group.members] = _with_edited_maps(synthesis, members, edit)
     renamed = _new_owners(by_members)

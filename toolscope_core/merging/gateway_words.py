@@ -34,6 +34,13 @@ _FORM = re.compile(
 _PATTERN = re.compile(r"format(?:ted as| of| is|:)? (['\"])([^'\"]+)\1", re.IGNORECASE)
 """A format that is given: *in the format 'City, State'*."""
 
+_SHOUT = re.compile(r"\b(?:MANDATORY|MUST|NEVER|ALWAYS|DO NOT)\b|!!|(?i:\byou will cause\b)")
+"""Commands. What is *IMPORTANT* or a *WARNING* is mostly a fact that callers need."""
+_MOST_WORDS = 12
+"""So many words of a selector's value say what is behind it."""
+
+_MOST_CONTENTS = 3
+
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])(?<!\be\.g\.)(?<!\bi\.e\.)\s+")
 _FENCED = re.compile(r"(^[ \t]*```.*?(?:```|\Z))", re.DOTALL | re.MULTILINE)
 _BULLET = re.compile(r"\s*(?:[-*•+>|#]|\d+[.)])")
@@ -58,6 +65,11 @@ class _Paragraph(NamedTuple):
         """Its text but for these parts; empty where no more is left than what they were of."""
         left = [part for part in self.parts if part not in parts]
         return "" if all(map(_OF_ARGUMENTS.match, left)) else self.between.join(left)
+
+
+def shouts(text: str) -> bool:
+    """Whether a description commands in capitals or threatens."""
+    return bool(_SHOUT.search(text))
 
 
 def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
@@ -90,7 +102,7 @@ def selector_description(texts: Mapping[str, str]) -> str:
     values_by_job: dict[object, list[str]] = {}
     jobs: dict[object, str] = {}
     for value, text in texts.items():
-        job = _first_sentence(text)
+        job = _short(_first_sentence(text))
         key = text_words(job) or job
         jobs.setdefault(key, job)
         values_by_job.setdefault(key, []).append(f"`{value}`")
@@ -100,6 +112,18 @@ def selector_description(texts: Mapping[str, str]) -> str:
     ]
     more = ["…"] if len(sentences) > _MOST_NAMED else []
     return " ".join([*sentences[:_MOST_NAMED], *more]) if any(jobs.values()) else ""
+
+
+def store_description(contents: Mapping[str, Sequence[str]]) -> str:
+    """The description of a selector of servers that each keep things of their own: by its values
+    the first of the ``contents`` that not all of them have. Empty where one has nothing such.
+    """
+    shared = frozenset[str].intersection(*map(frozenset, contents.values()))
+    texts = {
+        value: ", ".join([one for one in parts if one not in shared][:_MOST_CONTENTS])
+        for value, parts in contents.items()
+    }
+    return selector_description(texts) if all(texts.values()) else ""
 
 
 def argument_description(selector: str, texts: Mapping[str, str], each: bool = False) -> str:
@@ -156,6 +180,11 @@ def _first_sentence(text: str) -> str:
     paragraphs = _paragraphs(text)
     line = paragraphs[0].parts[0].partition("\n")[0] if paragraphs else ""
     return _SENTENCE_ENDS.split(line)[0].rstrip(":：")
+
+
+def _short(sentence: str) -> str:
+    words = sentence.split()
+    return sentence if len(words) <= _MOST_WORDS else f"{' '.join(words[:_MOST_WORDS])} …"
 
 
 def _only(selector: str, values: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 cluster leaves the thousands of others as they are.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations
@@ -34,6 +35,9 @@ from toolscope_core.wording.words import singular
 _FILES = frozenset("file directory folder document".split())
 _PATHS = frozenset("path file filename filepath folder directory dir root pattern".split())
 """Words in the names of parameters that say which file is meant."""
+
+_LEAST_TOOLS = 2
+"""So many tools of a server work on what it is said to have."""
 
 _SAME_TOOLS = 0.4
 """From this share of the smaller server's tools on two servers are instances of one."""
@@ -71,6 +75,17 @@ class Stores:
         """Whether the tools of two servers are the same for another folder or account."""
         ours, theirs = ({_shape(tool) for tool in self._tools[server]} for server in (one, other))
         return len(ours & theirs) >= _SAME_TOOLS * min(len(ours), len(theirs))
+
+    def subjects(self, owner: str) -> tuple[str, ...]:
+        """The things that people keep which the tools of a server work on, those of most first."""
+        counts = Counter(
+            noun
+            for tool in self._tools[owner]
+            for noun in dict.fromkeys(read_tool(tool).nouns)
+            if keeps_things([singular(noun)]) and noun not in owner.casefold()
+        )
+        common = [noun for noun, count in counts.items() if count >= _LEAST_TOOLS]
+        return tuple(sorted(common, key=lambda noun: (-counts[noun], noun)))
 
     def _reach_one_store(self, members: Sequence[Tool]) -> bool:
         accounts = [self._products[tool.id].accounts for tool in members]
@@ -145,6 +160,21 @@ class GroupSyntheses:
             owners.setdefault(folded(tool.name), set()).add(tool.id)
         return owners
 
+    @cached_property
+    def _warned(self) -> frozenset[str]:
+        return frozenset(one.tool_id for one in self._catalog.findings if one.severity == "warn")
+
+    @cached_property
+    def _contents(self) -> Mapping[str, Sequence[str]]:
+        doubtful = {one.server for one in self._catalog.findings if one.severity != "info"}
+        words = {
+            server.name: (server.description,)
+            for server in self._catalog.servers
+            if server.description.strip() and server.name not in doubtful
+        }
+        owners = {tool.owner for tool in self._catalog.tools}
+        return {owner: words.get(owner) or self._stores.subjects(owner) for owner in owners}
+
     def cluster_id(self, members: _Members) -> str:
         """As the function of this name."""
         if members not in self._ids:
@@ -171,7 +201,7 @@ class GroupSyntheses:
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
             keep_all = kind == "gateway" or stores
-            keepers = Keepers(self.keepers, unfit)
+            keepers = Keepers(self.keepers, unfit, self._warned, self._contents)
             self._syntheses[key] = synthesise(
                 tools, self._blocked, canonical, family, keep_all, keepers
             )

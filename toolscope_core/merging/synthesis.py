@@ -32,10 +32,16 @@ _CONDITIONS = frozenset(
 class Keepers:
     """Which members are kept: by server the share of its tools that others replace (0 to 1: rather
     keep those of the least), and the ids of those that are ``unfit`` to stand for the others.
+
+    ``warned`` are the ids of tools with a *warn* finding, which rather not stand for others;
+    ``contents`` says by owner what it has: its own description, or the things that its tools work
+    on, those of most tools first.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
     unfit: frozenset[str] = frozenset()
+    warned: frozenset[str] = frozenset()
+    contents: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 NO_KEEPERS = Keepers()
@@ -92,12 +98,23 @@ def synthesise(
             key=lambda one: (
                 keepers.shares.get(one[0].server, 0.0),
                 one[0].server,
+                one[0].id in keepers.warned,
                 _preference(one[0], one[1], reading_by_id),
             ),
         )
         return Synthesis("drop_in", canonical.id, document_of(canonical), maps)
-    canonical = min(allowed, key=lambda tool: (len(tool.name), tool.id))
-    return _gateway(canonical, members, family, keep_all, blocked)
+    canonical = min(
+        allowed,
+        key=lambda tool: (
+            tool.id in keepers.warned or gateway_words.shouts(tool.description),
+            len(tool.name),
+            tool.id,
+        ),
+    )
+    ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
+    gateway = _gateway(ordered, members, family, keep_all)
+    contents = keepers.contents if keep_all and not family else {}
+    return _in_words(gateway, ordered, blocked, replace(keepers, contents=contents))
 
 
 def _preference(
@@ -179,23 +196,35 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
     return hints
 
 
+def with_default_server(synthesis: Synthesis) -> Synthesis:
+    """The same with the canonical's server where a call names none: people said that all servers
+    work on one account.
+    """
+    schema = synthesis.document.schema
+    if synthesis.selector != "server" or schema is None:
+        return synthesis
+    own = next(one for one in synthesis.arguments if one.tool_id == synthesis.canonical)
+    selector = {**schema["properties"]["server"], "default": own.constants["server"]}
+    new_schema = {
+        **schema,
+        "properties": {**schema["properties"], "server": selector},
+        "required": [name for name in schema["required"] if name != "server"],
+    }
+    return replace(synthesis, document=replace(synthesis.document, schema=new_schema))
+
+
 def _gateway(
-    canonical: Tool, members: Sequence[Tool], family: bool, keep_all: bool, blocked: frozenset[str]
+    ordered: Sequence[Tool], members: Sequence[Tool], family: bool, keep_all: bool
 ) -> Synthesis:
-    ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
+    """Without its words; the canonical is the first of ``ordered``."""
+    canonical = ordered[0]
     one_schema = _is_shared(ordered)
     schema = (canonical.schema or {}) if one_schema else {}
     joined = join_arguments(() if one_schema else ordered, family)
     properties = dict(schema.get("properties") or joined.properties)
     needed = schema.get("required") or joined.always_supplied
     selector, values = _selector(ordered, properties, family, keep_all)
-    texts = {
-        values[tool.id]: "" if tool.id in blocked and tool is not canonical else tool.description
-        for tool in ordered
-    }
-    properties[selector] = {"type": "string", "enum": list(texts)}
-    if what := gateway_words.selector_description(texts):
-        properties[selector] = {**properties[selector], "description": what}
+    properties[selector] = {"type": "string", "enum": [values[tool.id] for tool in ordered]}
     rest = {"properties": properties, "required": [*needed, selector]}
     schema = {"type": "object", **schema, **rest}
     maps = []
@@ -210,9 +239,34 @@ def _gateway(
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
         properties |= joined.described(selector, values)
-    text = gateway_words.gateway_description(selector, texts)
-    document = Document(canonical.name, text, schema, None, merged_annotations(members))
+    document = Document(canonical.name, "", schema, None, merged_annotations(members))
     return Synthesis("gateway", canonical.id, document, tuple(maps), selector, keep_all)
+
+
+def _in_words(
+    gateway: Synthesis, ordered: Sequence[Tool], blocked: frozenset[str], keepers: Keepers
+) -> Synthesis:
+    """The gateway tool with the descriptions of itself and of its selector, from those of its
+    members, the canonical first.
+    """
+    selector, document = gateway.selector, gateway.document
+    values = {alpha.tool_id: alpha.constants[selector] for alpha in gateway.arguments}
+    texts = {
+        values[tool.id]: "" if tool.id in blocked and tool is not ordered[0] else tool.description
+        for tool in ordered
+    }
+    what = ""
+    if selector == "server" and keepers.contents:
+        contents = {values[tool.id]: keepers.contents.get(tool.owner, ()) for tool in ordered}
+        what = gateway_words.store_description(contents)
+    what = what or gateway_words.selector_description(texts)
+    text = gateway_words.gateway_description(selector, texts)
+    schema = document.schema or {}
+    if what:
+        properties = schema["properties"]
+        properties = {**properties, selector: {**properties[selector], "description": what}}
+        schema = {**schema, "properties": properties}
+    return replace(gateway, document=replace(document, description=text, schema=schema))
 
 
 def _is_shared(members: Sequence[Tool]) -> bool:

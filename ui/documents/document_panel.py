@@ -49,6 +49,7 @@ def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None
         st.markdown("**As a call**")
         st.code(signature(edited.document), language=None, wrap_lines=True)
         argument_editor.try_it(card, form.suffix)
+        argument_panel.try_new_call(card, form.suffix)
         document_versions(snapshot, cluster, form.discard)
     suggestion_panel(snapshot, cluster, draft)
     with st.expander("JSON Schema as exported"):

@@ -248,6 +248,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     if not blind:
         cluster_card.merged_tool(card)
     argument_panel.arguments(card)
+    argument_panel.try_new_call(card, cluster.id)
     _members(snapshot, card, listing, blind)
     if open_to_change:
         _change_line(snapshot, card, listing, blind)

@@ -3,24 +3,36 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mcp_types import Implementation
 
 from tests.mcp.gateway.stub_toolset import (
+    TEXT,
+    accepted,
     act_of,
     configuration,
+    configuration_of,
+    record,
     replies_of,
     results_of,
     stub_reply,
     through,
 )
+from tests.support.analyses import analysed
+from tests.support.catalogs import read_json
+from toolscope_core.export.bundle import bundle_of
+from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import launches_of
+from toolscope_core.merging.clusters import apply_clusters
+from toolscope_core.merging.synthesis import synthesise, with_default_server
+from toolscope_core.model.configuration import PlanConfig
 
 
 def test_the_merged_tools_are_listed_and_nothing_is_started_for_that(toolset, servers):
@@ -74,6 +86,49 @@ def test_a_call_that_the_merged_schema_refuses_gets_an_answer_to_act_on(toolset,
     assert foreign.startswith("work ") and "server=\"north\", 'depth'" in foreign
     assert "'gte'" in unknown and unknown.endswith("get?")
     assert old.startswith("there is no tool 'read_file'")
+
+
+def search_of(folder, one_account):
+    """The bundle of one search of two servers that call their words differently and need them, and
+    the configuration of their stubs."""
+    tools = {
+        "north": [record("find", "Find a file.", ["q"], q=TEXT, limit={"type": "integer"})],
+        "south": [record("find", "Find a file.", ["query"], query=TEXT, day=TEXT)],
+    }
+    catalog = read_json([{"server": name, "tools": own} for name, own in tools.items()])
+    cluster = accepted(catalog, "north/find", "south/find")
+    made = synthesise(catalog.tools, keep_all=True)
+    made = with_default_server(made) if one_account else made
+    cluster = replace(cluster, document=made.document, arguments=made.arguments)
+    plan = replace(apply_clusters(catalog, (cluster,), True), clusters=(cluster,))
+    config = PlanConfig(accept="all", gateway=True)
+    files = bundle_of(analysed(catalog, folder / "cache"), plan, (), config).files()
+    write_folder(files, folder / "bundle")
+    return folder / "bundle", configuration_of(folder, tools)
+
+
+def test_a_refused_call_names_what_the_agent_sees_and_the_server(tmp_path):
+    bundle, servers = search_of(tmp_path, one_account=False)
+    calls = [
+        ("find", {"q": "x"}),
+        ("find", {"server": "south"}),
+        ("find", {"server": "south", "q": "x", "limit": 3}),
+    ]
+    results = results_of(bundle, servers, *calls)
+    assert all(one.is_error for one in results)
+    unsaid, missing, foreign = (one.content[0].text for one in results)
+    assert 'server="north"' in unsaid and 'server="south"' in unsaid
+    assert "q" in re.findall(r"\w+", missing) and "query" not in missing
+    assert 'server="south"' in foreign and "'limit'" in foreign and "query" not in foreign
+
+
+def test_a_server_that_has_a_default_need_not_be_said(tmp_path):
+    bundle, servers = search_of(tmp_path, one_account=True)
+    calls = [("find", {"q": "x"}), ("find", {"q": "x", "server": "south"})]
+    assert replies_of(bundle, servers, *calls) == [
+        {"server": "north", "tool": "find", "arguments": {"q": "x"}},
+        {"server": "south", "tool": "find", "arguments": {"query": "x"}},
+    ]
 
 
 def renamed(bundle, **more):

@@ -6,9 +6,17 @@ import pytest
 
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import TEXT, tool
+from toolscope_core.merging.synthesis import synthesise
 from toolscope_core.model.cluster import ArgumentMove
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Parameter
-from ui.shared.cards.argument_panel import HINTS, argument_table, declared, no_longer_told
+from ui.shared.cards.argument_panel import (
+    HINTS,
+    argument_table,
+    declared,
+    new_calls,
+    no_longer_told,
+)
 from ui.shared.services import review
 
 LETTER = "Send a letter to a person by mail."
@@ -79,3 +87,40 @@ def test_the_line_of_a_merged_parameter_has_what_agents_read(table):
     assert table["to"].declared == "string, required"
     (lost,) = (cell.lost for cell in table["body"].cells if "one of" in cell.declared)
     assert lost == (("one of a | b",) if "one of" not in table["body"].declared else ())
+
+
+@pytest.fixture
+def gateway_card():
+    tools = (
+        tool("alpha", "send_letter", LETTER, to=TEXT, stamp=TEXT),
+        tool("beta", "send_letter", LETTER, to=TEXT, colour=TEXT),
+    )
+    work, catalog_id = small_workspace.open_workspace(*tools)
+    (cluster,) = review.queue(work.snapshot(catalog_id))
+    card = review.card(work.snapshot(catalog_id), cluster)
+    made = synthesise(card.tools, keep_all=True)
+    cluster = replace(
+        cluster,
+        kind=made.kind,
+        document=made.document,
+        arguments=made.arguments,
+        selector=made.selector,
+    )
+    yield replace(card, cluster=cluster)
+    work.close()
+
+
+def test_a_new_call_says_what_each_server_is_sent(gateway_card):
+    sent = {one.tool_id: one for one in new_calls(gateway_card, '{"to": "Ann", "stamp": "x"}')}
+    alpha, beta = (sent[one] for one in sorted(sent))
+    assert alpha.arguments == {"to": "Ann", "stamp": "x"}
+    assert (alpha.unsent, beta.unsent) == ((), ("stamp",))
+    assert beta.arguments == {"to": "Ann"}
+    nothing = new_calls(gateway_card, "{}")
+    assert all("to" in one.missing for one in nothing)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]"])
+def test_a_new_call_that_is_no_object_is_refused(gateway_card, text):
+    with pytest.raises(DecisionError):
+        new_calls(gateway_card, text)

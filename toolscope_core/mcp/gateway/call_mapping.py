@@ -29,6 +29,19 @@ def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
     return None
 
 
+def default_choice(route: Route) -> JsonObject:
+    """The value of each argument that chooses an original where a call leaves it out: the default
+    that the merged schema declares.
+    """
+    own = properties_of(route.schema)
+    choosing = {name for alpha in route.alphas.values() for name in alpha.constants}
+    return {
+        name: own[name]["default"]
+        for name in choosing
+        if isinstance(own.get(name), Mapping) and "default" in own[name]
+    }
+
+
 def original_call(
     route: Route, original: Original, arguments: JsonObject, definition: Tool | None
 ) -> MappedCall:

@@ -233,7 +233,8 @@ class ToolCalls:
         preset_names = [name for name in route.presets if name in call.arguments]
         call.arguments = {**call.arguments, **dict.fromkeys(preset_names, call_mapping.FIXED)}
         _refuse_arguments(route, [f"{name!r} is fixed here; leave it out" for name in preset_names])
-        arguments = {**call.arguments, **route.presets}
+        defaults = call_mapping.default_choice(route)
+        arguments = {**defaults, **call.arguments, **route.presets}
         original = call_mapping.chosen_original(route, arguments)
         if original is None:
             which = " or ".join(call_mapping.choices(route))

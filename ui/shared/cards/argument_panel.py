@@ -2,14 +2,18 @@
 each apart and what agents are no longer told.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import streamlit as st
 
+from toolscope_core.catalog.calls import sample_arguments, unmap_call
+from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.merging.clusters import documented
 from toolscope_core.model.cluster import ArgumentMove
+from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
 from ui.shared import data_tables, safe_text
 from ui.shared.cards.cards import ArgumentRow, Card, cell_text
@@ -59,6 +63,18 @@ class ArgumentLine:
         return any(cell.differs for cell in self.cells)
 
 
+@dataclass(frozen=True, slots=True)
+class NewCall:
+    """The ``arguments`` that a member is sent for a call of the merged tool; under the merged
+    tool's names what it does not take (``unsent``) and what it needs beside (``missing``).
+    """
+
+    tool_id: str
+    arguments: JsonObject
+    unsent: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
 def arguments(card: Card) -> None:
     """Each parameter of the merged tool with what the members declare and call it, a column a
     member; what differs from the canonical tool is marked.
@@ -86,6 +102,76 @@ def arguments(card: Card) -> None:
         f'font-size:.875rem"><thead><tr>{_cell("th", _bold("agents see"))}{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def try_new_call(card: Card, key: str) -> None:
+    """Draw a field for a call of the merged gateway tool, and what each server would be sent."""
+    schema = card.cluster.document.schema
+    if card.cluster.kind != "gateway" or schema is None:
+        return
+    box = st.expander(
+        "Try a new call", icon=":material/call_made:", key=f"new_call_{key}", on_change="rerun"
+    )
+    if not box.open:
+        return
+    with box:
+        merged = Tool("", card.cluster.document.name, schema=schema)
+        own = [one for one in merged.parameters if one.name != card.cluster.selector]
+        sample = json.dumps(sample_arguments(own), ensure_ascii=False, indent=1)
+        text = st.text_area(
+            "A call of the merged tool, as JSON", sample, key=f"new_{key}", height=140
+        )
+        try:
+            sent = new_calls(card, text)
+        except DecisionError as error:
+            safe_text.show_error(error)
+            return
+        for column, one in zip(st.columns(min(3, len(sent))) * len(sent), sent, strict=False):
+            column.caption(f"Sent to {safe_text.untrusted(one.tool_id)}")
+            column.code(
+                json.dumps(dict(one.arguments), ensure_ascii=False, indent=1),
+                language="json",
+                wrap_lines=True,
+            )
+            if one.unsent:
+                names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.unsent)
+                column.warning(f"It does not take {names}: the gateway refuses them.")
+            if one.missing:
+                names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.missing)
+                column.warning(f"It also needs {names}.")
+
+
+def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
+    """What a call of the merged tool, the JSON object ``text``, is to each member in their order.
+    Raises ``DecisionError`` where it is none.
+    """
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DecisionError(f"the call cannot be read: {error}; give a JSON object") from error
+    if not isinstance(given, dict):
+        raise DecisionError(f"the call is {str(given)[:80]!r}; give a JSON object")
+    alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
+    declared_names = properties_of(card.cluster.document.schema or {})
+    sent = []
+    for tool in card.tools:
+        alpha = alphas[tool.id]
+        targets = {move.target for move in alpha.moves} | alpha.constants.keys()
+        foreign = tuple(name for name in given if name in declared_names and name not in targets)
+        types = {one.name: one.type for one in tool.parameters}
+        own = {name: value for name, value in given.items() if name not in foreign}
+        call = unmap_call(alpha, own, types)
+        required = {one.name for one in tool.parameters if one.required}
+        missing = [one.target for one in alpha.moves if one.source in required]
+        sent.append(
+            NewCall(
+                tool.id,
+                call.arguments,
+                (*foreign, *call.losses),
+                tuple(name for name in missing if name not in given),
+            )
+        )
+    return tuple(sent)
 
 
 def _head(tool: Tool) -> str:
