@@ -5,6 +5,7 @@ import numpy as np
 from tests.support.analyses import analysed
 from tests.support.scripted import judge_says
 from toolscope_core.merging.analysing import plan_merge, replaceable_shares
+from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.tool import Tool
@@ -38,3 +39,20 @@ def test_the_server_with_more_stays_in_every_merge(tmp_path, monkeypatch):
     catalog = Catalog(tools, (Server("alpha"), Server("zeta")), "mcp")
     plan = plan_merge(analysed(catalog, tmp_path), (), PlanConfig())
     assert [one.canonical for one in plan.clusters] == [f"zeta/{name}" for name in sorted(JOBS[:3])]
+
+
+def test_a_default_length_that_only_the_kept_tool_has_is_said():
+    texts = {"url": {"type": "string"}}
+    limit = {"max_length": {"type": "integer", "default": 5000}}
+    whole, cut = (
+        Tool(f"{server}/fetch", "fetch", "Fetch a page.", server, {"properties": properties})
+        for server, properties in (("a", texts), ("b", texts | limit))
+    )
+    syntheses = GroupSyntheses(Catalog((whole, cut)))
+    made = syntheses.synthesis((whole.id, cut.id), cut.id, kind="drop_in")
+    (sentence,) = syntheses.differences((whole.id, cut.id), made).arguments
+    assert "`max_length`" in sentence and "5,000" in sentence
+    made = syntheses.synthesis((whole.id, cut.id), whole.id, kind="drop_in")
+    assert not any(
+        "max_length" in one for one in syntheses.differences((whole.id, cut.id), made).arguments
+    )

@@ -29,12 +29,16 @@ from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import normalise
 from toolscope_core.wording.products import Products, products_of
 from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.tool_text import split_name
 from toolscope_core.wording.vocabulary import is_of_the_machine, keeps_things
 from toolscope_core.wording.words import singular
 
 _FILES = frozenset("file directory folder document".split())
 _PATHS = frozenset("path file filename filepath folder directory dir root pattern".split())
 """Words in the names of parameters that say which file is meant."""
+
+_LENGTHS = frozenset("max maximum limit length".split())
+"""Words in the names of parameters that say how much comes back."""
 
 _LEAST_TOOLS = 2
 """So many tools of a server work on what it is said to have."""
@@ -252,7 +256,10 @@ class GroupSyntheses:
                     for change in (
                         words_apart(tool, canonical)
                         if synthesis.kind == "gateway"
-                        else silent_changes(tool, canonical, alpha.moves)
+                        else (
+                            *silent_changes(tool, canonical, alpha.moves),
+                            *_default_lengths(canonical, alpha),
+                        )
                     )
                 ),
                 words=tuple(self._words(canonical, others)) if synthesis.kind == "drop_in" else (),
@@ -266,6 +273,19 @@ class GroupSyntheses:
         for tool, alpha in others:
             if tool.content_hash != canonical.content_hash:
                 yield from unmatched_reasons(read_tool(canonical), read_tool(tool), alpha)
+
+
+def _default_lengths(canonical: Tool, alpha: ArgumentMap) -> Iterator[str]:
+    """Sentences on what cuts short the results that callers of an old tool got whole."""
+    given = {move.target for move in alpha.moves} | alpha.constants.keys()
+    for parameter in canonical.parameters:
+        default = parameter.schema.get("default")
+        is_length = not _LENGTHS.isdisjoint(split_name(parameter.name))
+        if parameter.name not in given and is_length and type(default) is int and default > 0:
+            yield (
+                f"`{parameter.name}` of {canonical.id} is {default:,} where it is left out; "
+                f"{alpha.tool_id} has no such argument"
+            )
 
 
 def cluster_id(members: Iterable[Tool]) -> str:

@@ -26,12 +26,14 @@ from tests.support.catalogs import read_json
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
+from toolscope_core.mcp.gateway.call_mapping import names_note
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.merging.synthesis import synthesise, with_default_server
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.configuration import PlanConfig
 
 
@@ -120,6 +122,19 @@ def test_a_refused_call_names_what_the_agent_sees_and_the_server(tmp_path):
     assert 'server="north"' in unsaid and 'server="south"' in unsaid
     assert "q" in re.findall(r"\w+", missing) and "query" not in missing
     assert 'server="south"' in foreign and "'limit'" in foreign and "query" not in foreign
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("issue_key: missing", "'issue_key' is 'id' here"),
+        ("issue_keys: missing", ""),
+        ("path: missing", ""),
+    ],
+)
+def test_what_an_original_calls_an_argument_is_said_in_the_names_of_the_agent(text, note):
+    moves = (ArgumentMove("issue_key", "id"), ArgumentMove("path", "path"))
+    assert names_note(ArgumentMap("a", "b", moves), text) == note
 
 
 def test_a_server_that_has_a_default_need_not_be_said(tmp_path):

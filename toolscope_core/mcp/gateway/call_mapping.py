@@ -92,6 +92,20 @@ def misplaced_arguments(
     return (*foreign, *missing)
 
 
+def names_note(alpha: ArgumentMap | None, text: str) -> str:
+    """What the merged tool calls the arguments that an original names in ``text``; empty where
+    each has the same name in both.
+    """
+    words = set(re.findall(r"\w+", text))
+    moves = alpha.moves if alpha else ()
+    own = {move.target for move in moves}
+    return "; ".join(
+        f"{move.source!r} is {move.target!r} here"
+        for move in moves
+        if move.source in words and move.source not in own
+    )
+
+
 def choices(route: Route) -> Sequence[str]:
     """The arguments by which each of several originals is chosen, in their order, in words."""
     alphas = (route.alphas.get(one.tool_id) for one in route.originals)

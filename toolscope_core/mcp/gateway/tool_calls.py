@@ -26,6 +26,7 @@ from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
 from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
 from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ExportError, ToolScopeError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
@@ -269,7 +270,7 @@ class ToolCalls:
             original.server, context
         )  # logs and progress come before the result
         self.addresses.note_result(original.server, result)
-        return result
+        return _in_own_names(result, route.alphas.get(original.tool_id))
 
     def _route(self, call: AgentCall) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
@@ -300,6 +301,18 @@ class ToolCalls:
 def tool_error(text: str) -> McpResult:
     """A result that tells the agent's model what went wrong; what is hidden is written out."""
     return {"content": [{"type": "text", "text": for_agent(text)}], "isError": True}
+
+
+def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
+    """The result; where it is an error that names arguments of the original which the agent never
+    saw, with what they are called here.
+    """
+    if not result.get("isError"):
+        return result
+    note = call_mapping.names_note(alpha, canonical_json(result.get("content")))
+    if not note:
+        return result
+    return {**result, "content": [*result["content"], *tool_error(note)["content"]]}
 
 
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
