@@ -45,7 +45,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "Include merges that need a gateway",
         key="gateway",
         persist_state="session",
-        help="One tool for the agent; `serve` passes its calls on to the servers.",
+        help="One tool for the agent; `serve` forwards its calls to the servers.",
     )
     fix = st.toggle(
         "Apply suggested fixes",
@@ -56,7 +56,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     leave_out = st.toggle(
         "Leave out refused tools",
         key="leave_out",
-        help="A tool that breaks a rule of what you use stays out, and the others are exported.",
+        help="Tools that your client or API would reject are left out; the others are exported.",
     )
     expanded = bool(reviewed_variants.accepted_variants(snapshot)) and st.toggle(
         "Expanded descriptions",
@@ -65,10 +65,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "tools that nobody edited or merged. Agents then read them too, and they cost tokens.",
     )
     by_search = st.toggle(
-        "Leave tools to a search",
+        "Defer tools to a search",
         key="by_search",
         help="For clients that keep a few tools in every prompt and let the model search for the "
-        "others.",
+        "rest.",
     )
 config = PlanConfig(accept=accept, gateway=gateway, expanded=expanded, leave_out_refused=leave_out)
 if by_search:

@@ -14,7 +14,7 @@ from ui.shared.tools import tool_selection
 st.title("Graph")
 snapshot = page_frame.analysed_snapshot()
 if not snapshot.plan.clusters:
-    nothing_overlaps(snapshot, "There are no clusters: the judge would merge no tools.")
+    nothing_overlaps(snapshot, "There are no clusters: the judge proposes no merges.")
 server_network_panel(snapshot)
 rows = components.clusters(snapshot)
 chosen = tool_selection.selected(snapshot)
@@ -22,7 +22,7 @@ if chosen is not None and tool_selection.only(snapshot):
     rows = tuple(row for row in rows if not chosen.tool_ids.isdisjoint(row.cluster.members))
 if rows:
     st.markdown(
-        f"**How do the tools of a cluster hang together?** Clusters of three tools or more: "
+        "**How are the tools in this cluster connected?** Clusters of three tools or more: "
         f"**{len(rows):,}**. Select one to draw it."
     )
     cluster_table(snapshot, rows)

@@ -25,7 +25,7 @@ analysis = snapshot.analysis
 candidates = pair_list.pair_counts(analysis)
 clusters = review.progress(snapshot).clusters
 if not candidates.total:
-    text = f"No two tools reach the similarity threshold, {analysis.threshold:.2f}."
+    text = f"No two tools reach the similarity threshold of {analysis.threshold:.2f}."
     nothing_overlaps(snapshot, text)
 st.container(key="pair_counts").markdown(
     f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "

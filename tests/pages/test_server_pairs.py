@@ -88,7 +88,7 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_accoun
 
 def test_on_a_card_one_store_can_be_kept(open_app):
     page = open_app(*BOTH).open("review")
-    assert "passes each call on to" in page.text
+    assert "forwards each call to" in page.text
     assert "data of its own" in page.text
     page.press("drop_in_")
     (decision,) = page.now.log

@@ -152,7 +152,7 @@ def _lists(snapshot: Snapshot, one: Coverage) -> None:
             Column(
                 "losses",
                 lambda row: "; ".join(row.losses).replace("`", ""),
-                title="what a call loses, or is guessed",
+                title="what a call loses or guesses",
                 width=420,
                 visible=part == PERHAPS,
             ),

@@ -210,9 +210,9 @@ def server_network_panel(snapshot: Snapshot) -> None:
     linked = len({server for link in view.links for server in link.servers})
     some = f" Drawn are the {MOST_LINKS} widest lines." * (len(view.links) > MOST_LINKS)
     st.markdown(
-        f"**Who overlaps with whom, and how much?** {linked:,} of {total} share tools with "
-        "another. The number on a line says how many pairs of tools the two have in common; click "
-        f"it to see both side by side, or a dot to see its lines alone.{some}"
+        f"**Who overlaps with whom, and how much?** {linked:,} of {total} have tools in "
+        "common with another. The number on a line is the number of pairs; click it to see "
+        f"both servers side by side, or click a dot to see only its lines.{some}"
     )
     links = [link for link in view.links if chosen_server in link.servers] or view.links
     around = {server for link in links for server in link.servers} if chosen_server in names else ()
@@ -289,7 +289,7 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
             title="linked",
             format="percent",
             width=75,
-            help="The share of its pairs of tools that the judge links by themselves.",
+            help="Share of its pairs of tools that the judge links directly.",
         ),
         Column(
             "weakest",
@@ -302,13 +302,14 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
         Column(
             "bridges",
             width=75,
-            help="Links that alone hold two parts together: without one it splits.",
+            help="Links that are the only connection between two parts; without one, the cluster "
+            "splits.",
         ),
         Column(
             "intransitive",
             title="through a third",
             width=110,
-            help="Pairs of tools that only a third tool joins.",
+            help="Pairs of tools that are connected only through a third tool.",
         ),
         Column("servers", servers),
         Column("members", names, width=320),

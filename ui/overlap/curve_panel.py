@@ -29,9 +29,9 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
         )
     if view.variants:
         st.markdown(
-            "**How many pairs of tools are how close?** All pairs are counted; *merged* is the "
-            "toolset with what is accepted and what is safe to merge. Pairs at "
-            f"{CRITICAL:.2f} or more are hard to tell apart for any semantic search."
+            "**How similar are the pairs of tools?** All pairs are counted; *merged* is the "
+            f"toolset with accepted and safe merges. Pairs at {CRITICAL:.2f} or more are hard "
+            "to tell apart for any semantic search."
         )
         _curve_chart(view, "Collision curve")
 

@@ -253,7 +253,7 @@ def _down(**place: str) -> None:
 
 def _broken_link() -> None:
     _go()
-    st.info("The link names something that is not in this catalog.", icon=":material/link_off:")
+    st.info("The link refers to something that is not in this catalog.", icon=":material/link_off:")
 
 
 def _breadcrumb(steps: list[tuple[str, dict[str, str]]], pair: Pair | None) -> None:

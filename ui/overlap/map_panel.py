@@ -72,12 +72,12 @@ def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int)
         else:
             label, about = f"Propose {tools} as a cluster", decision_buttons.PROPOSES
             button("propose", label=label, key=f"propose_{version[:12]}", help=about)
-        about = "Keeps all of them apart, whatever the judge says, until the decision is undone."
+        about = "Keeps all of them apart, whatever the judge says, until you undo the decision."
         button("keep_apart", label=f"Keep apart {tools}", key=f"never_{version[:12]}", help=about)
         tool_parts.move_link(snapshot, ids)
         if len(ids) == 1:
             tool_parts.open_button(snapshot.analysis.catalog.by_id[ids[0]], "map")
-        st.caption("The buttons act on ticked rows.", width="content")
+        st.caption("The buttons apply to ticked rows.", width="content")
 
 
 TWO_PANELS = 300
@@ -95,7 +95,7 @@ ABOUT_PANELS = (
 )
 
 _ABOUT: dict[maps.Method, str] = {
-    "PCA": "Two principal components: directions are faithful, most distances are not.",
+    "PCA": "Two principal components: directions are accurate, most distances are not.",
     "UMAP": "Neighbours stay close; distances between groups, and their sizes, mean little.",
     "t-SNE": "Neighbours stay close; distances between groups, and their sizes, mean nothing.",
 }
@@ -187,7 +187,7 @@ def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
 
 def silhouettes_panel(snapshot: Snapshot) -> None:
     """Mean silhouettes over numbers of clusters, once they are measured."""
-    st.markdown("**How tightly do the tools cluster, before and after merging?**")
+    st.markdown("**How tightly do the tools cluster before and after merging?**")
     view = maps.silhouettes(snapshot)
     if view is None:
         _measure(snapshot)
@@ -223,7 +223,7 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> 
     st.caption(
         _ABOUT[method]
         if method == "PCA"
-        else f"{_ABOUT[method]} Each panel is projected by itself and has its own directions."
+        else f"{_ABOUT[method]} Each panel is projected separately and has its own directions."
     )
     key = f"variant_map_{snapshot.id}"
     marks = Marks(_rows(snapshot), tool_selection.only(snapshot))
@@ -265,7 +265,7 @@ def _kept_marks(
 
 
 def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
-    text = f"{_ABOUT[method]} Names of regions are words that their tools alone say."
+    text = f"{_ABOUT[method]} Region names are words typical of their tools."
     if compare:
         count = maps.rewritten(snapshot)
         text += (

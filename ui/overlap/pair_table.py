@@ -83,7 +83,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             full=1.0,
             format="%.2f",
             width=110,
-            help="The probability that the two do the same job.",
+            help="Probability that the two do the same job.",
         ),
         Column(
             "family",
@@ -91,8 +91,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             full=1.0,
             format="%.2f",
             width=110,
-            help="The probability that the two are the same operation for another provider or "
-            "value.",
+            help="Probability that the two are the same operation for another provider or value.",
         ),
         Column("similarity", format="%.2f", help="Cosine"),
         Column("verdict", lambda row: outcome_word(row.verdict), width=120),
@@ -103,7 +102,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             ),
             title="model verdict",
             width=105,
-            help="≠ where it differs from the offline judge.",
+            help="≠ marks a difference from the offline judge.",
             visible=snapshot.analysis.model_verdicts is not None,
         ),
         Column("left", title="tool A"),
@@ -124,7 +123,7 @@ def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
     key = st.query_params.get("pair", "")
     pair = pair_view.pair_of_key(snapshot, key)
     if key and pair is None:
-        st.warning("The link names a pair that is not in this catalog.")
+        st.warning("The link refers to a pair that is not in this catalog.")
     return pair or Pair.of(first.left_id, first.right_id)
 
 
@@ -153,7 +152,7 @@ def _filters(snapshot: Snapshot) -> pair_list.PairFilter:
     find = bar.text_input(
         "Search", type="search", key="pair_find", bind="query-params", width=280,
         placeholder="name, server, description",
-        help="Every word is in one of the two tools.",
+        help="All words are from one of the two tools.",
     )  # fmt: skip
     verdict = bar.selectbox(
         "Verdict",
@@ -171,7 +170,7 @@ def _filters(snapshot: Snapshot) -> pair_list.PairFilter:
     )
     threshold = bar.slider(
         "Minimum probability", 0.0, 1.0, 0.0, 0.05, key="least", bind="query-params",
-        help="The probability that the two do the same job.",
+        help="Probability that the two do the same job.",
     )  # fmt: skip
     differing = snapshot.analysis.model_verdicts is not None and bar.toggle(
         "Judges disagree", key="differ", bind="query-params"

@@ -156,7 +156,7 @@ def _apply(snapshot: Snapshot, thresholds: MergeThresholds, plan: MergeThreshold
             key="apply_cut",
             disabled=thresholds == plan,
             help="Replaces the proposals; decisions stay. Recorded under your name and in the "
-            "bundle's manifest. One undo reverts it.",
+            "bundle's manifest. A single undo reverts it.",
         )
         if decision is not None:
             st.caption(
@@ -179,9 +179,9 @@ def _metrics(effect: ThresholdEffect) -> None:
         change = f"{value - before:+,}" if value != before else None
         row.metric(title, f"{value:,}", change, delta_color="off")
     st.caption(
-        "As if every cluster were accepted, each at the tokens of its longest tool; changes are "
-        "against the plan in use. Families count only where "
-        "somebody accepted them."
+        "Assumes that every cluster is accepted, with the tokens of its longest tool. "
+        "Changes are relative to the current plan. Families count only if somebody accepted "
+        "them."
     )
 
 

@@ -35,7 +35,7 @@ VIEW = "By merge"
 """The view of the queue that this is."""
 SAFE, BAR = "Safe merges", "By weakest pair"
 """What is ticked at first."""
-ACCEPTABLE = ("Weak pair or chain", "Put forward by a person")
+ACCEPTABLE = ("Weak pair or chain", "Proposed by a person")
 """The reasons against that a batch takes unless people say otherwise."""
 
 _ALL = queue_panel.SHOWN[0]
@@ -167,13 +167,15 @@ def _table_with_buttons(
                 key=f"bulk_{name}_{key}",
                 type="primary" if name == "accept" else "secondary",
                 disabled=not rows,
-                help="No accept policy takes them; they wait for a person."
+                help="No accept policy includes them; they wait for you."
                 if name == "propose"
                 else None,
                 on_click=decision_buttons.decide_all,
                 args=(snapshot, rows, action),
             )
-        st.caption("Only ticked rows are decided. One undo reverts all.", width="content")
+        st.caption(
+            "Only ticked rows are decided. A single undo reverts all of them.", width="content"
+        )
         if len(rows) == 1:
             page_frame.page_link("review", "Open its card", cluster=rows[0].id)
 
@@ -211,8 +213,8 @@ def _audits(snapshot: Snapshot) -> None:
             width = st.segmented_control(
                 "Interval", list(WIDTHS), default=0.1, required=True, key="audit_width",
                 format_func=lambda one: WIDTHS.get(one, str(one)), persist_state="session",
-                help="How sure the sample is to make you: 95 % intervals, where about nine in ten "
-                "are right.",
+                help="The precision you want from the sample: 95 % intervals, if about nine in "
+                                "ten are right.",
             )  # fmt: skip
         batch = next(one for one in accepts if one.key == key)
         flags = [one for one in decisions if one.action == "flag"]
@@ -235,8 +237,8 @@ def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[
     )
     if answer_count:
         st.markdown(
-            f"**{audit.wrong:,} of {answer_count:,} wrong**: of the whole batch about "
-            f"{audit.share:.2f} [{audit.low:.2f}, {audit.high:.2f}] are right."
+            f"**{audit.wrong:,} of {answer_count:,} wrong**: about {audit.share:.2f} "
+            f"[{audit.low:.2f}, {audit.high:.2f}] of the whole batch are right."
         )
     unanswered = [one for one in audit.sample if one.seq not in audit.answers]
     if unanswered:

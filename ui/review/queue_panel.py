@@ -38,8 +38,12 @@ _FAMILIES = "Families"
 _RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _FAMILIES: "families"}
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
 _NOTHING = {
-    _LOOK_AGAIN: "No tool has changed since a decision on it, and no merge went bad by the logs.",
-    NEW: "No proposal came since you opened the queue, or with this version of the catalog.",
+    _LOOK_AGAIN: (
+        "No tool has changed since it was decided on, and no merge went bad according to the logs."
+    ),
+    NEW: (
+        "There are no new proposals since you opened the queue, or in this version of the catalog."
+    ),
     FLAGGED: "Nothing is flagged.",
     "Accepted": "Nothing is accepted.",
     "Kept apart": "Nothing is kept apart.",

@@ -174,7 +174,7 @@ def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeE
     st.markdown("**What becomes of it**" if effect.decision else "**As it is now**")
     for number in effect.otherwise:
         st.warning(
-            f"Part {number} comes out differently, because of earlier decisions on its tools.",
+            f"Part {number} turns out differently because of earlier decisions on its tools.",
             icon=":material/warning:",
         )
     for cluster in effect.clusters:
@@ -202,7 +202,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
         st.caption(safe_text.untrusted(text) or "No description.")
         argument_panel.arguments(card)
         if against := [*filter(None, [card.larger]), *cluster.reasons]:
-            with st.expander(f"What speaks against it ({len(against)})"):
+            with st.expander(f"Reasons against it ({len(against)})"):
                 st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
 
 
@@ -242,7 +242,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
     with _checks():
         if blind:
-            st.caption("Hidden until you decide: what the judge says, and what speaks against it.")
+            st.caption("Hidden until you decide: the judge's verdict and the reasons against it.")
         else:
             cluster_card.show_reasons_against(card)
     if not blind:
@@ -267,7 +267,7 @@ def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
         if len(cluster.members) > 2 and tool.id in cluster.members and cluster.state != "accepted":
             st.button(
                 "Remove", f"drop_{suffix}_{tool.id}",
-                "Keeps it apart from the others, which stay a proposal.",
+                "Keeps it apart from the others, which remain a proposal.",
                 on_click=decision_buttons.drop,
                 args=(snapshot, cluster, tool.id, listing.onward, listing.order),
             )  # fmt: skip
@@ -309,7 +309,7 @@ def one_job_button(cluster: Cluster, suffix: str) -> None:
     """Opens and closes the look at a family."""
     st.button(
         "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(cluster.id,),
-        help="Shows what they become as one job in place of a family. Accepts nothing.",
+        help="Shows the result if they are one job instead of a family. Accepts nothing.",
     )  # fmt: skip
 
 
@@ -371,7 +371,7 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
             key=choice,
             on_change=decision_buttons.choose_canonical,
             args=(snapshot, cluster, choice),
-            help="The member whose id and name the merged tool gets.",
+            help="The merged tool takes its id and name from this member.",
             width=240,
             label_visibility="collapsed",
         )
@@ -392,7 +392,7 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
         if cluster.state != "accepted":
             shortcuts.button(
                 "parts", f"parts_{suffix}", open_panel, cluster,
-                help="With a preview of what becomes of it. Accepts nothing.",
+                help="With a preview of the result. Accepts nothing.",
             )  # fmt: skip
         if card.loosest and not blind and cluster.state != "accepted":
             dropped = (snapshot, cluster, card.loosest, listing.onward, listing.order)
@@ -405,7 +405,7 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
             one_job_button(cluster, suffix)
         shortcuts.button(
             "flag", f"flag_{suffix}", _toggle_flagging, cluster.id, icon=":material/flag:",
-            help="Keeps a note for whoever looks next; changes no merge.",
+            help="Saves a note for the next reviewer; changes no merge.",
         )  # fmt: skip
         page_frame.page_link("documents", "Edit", about="Opens its document.", merge=cluster.id)
 

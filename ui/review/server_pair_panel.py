@@ -50,7 +50,7 @@ def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
         pairs = tuple(one for pair in pairs if (one := pair.only(ids)).clusters)
     if not pairs:
         decision_buttons.notice(snapshot)
-        text = "No server does any of another's work."
+        text = "No server can replace a tool of another."
         if narrowed:
             text = "None of the listed proposals is between two servers."
         st.info(text, icon=":material/task_alt:")
@@ -127,8 +127,9 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
             st.button(
                 f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
                 icon=":material/power_settings_new:",
-                help="One decision on all its tools: those of which the other server takes every "
-                "call are merged into it, the others are left out. Undo takes all of it back.",
+                help="One decision on all its tools: those whose calls the other server takes "
+                "completely are merged into its tools, the others are left out. A single undo "
+                "reverts it.",
                 on_click=decision_buttons.switch_servers_off, args=(snapshot, one,),
             )  # fmt: skip
     _account(snapshot, servers, pair)
@@ -148,8 +149,9 @@ def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairPropos
         default=None if answer is None else ONE_ACCOUNT if answer else OWN_ACCOUNTS,
         format_func=str.capitalize,
         key=key,
-        help="On one account a tool of the one can stand for a tool of the other. If each works on "
-        "its own, all tools stay, behind a gateway. Decides for every card of the two servers.",
+        help="With one account, a tool of one server can replace a tool of the other. If each has "
+        "its own, all tools stay, behind a gateway. Applies to every card of the two "
+        "servers.",
         on_change=decision_buttons.answer_account,
         args=(snapshot, one, other, key),
     )
@@ -211,7 +213,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
             Column(
                 "lost",
                 lambda row: "; ".join(row.match.losses) if row.match else "",
-                title="what a call loses, or is guessed",
+                title="what a call loses or guesses",
                 width=260,
             ),
             *(
@@ -289,8 +291,8 @@ def _buttons(snapshot: Snapshot, pair: ServerPairProposals, clusters: Sequence[C
             f"Keep the tools of {safe_text.untrusted(server)}",
             key=f"keep_{server}_{version}",
             disabled=pair.kept_on(server) == pair.duplicates,
-            help="Makes them the ones that stay in every merge, and switches the others off: "
-            "choose it only if both servers work on the same data. Accepts nothing.",
+            help="Keeps these tools in every merge and switches the others off. Choose it only if "
+            "both servers work on the same data. Accepts nothing.",
             on_click=decision_buttons.keep_server,
             args=(snapshot, pair, server),
         )

@@ -125,7 +125,7 @@ def question(card: Card) -> None:
         st.markdown(f"Agents keep {canonical} and no longer see {others}.")
     else:
         st.markdown(
-            f"Agents see one tool; a gateway passes each call on to {canonical} or {others}."
+            f"Agents see one tool; a gateway forwards each call to {canonical} or {others}."
         )
 
 
@@ -142,7 +142,7 @@ def show_reasons_against(card: Card) -> None:
     if cluster.kind == "drop_in" and card.selector is None:
         wording(card)
     if not reasons and cluster.safe:
-        st.markdown(":material/verified: Safe to accept: nothing speaks against it.")
+        st.markdown(":material/verified: Safe to accept: there is no reason against it.")
 
 
 def wording(card: Card) -> None:
@@ -167,7 +167,7 @@ def family(card: Card, selector: FamilySelector) -> None:
         [(value, tools[tool_id]) for tool_id, value in selector.values],
         [
             Column(selector.name, lambda row: row[0]),
-            Column("passed on to", lambda row: row[1].name),
+            Column("forwarded to", lambda row: row[1].name),
             Column("server", lambda row: row[1].server, visible=any(t.server for t in card.tools)),
         ],
         "The tool for each value of the argument",
@@ -267,7 +267,7 @@ def evidence(snapshot: Snapshot, card: Card) -> None:
                 "overlap",
                 "Compare",
                 icon="compare_arrows",
-                about="Both tools side by side; there this pair alone can be kept apart for good.",
+                about="Both tools side by side, where you can keep just this pair apart for good.",
                 catalog=snapshot.record.name,
                 pair=pair_key(verdict.pair),
             )
@@ -335,7 +335,7 @@ def cluster_graph(snapshot: Snapshot, cluster: Cluster) -> None:
     if len(cluster.members) < FEWEST:
         return
     box = st.expander(
-        f"How the {len(cluster.members):,} tools hang together",
+        f"How the {len(cluster.members):,} tools are connected",
         icon=":material/hub:",
         key=f"graph_{cluster.id}",
         on_change="rerun",

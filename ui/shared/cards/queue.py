@@ -135,7 +135,7 @@ REASON_KINDS: Mapping[str, tuple[str, ...]] = {
     "Another scope": ("differ in scope",),
     "Another result": ("they return different things",),
     "Weak pair or chain": ("its weakest pair", "outside this proposal", "only through a third"),
-    "Put forward by a person": ("a person put it forward", "a person wants to look"),
+    "Proposed by a person": ("a person put it forward", "a person wants to look"),
     "The judges disagree": ("says the same job", "the model", "no usable answer"),
     "Wording or arguments": ("",),
 }

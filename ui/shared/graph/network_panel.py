@@ -104,8 +104,8 @@ def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
     edge, tool = _edge(snapshot, part), _tool(snapshot, part)
     left_out = f" {quantity(part.left_out, 'tool')} more did not fit." if part.left_out else ""
     st.caption(
-        "Which tools are held together by what, and where one weak link holds two parts? Click a "
-        f"tool or a line, or select a row; arrow keys and Enter do the same.{left_out}"
+        "What connects these tools, and is there a single weak link between two parts? Click "
+        f"a tool or a line, or select a row; arrow keys and Enter work too.{left_out}"
     )
     network_view(
         network.drawing(part),
@@ -175,18 +175,18 @@ def _edge_panel(snapshot: Snapshot, part: network.Network, edge: network.Edge) -
 
 def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
     sides = " from ".join(safe_text.first_few(side, _NAMED) for side in bridge.sides)
-    st.markdown(f"Without this link {sides} would be two groups: nothing else joins them.")
+    st.markdown(f"Without this link, {sides} would be two groups; nothing else connects them.")
     cluster = bridge.cluster
     if cluster is None:
-        st.caption("They are kept apart already: no cluster holds both.")
+        st.caption("They are already kept apart: no cluster contains both.")
         return
     st.button(
         "Split here",
         key=f"split_{cluster.id}_{cluster.version[:8]}",
         type="primary",
         icon=":material/call_split:",
-        help="Keeps the two sides apart for good; a side of two or more tools stays a proposal of "
-        "its own.",
+        help="Keeps the two sides apart for good. Each side with two or more tools remains a "
+        "proposal.",
         on_click=_split,
         args=(snapshot, bridge),
     )
