@@ -1,22 +1,25 @@
 """What a merge proposes of the labelled pairs of real servers, and what it misses.
 
-    python -m benchmarks.server_merges [--pairs]
+    python -m benchmarks.server_merges [--pairs] [--neutral-names]
 
 Eight groups of servers with schemas (``servers/relations.jsonl``, confidence 2 or 3); of each group
 by a judge that never saw its labels. *Servable*: one tool could take the other's calls, by
 reading. A pair counts as proposed where both tools end on one card; a family also where their
 cards, or one card and a tool alone, are of one family. Shares with 95 % Wilson
-intervals. ``--pairs`` lists every labelled pair with what became of it.
+intervals. ``--pairs`` lists every labelled pair with what became of it; ``--neutral-names``
+calls the servers *s1*, *s2* … so that only their tools say whose they are.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from benchmarks import measuring
 from benchmarks.held_out import judged_unseen
 from benchmarks.train_judge import CATALOGS, SAME_JOB, SERVERS, load
 from toolscope_core.evaluation.intervals import rate_text
 from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.plan import MergePlan
@@ -55,23 +58,37 @@ def on_cards(
         yield label, card_of(common) if common else alone, common
 
 
+def with_neutral_names(catalog: Catalog) -> Catalog:
+    """The catalog with numbers for the names of its servers; the ids of its tools stay, by which
+    they are labelled.
+    """
+    names = {one.name: f"s{number}" for number, one in enumerate(catalog.servers, 1)}
+    servers = tuple(replace(one, name=names[one.name]) for one in catalog.servers)
+    tools = tuple(replace(one, server=names.get(one.server, "")) for one in catalog.tools)
+    return replace(catalog, tools=tools, servers=servers)
+
+
 def main() -> None:
     parser = measuring.parser_of(__doc__)
     parser.add_argument("--pairs", action="store_true")
-    wants_pairs = parser.parse_args().pairs
+    parser.add_argument("--neutral-names", action="store_true")
+    arguments = parser.parse_args()
     measuring.print_machine()
     catalogs = [load(name) for name in CATALOGS]
     rows = measuring.json_rows(measuring.data_folder("servers") / "relations.jsonl")
     labels = [row for row in rows if row["confidence"] >= LEAST_CONFIDENCE]
     total: Counter[tuple[str, str]] = Counter()
     for name in SERVERS:
-        analysis = judged_unseen(measuring.analysis_of(measuring.read_named(name)), name, catalogs)
+        catalog = measuring.read_named(name)
+        if arguments.neutral_names:
+            catalog = with_neutral_names(catalog)
+        analysis = judged_unseen(measuring.analysis_of(catalog), name, catalogs)
         plan = plan_merge(analysis, [], PlanConfig(accept="none"))
         own = [one for one in labels if one["catalog"] == name]
         counts: Counter[tuple[str, str]] = Counter()
         for label, card, _ in on_cards(plan, own):
             counts[truth_of(label), card] += 1
-            if wants_pairs:
+            if arguments.pairs:
                 print(name, truth_of(label), "→", card, label["left"], label["right"], sep="\t")
         total += counts
         kinds = Counter(map(card_of, plan.clusters))
