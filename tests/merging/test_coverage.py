@@ -157,6 +157,22 @@ def test_several_servers_cover_one_together():
     assert "b and c do 2 " in one.in_words
 
 
+@pytest.mark.parametrize(
+    ("whole", "others"),
+    [(tool("d", "all", "query"), ("d",)), (tool("d", "all", "query", "place"), ("b", "c"))],
+)
+def test_one_server_is_enough_where_it_loses_nothing(whole, others):
+    """b and c each serve one tool of a, d serves both; where d needs a value that the calls do not
+    have, it is no gain.
+    """
+    own = [tool("a", "search", "query"), tool("a", "fetch", "query")]
+    parts = [tool("b", "find", "query"), tool("c", "read", "query"), whole]
+    pairs = [("a/search", "b/find"), ("a/fetch", "c/read")]
+    pairs += [("a/search", "d/all"), ("a/fetch", "d/all")]
+    servers = coverage(*own, *parts, links=pairs)
+    assert servers.of_fewest("a", ["b", "c", "d"]).others == others
+
+
 def test_the_smallest_set_is_looked_for_beyond_the_greedy_one():
     """The dearest server goes first; put back, it lets two others go that cost more together."""
     dear = tool("m", "all", "query", description="word " * 30)

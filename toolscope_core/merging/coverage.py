@@ -211,6 +211,26 @@ class ServerCoverage:
             instances=tuple(instances),
         )
 
+    def of_fewest(self, server: str, others: Collection[str]) -> Coverage:
+        """What the fewest of the ``others`` do that serve as many of its tools as all would, and as
+        many without a loss: greedily those first that serve most, among equals one that serves a
+        tool best.
+        """
+        every = self.of(server, others)
+        linked = {
+            self.catalog.by_id[other].server
+            for tool in self.servers.get(server, ())
+            for other in self.links.get(tool.id, {})
+        }
+        chosen: tuple[str, ...] = ()
+        best = self.of(server, chosen)
+        near = sorted(linked.intersection(others))
+        while _served_counts(best) < _served_counts(every):
+            trials = {one: self.of(server, [*chosen, one]) for one in near if one not in chosen}
+            added = max(trials, key=lambda one: (_served_counts(trials[one]), one in every.others))
+            chosen, best = (*chosen, added), trials[added]
+        return replace(best, alike=every.alike, alone=every.alone)
+
     def of_pairs(self) -> Iterator[Coverage]:
         """Each server against each other of which a tool serves one of its own, in order."""
         for server, own in self.servers.items():
@@ -343,6 +363,11 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
         return CoveredTool(tool.id, other.id, "gateway", (*lost, *results), arguments)
     notes = (*alpha.inferred, *alpha.notes, *results)
     return CoveredTool(tool.id, other.id, "mapped" if arguments else "as it is", notes, arguments)
+
+
+def _served_counts(one: Coverage) -> tuple[int, int]:
+    """The tools that are served, and those of them without a loss."""
+    return len(one.served), sum(not row.losses for row in one.served)
 
 
 def _changed_arguments(alpha: ArgumentMap) -> Iterator[str]:

@@ -75,8 +75,9 @@ def advise(servers: ServerCoverage) -> Advice:
     for server in every:
         if server in off or server in staying or servers.handles_of(server):
             continue  # what one server holds open several cannot share
-        together = servers.of(server, [one for one in every if one not in off and one != server])
-        if together.share >= COVERED:
+        rest = [one for one in every if one not in off and one != server]
+        if servers.of(server, rest).share >= COVERED:
+            together = servers.of_fewest(server, rest)
             removable.append(together)
             off.add(server)
             staying.update(together.others)
@@ -139,7 +140,7 @@ def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, 
     if len(best) <= _MOST_TRIED:
         best = max((best, *(_that_can_go(order, needs, one) for one in sorted(best))), key=saved)
     others = [one for one in every if one not in best]
-    return tuple(servers.of(one, others) for one in order if one in best)
+    return tuple(servers.of_fewest(one, others) for one in order if one in best)
 
 
 _REVIEWER = "merge --by-server"
