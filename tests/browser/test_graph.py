@@ -9,16 +9,16 @@ from playwright.sync_api import expect
 from tests.browser.test_hostile_catalog import PROPOSALS
 
 COUNTERS = {
-    "count_words": "Count how many words a text has.",
-    "count_text_words": "Count the words of a text.",
-    "word_count": "The length of a text in words.",
-    "words_of_text": "The length of a text in words.",
+    "count_words": "The length of a text in words.",
+    "count_text_words": "Count words in a string.",
+    "length_in_words": "Number of words in a document.",
+    "words_of_text": "Count how many words a text has.",
 }
-"""One cluster, which only *word_count* and *words_of_text* hold together."""
+"""One cluster, to which *length_in_words* belongs only by its link to *count_words*."""
 
 PARAMETERS = {"text": "The text", "language": "Its language", "encoding": "How it is written"}
 EVIL = " <img src=x onerror=alert(1)> href"
-BRIDGE = "word_count — words_of_text"
+BRIDGE = "count_words — length_in_words"
 CLUSTER = ".st-key-network .network"
 ADDED = set()
 """Catalogs that were added, each with the address of its app."""
@@ -148,7 +148,7 @@ def test_the_table_leads_to_the_bridge_by_keys(watched, tmp_path):
     page = add(watched, tmp_path, "counters")
     table = page.locator('[class*="st-key-links_"] [data-testid="stDataFrame"]')
     table.locator('canvas[data-testid="data-grid-canvas"]').focus()
-    for key in (*["ArrowDown"] * 3, "Shift+Space"):  # past the three doubtful ones
+    for key in ("ArrowDown", "ArrowDown", "Shift+Space"):  # past the two doubtful ones
         page.keyboard.press(key)
     expect(page.locator("strong", has_text=BRIDGE)).to_be_visible()
     expect(page.get_by_role("button", name="Split here")).to_be_visible()
