@@ -179,14 +179,12 @@ def refused_value(
 
 def values_of(schema: JsonObject) -> list[object]:
     """Values that show what a schema takes: those it lists, or one of each of its types."""
-    if "enum" in schema:
-        return list(schema["enum"])
     options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
     if options:
         return [value for one in options if isinstance(one, dict) for value in values_of(one)]
     declared = schema.get("type")
     types = declared if isinstance(declared, list) else [declared]
-    values = [OF_TYPES[one] for one in types if one in OF_TYPES]
+    values = schema.get("enum") or [OF_TYPES[one] for one in types if one in OF_TYPES]
     validator = validator_of(schema)
     return [value for value in values if takes(validator, value)]
 

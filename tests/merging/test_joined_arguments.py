@@ -51,6 +51,25 @@ def test_a_value_is_mapped_to_the_number_and_type_of_the_merged_argument(own, ot
         assert unmap_call(alpha, call, {"code": schema["type"]}).arguments == {"code": value}
 
 
+def test_another_argument_is_not_the_one_that_a_tool_names_itself():
+    moment = {"type": "object", "properties": {"date": TEXT}}
+    result, properties = merged(
+        tool("1", "create_event", ["start"], "a", start=moment),
+        tool("2", "create_event", [], "b", start=TEXT, source={"type": "object"}),
+    )
+    assert set(properties) == {"start", "start_2", "source", "server"}
+    assert map_call(result.arguments[1], {"source": {}}).arguments["source"] == {}
+
+
+def test_the_same_argument_of_two_that_differs_from_the_first_is_one():
+    _, properties = merged(
+        tool("1", "get", [], "a", tags=TEXTS),
+        tool("2", "get", [], "b", tags={"type": "boolean"}),
+        tool("3", "get", [], "c", tags={"type": "boolean"}),
+    )
+    assert set(properties) == {"tags", "tags_2", "server"}
+
+
 def test_a_text_in_the_place_of_a_number_stays_as_it_is():
     result, _ = merged(tool("1", "get", [], "a", code=WHOLE), tool("2", "get", [], "b", code=TEXT))
     call = map_call(result.arguments[0], {"code": "A-7"}).arguments

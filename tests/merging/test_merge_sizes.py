@@ -54,7 +54,7 @@ def test_what_grows_is_named_where_the_merged_tool_is_larger():
     assert "the description of `server` (+" in words and "the enum of `server` (+" in words
     parts = _growing_parts(short, tools)
     of_server = {f"the {part} of `server`" for part in ("description", "enum", "type")}
-    assert set(parts) == {"the description", *of_server}, "not the argument that both have"
+    assert set(parts) == of_server, "not the argument that both have"
     long, tools = merged(*["Find what people wrote about a subject, the newest first. " * 9] * 3)
     size = merge_size(long, tools, FORMAT, Costs())
     assert not size.grows and growth_in_words(long, tools, size) == ""

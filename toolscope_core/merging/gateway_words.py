@@ -14,8 +14,8 @@ from typing import NamedTuple
 from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.wording.words import text_words
 
-_MOST_NAMED = 12
-"""So many values of a selector are named in the description; its schema lists all."""
+_MOST_DESCRIBED = 12
+"""So many values of a selector are described; its schema lists all."""
 
 _FORM = re.compile(
     r"(?<![\w/.\-])[A-Za-z_]{1,20}:(?!//)(?=[\"'“<\[{*\w])"  # ti:"…", from:ann
@@ -74,8 +74,9 @@ def shouts(text: str) -> bool:
 
 def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
     """The description of a gateway tool whose members are chosen by ``selector``: the canonical's,
-    the values, and what only some of them say of how arguments are written. ``texts`` are the
-    members' own descriptions by value, that of the canonical first.
+    and what only some of them say of how arguments are written. The selector's own description
+    says what its values are. ``texts`` are the members' descriptions by value, the canonical's
+    first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
     alone = _paragraphs_of_some(paragraphs)
@@ -85,14 +86,11 @@ def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
         alone[canonical] = []  # the lead says it, or nothing would say what the tool does
     away = [part for part in alone[canonical] if part != first]
     lead = "\n\n".join(text for one in own if (text := one.without(away)))
-    more = ", …" if len(texts) > _MOST_NAMED else "."
-    values = f"`{selector}`: {', '.join(list(texts)[:_MOST_NAMED])}{more}"
     notes: dict[tuple[str, ...], list[str]] = {}
     for value, parts in alone.items():
         notes.setdefault(tuple(parts), []).append(value)
-    between = "\n\n" if "\n" in lead else " "
     sentences = [_note(_only(selector, of), parts) for parts, of in notes.items() if parts]
-    return "\n\n".join([f"{lead}{between}{values}".strip(), *sentences])
+    return "\n\n".join(filter(None, [lead.strip(), *sentences]))
 
 
 def selector_description(texts: Mapping[str, str]) -> str:
@@ -110,8 +108,8 @@ def selector_description(texts: Mapping[str, str]) -> str:
         _ended(f"{', '.join(values)}{': ' if jobs[key] else ''}{jobs[key]}")
         for key, values in values_by_job.items()
     ]
-    more = ["…"] if len(sentences) > _MOST_NAMED else []
-    return " ".join([*sentences[:_MOST_NAMED], *more]) if any(jobs.values()) else ""
+    more = ["…"] if len(sentences) > _MOST_DESCRIBED else []
+    return " ".join([*sentences[:_MOST_DESCRIBED], *more]) if any(jobs.values()) else ""
 
 
 def store_description(contents: Mapping[str, Sequence[str]]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from toolscope_core.judging.arguments.agreement import agreed_matches, common_key
+from toolscope_core.judging.arguments.agreement import agree, agreed_matches, common_key
 from toolscope_core.judging.arguments.alignment import inferences, move_to
 from toolscope_core.judging.arguments.subschema import (
     admits,
@@ -118,12 +118,22 @@ def join_arguments(members: Sequence[Tool], family: bool = False) -> JoinedArgum
                 pairs[name] = key
                 keys.add(key)
         for parameter in tool.parameters:
-            target = pairs.get(parameter.name, "")
-            given = givers.get(target, [])
-            joint = _joint(properties[target], parameter, given) if given else None
-            if joint is None:
-                target, joint = free_name(parameter.name, properties), parameter.schema
-                pairs[parameter.name] = target
+            matched = [pairs[parameter.name]] if parameter.name in pairs else []
+            taken_by_others = set(pairs.values())
+            namesakes = (
+                name
+                for name, ((other, first), *_) in givers.items()
+                if name not in taken_by_others and first.name == parameter.name
+                if agree(parameter, first, (tool, other))
+            )
+            joints = (
+                (name, joint)
+                for name in (*matched, *namesakes)
+                if (joint := _joint(properties[name], parameter, givers[name])) is not None
+            )
+            alone = free_name(parameter.name, properties), parameter.schema
+            target, joint = next(joints, alone)
+            pairs[parameter.name] = target
             properties[target] = joint
             givers.setdefault(target, []).append((tool, parameter))
         kept = [match for match in matches if pairs[match.left] == match.right]

@@ -64,7 +64,7 @@ def agreed_matches(
         (a.name, b.name)
         for a in left.parameters
         for b in right.parameters
-        if a.name not in done[0] and b.name not in done[1]
+        if a.name not in done[0] | theirs.keys() and b.name not in done[1] | ours.keys()
         if not (_speak_against(a, b) or roles.tell_apart(a, b))
         if _have_one_name(a, b, (left, owners.get(b.name, right)))
     ]
