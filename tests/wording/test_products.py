@@ -1,5 +1,7 @@
 """What tools are made for, what all tools of a server say, and names that say the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,24 @@ def test_tools_are_compared_by_name_and_first_sentence_without_what_all_say():
         "retry_build: Run a build again.",
         "list_logs: List all logs.",
     ]
+
+
+def test_a_server_without_a_name_that_tells_is_called_what_its_tools_are_called():
+    words = ("users", "channels", "files")
+    tools = [tool(f"slack_list_{word}", "Lists them.", "s1") for word in words]
+    assert accounts(*tools) == [{"slack"}] * 3
+    assert accounts(*(replace(one, name=one.name[6:]) for one in tools)) == [set()] * 3
+    named = [replace(one, server="jira") for one in tools]
+    assert accounts(*named) == [{"jira"}] * 3, "its own name comes first"
+
+
+def test_a_server_is_made_for_the_suite_that_its_tools_speak_of():
+    tools = [
+        tool("read_text", "Reads a Google Docs text.", "s1"),
+        tool("read_rows", "Reads rows of Google Sheets.", "s1"),
+        tool("delete_calendar_event", "Deletes an event.", "s1"),
+    ]
+    docs, _, event = accounts(*tools)
+    assert docs == {"google docs"}
+    assert event >= {"google calendar"}
+    assert accounts(*tools[1:])[1] == set(), "one tool is not enough"
