@@ -1,5 +1,5 @@
-"""Writes the help of commands into docs/commands.md, the checks for CI into docs/cli.md, the table
-of actions into its page of docs/decisions and the rules of targets into docs/targets.md;
+"""Writes the help of commands into docs/commands.md, the checks for CI into docs/cli.md, the kinds
+of changes into docs/changes.md, the table of actions into its page of docs/decisions and the rules of targets into docs/targets.md;
 ``--check`` fails if one differs from the program.
 """
 
@@ -12,12 +12,14 @@ from typer.testing import CliRunner
 
 from toolscope_core.catalog.formats.format_table import MATRIX, target_named
 from toolscope_core.catalog.formats.record_format import Rules, Target
+from toolscope_core.check.change_kinds import CHANGE_KINDS
 from toolscope_core.check.comparison_report import CHECKS
 from toolscope_core.cli import app
 from toolscope_core.decisions.forms import ACTIONS
 
 CLI = Path(__file__).with_name("cli.md")
 COMMANDS = Path(__file__).with_name("commands.md")
+CHANGES = Path(__file__).with_name("changes.md")
 TARGETS = Path(__file__).with_name("targets.md")
 DECISIONS = Path(__file__).with_name("decisions") / "024-decisions-are-appended.md"
 
@@ -50,6 +52,16 @@ def checks() -> str:
     """What ``check --fail-on`` takes, as a Markdown table."""
     rows = (f"| `{one.name}` | {one.help} |" for one in CHECKS if one.singular)
     return "\n".join(["| `--fail-on` | fails for |", "|---|---|", *rows])
+
+
+def changes() -> str:
+    """The kinds of changes, as a Markdown table."""
+    rows = (
+        f"| `{one.name}` | {one.level} | {one.effect} | {one.reason} | {one.example} |"
+        for one in CHANGE_KINDS.values()
+    )
+    head = "| kind | level | what it does | why this level | example |\n|---|---|---|---|---|"
+    return "\n".join([head, *rows])
 
 
 def targets() -> str:
@@ -104,6 +116,7 @@ def filled(text: str, mark: str, content: str) -> str:
 PARTS = (
     (COMMANDS, "cli", reference),
     (CLI, "checks", checks),
+    (CHANGES, "changes", changes),
     (DECISIONS, "actions", actions),
     (TARGETS, "targets", targets),
 )

@@ -120,6 +120,6 @@ def test_nobody_misses_a_tool_that_a_merge_took_away(bundle, gone, is_gateway, b
     baseline = read_baseline(bundle)
     plan = replace(baseline.plan, gateway=is_gateway)
     left = catalog(*(tool for tool in BEFORE.tools if tool not in gone))
-    diff = catalog_changes(baseline.catalog, left, replace(baseline, plan=plan).replaced).diff
-    assert [row.tool_id for row in diff.rows if row.change.breaking] == breaking
+    diff = catalog_changes(replace(baseline, plan=plan), left).diff
+    assert [row.tool_id for row in diff.rows if row.breaking] == breaking
     assert {row.kind for row in diff.rows} == {"removed"}

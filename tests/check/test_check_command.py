@@ -13,6 +13,7 @@ from tests.cli.test_cli import run
 from tests.support.fakes import WordEmbedder
 from tests.support.printed import figures
 from tests.ui.services.small_workspace import SUM, catalog, tool
+from toolscope_core.check.change_kinds import CHANGE_KINDS
 from toolscope_core.cli import check_command
 from toolscope_core.llm import embedding
 
@@ -157,15 +158,67 @@ def test_a_record_that_cannot_be_read_is_told(here):
     failed = check("--fail-on", "problem", code=1)
     assert "cannot be read" in failed.stdout.splitlines()[1]
     assert "1 record that cannot be read" in failed.stderr
+    doubt = check("--fail-on", "breaking", code=1)
+    assert "could not be compared" in doubt.stderr, "what was not compared never looks clean"
+    (here / ".toolscope.yaml").write_text("levels: {not-compared: info}\n")
+    check("--fail-on", "breaking")
+
+
+CLOSED = "additionalProperties"
+
+
+@pytest.fixture
+def closed(here):
+    """A catalog in which one tool lost an argument and another one takes no more than declared."""
+    shorter = replace(SUM, schema={**SUM.schema, "properties": {}})
+    narrower = replace(MAIL, schema={**MAIL.schema, CLOSED: False})
+    others = [one for one in BEFORE.tools if one.id not in (SUM.id, MAIL.id)]
+    write_catalog(here / "tools.json", *others, shorter, narrower)
+    return here
+
+
+def fingerprints(done):
+    return re.findall(r"^(breaking|careful) .*\[(f[0-9a-f]{11})\]$", done.stdout, re.MULTILINE)
+
+
+def test_a_team_sets_levels_and_accepts_one_finding_until_a_day(closed):
+    (kind, _), *others = found = fingerprints(check("--fail-on", "careful", code=1))
+    assert kind == "breaking" and others[-1][0] == "careful"
+    policy = closed / ".toolscope.yaml"
+    policy.write_text("levels:\n  argument-removed: info\n  argument-required: info\n")
+    check("--fail-on", "breaking")
+    rows = "".join(
+        f"- {{fingerprint: {name}, reason: unused, author: mira, until: 2999-01-01}}\n"
+        for kind, name in found
+    )
+    policy.write_text(f"accept:\n{rows}")
+    done = check("--fail-on", "breaking", "--fail-on", "careful", "--summary", "s.md")
+    assert done.stdout.count("(mira, until 2999-01-01)") == len(found)
+    assert "meets nothing" not in done.stdout
+    assert f"{len(found)} accepted" in (closed / "s.md").read_text()
+    write_catalog(closed / "tools.json", *BEFORE.tools)
+    assert check().stdout.count("meets nothing now") == len(found)
+    policy.rename(closed / "other.yaml")
+    old = write_catalog(closed / "old.json", *BEFORE.tools)
+    new = write_catalog(closed / "new.json", *BEFORE.tools[1:])
+    run("diff", old, new, code=1)
+    levels = "levels: {tool-removed: info}"
+    (closed / "other.yaml").write_text(levels)
+    run("diff", old, new, "--config", "other.yaml")
+
+
+def test_the_kinds_of_changes_are_listed_without_a_catalog():
+    done = run("check", "--list-rules")
+    assert all(name in done.stdout for name in CHANGE_KINDS)
 
 
 def test_the_threshold_is_the_one_given_else_that_of_a_bundle_of_the_same_model(here, monkeypatch):
     seen = []
     compare = check_command.compare
 
-    def watched(catalog, baseline, judge):
+    def watched(catalog, baseline, judge, policy):
         seen.append(judge.config.threshold)
-        return compare(catalog, baseline, judge)
+        return compare(catalog, baseline, judge, policy)
 
     monkeypatch.setattr(check_command, "compare", watched)
     check()

@@ -118,7 +118,7 @@ def test_a_lower_probability_makes_overlaps_of_unsure_pairs(judge):
 
 def test_a_renamed_tool_stands_for_what_it_was(judge):
     renamed = replace(OTHER_MAIL, id="beta/send_a_mail", name="send_a_mail")
-    tools = catalog_changes(BEFORE, catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM))
+    tools = catalog_changes(Baseline(BEFORE), catalog(MAIL, renamed, WEATHER, OTHER_WEATHER, SUM))
     assert tools.old_ids[renamed.id] == OTHER_MAIL.id
     assert tools.new_ids == {renamed.id}
     assert tools.earlier(Pair.of(MAIL.id, renamed.id)) == Pair.of(MAIL.id, OTHER_MAIL.id)
@@ -127,7 +127,7 @@ def test_a_renamed_tool_stands_for_what_it_was(judge):
 
 def test_fields_that_only_the_record_holds_change_nothing():
     with_vendor_field = replace(MAIL, raw={"name": "send_mail", "vendor": 1})
-    assert catalog_changes(catalog(MAIL), catalog(with_vendor_field)).diff.rows == ()
+    assert catalog_changes(Baseline(catalog(MAIL)), catalog(with_vendor_field)).diff.rows == ()
 
 
 def test_names_that_went_are_dangling_where_texts_still_have_them(judge):

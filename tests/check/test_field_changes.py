@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
+from tests.check.test_accepted_values import branching
 from tests.merging.strategies import calls, like_tools, tools
 from toolscope_core.catalog.formats.format_table import OUTPUTS
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import Source
+from toolscope_core.check.change_kinds import CHANGE_KINDS
 from toolscope_core.check.field_changes import FieldChange, field_changes
 from toolscope_core.model.tool import Tool
 
@@ -88,7 +90,7 @@ def changed(*required, **properties):
         (replace(OLD, id="s/find~1"), {"id": False}),
         (
             replace(OLD, annotations={"destructiveHint": True}),
-            {"annotations/destructiveHint": True},
+            {"annotations/destructiveHint": False},
         ),
         (replace(OLD, annotations={"title": "Find"}), {"annotations/title": False}),
         (OLD, {}),
@@ -121,7 +123,80 @@ def test_a_tool_that_is_to_be_called_as_a_task_breaks_its_callers():
 def test_a_schema_that_closes_is_to_be_looked_at():
     closed = replace(OLD, schema={**OLD.schema, "additionalProperties": False})
     (change,) = field_changes(OLD, closed)
-    assert (change.breaking, change.warning[:10]) == ("", "calls with")
+    assert (change.rule, change.breaking) == ("argument-closed", "")
+
+
+def rules(old, new):
+    return {change.field: change.rule for change in field_changes(old, new)}
+
+
+CITY = {"type": "string", "maxLength": 9}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        (changed(limit={**LIMIT, "default": 7}), OLD, "default-removed"),
+        (
+            changed(limit={**LIMIT, "default": 7}),
+            changed(limit={**LIMIT, "default": 8}),
+            "default-changed",
+        ),
+        (
+            changed(only={**FILTER, "default": {"tag": "a"}}),
+            changed(only={**FILTER, "default": {"tag": "b"}}),
+            "default-changed",
+        ),
+        (OLD, changed(limit={**LIMIT, "default": 7}), "default-added"),
+        (OLD, changed(default=CITY), "argument-added"),
+        (OLD, changed(limit={**LIMIT, "maximum": 9}), "argument-limit-tightened"),
+        (OLD, changed(kind={**KIND, "enum": ["note"]}), "argument-value-removed"),
+        (OLD, changed(kind={**KIND, "anyOf": [{"const": "note"}]}), "argument-narrowed"),
+        (OLD, changed(limit={**LIMIT, "description": "Most."}), "argument-words"),
+        (OLD, changed("query", "limit"), "argument-required"),
+        (
+            replace(OLD, annotations={"destructiveHint": False}),
+            replace(OLD, annotations={"destructiveHint": True}),
+            "destructive-set",
+        ),
+        (OLD, replace(OLD, annotations={"destructiveHint": True}), "destructive-declared"),
+        (replace(OLD, annotations={"idempotentHint": True}), OLD, "idempotent-lost"),
+        (
+            replace(OLD, returns=schema(city=CITY)),
+            replace(OLD, returns=schema()),
+            "result-optional-field-removed",
+        ),
+        (
+            replace(OLD, returns=schema(city=CITY)),
+            replace(OLD, returns=schema(city={**CITY, "maxLength": 10})),
+            "result-limit-loosened",
+        ),
+        (
+            replace(OLD, returns=schema("city", city=CITY)),
+            replace(OLD, returns=schema(city=CITY)),
+            "result-field-optional",
+        ),
+        (
+            replace(OLD, returns=schema(city={"type": "string"})),
+            replace(OLD, returns=schema(city={"type": ["string", "null"]})),
+            "result-type-widened",
+        ),
+        (
+            replace(OLD, schema=branching({"type": "integer"}, 14, 4)),
+            replace(OLD, schema=branching({"type": "number"}, 14, 4)),
+            "not-compared",
+        ),
+    ],
+)
+def test_each_change_is_of_a_kind_in_the_table(old, new, rule):
+    assert rule in rules(old, new).values()
+    assert {*rules(old, new).values()} <= CHANGE_KINDS.keys()
+
+
+def test_a_field_of_the_result_that_was_promised_breaks_its_readers():
+    old = replace(OLD, returns=schema("city", city=CITY))
+    new = replace(OLD, returns=schema())
+    assert rules(old, new)["returns/properties/city"] == "result-field-removed"
 
 
 def test_a_tool_that_no_longer_only_reads_is_a_hazard():
@@ -216,11 +291,11 @@ def test_unknown_fields_are_rows_of_their_own_and_break_nobody():
         "execution": {},
     }
     assert field_changes(read(MCP), read(new)) == (
-        FieldChange("_meta/by/team", "changed", "a", "b"),
-        FieldChange("annotations/audience", "changed", ["user"], ["assistant"]),
-        FieldChange("execution", "added", None, {}),
-        FieldChange("icons", "changed", [{"src": "a.png"}], [{"src": "b.png"}]),
-        FieldChange("title", "removed", "Find", None),
+        FieldChange("_meta/by/team", "changed", "a", "b", "record-changed"),
+        FieldChange("annotations/audience", "changed", ["user"], ["assistant"], "record-changed"),
+        FieldChange("execution", "added", None, {}, "record-changed"),
+        FieldChange("icons", "changed", [{"src": "a.png"}], [{"src": "b.png"}], "record-changed"),
+        FieldChange("title", "removed", "Find", None, "record-changed"),
     )
 
 

@@ -51,6 +51,7 @@ def _required_first(properties: Mapping[str, Any], required: object) -> dict[str
     return {name: properties[name] for name in (*names, *sorted(properties.keys() - names.keys()))}
 
 
+MAX_EXCERPT = 500
 MAX_PLACE = 300
 """So many characters of the place of a value are kept."""
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels; flatten it"
@@ -129,12 +130,12 @@ def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:
 
 
 def value_excerpt(value: object) -> str:
-    """At most 500 characters of a text, or of any other value as JSON, safe to store and show."""
+    """A text, or any other value as JSON, cut to ``MAX_EXCERPT`` and safe to store and show."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, default=str)
     except RecursionError:
         text = "(nested too deeply to show)"
-    return writable(text[:500])[:500]
+    return writable(text[:MAX_EXCERPT])[:MAX_EXCERPT]
 
 
 def writable(text: str) -> str:

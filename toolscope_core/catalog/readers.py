@@ -39,14 +39,16 @@ from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool
 
+_LONGEST_VERSION = 100
+
 
 @dataclass(frozen=True, slots=True)
 class SourceContents:
     """The contents of one source, before servers and ids are settled; ``items`` are its records.
 
-    ``name`` is the source's, ``folder`` that of its folder, ``kind`` its format (one of
-    ``INPUTS``), ``budget`` what all readers of the source share; ``former_names`` are those of a
-    toolset in the neutral format.
+    ``name`` is the source's, ``folder`` that of its folder, ``version`` the one that it names,
+    ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers of the source share;
+    ``former_names`` are those of a toolset in the neutral format.
     """
 
     name: str
@@ -59,6 +61,7 @@ class SourceContents:
     budget: ExpansionBudget
     former_names: tuple[FormerName, ...] = ()
     folder: str = ""
+    version: str = ""
 
     @property
     def is_one_tool(self) -> bool:
@@ -142,7 +145,18 @@ def _read_source(source: Source, name: str, format_name: str | None) -> SourceCo
         budget=budget,
         former_names=names,
         folder=source.folder,
+        version=_version(values),
     )
+
+
+def _version(values: Sequence[Record | Problem]) -> str:
+    """The version that the only document names of itself, or of its server; empty if none."""
+    document = values[0].value if len(values) == 1 and isinstance(values[0], Record) else None
+    if not isinstance(document, dict):
+        return ""
+    places = (document, *map(document.get, ("info", "serverInfo", "server")))
+    versions = (place.get("version") for place in places if isinstance(place, dict))
+    return next((one for one in versions if isinstance(one, str)), "")[:_LONGEST_VERSION]
 
 
 def _contents(source: Source) -> dict[str, Any]:
@@ -344,7 +358,8 @@ def _file(contents: SourceContents, outcomes: Sequence[Tool | Problem]) -> Input
     tools = sum(isinstance(outcome, Tool) for outcome in outcomes)
     owners = {item.server for item in outcomes if isinstance(item, Tool)} - contents.server_names
     server = next((name for name in (contents.name, contents.folder) if name in owners), "")
-    return InputFile(contents.label, contents.kind, tools, len(outcomes) - tools, server)
+    problems = len(outcomes) - tools
+    return InputFile(contents.label, contents.kind, tools, problems, server, contents.version)
 
 
 def _read_tools(

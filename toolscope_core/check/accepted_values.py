@@ -2,7 +2,7 @@
 
 Both are read as sets of values: references are followed (also in a circle), what only describes is
 passed over, and what the keywords leave is compared, however it is written. A yes is proved; a no
-may be a doubt, where a schema is larger than ``MOST_STEPS`` or says what is not followed here.
+may be a doubt, where a schema says what is not followed here.
 """
 
 import re
@@ -44,8 +44,9 @@ _Pairs = Iterator[tuple[Any, Schemas]]
 """Schemas of the wide side, each with those of the narrow side that hold of the same value."""
 
 
-def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = None) -> bool:
-    """Whether every value of ``narrow`` is a value of ``wide``, as far as can be shown.
+def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = None) -> bool | None:
+    """Whether every value of ``narrow`` is a value of ``wide``, as far as can be shown; ``None``
+    where they cannot be compared: a schema is none, or takes more than ``MOST_STEPS``.
 
     With ``is_closed`` only values count that hold what ``narrow`` declares and nothing else.
     A reference of ``wide`` that leads nowhere is looked up in ``others``.
@@ -55,7 +56,7 @@ def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = Non
     try:
         return comparison.takes(marked(wide, "wide"), (marked(narrow, "narrow"),), frozenset())
     except (TooLargeError, RecursionError, TypeError, ValueError, AttributeError, re.error):
-        return False  # a schema that is none, or too much of one: a doubt
+        return None
 
 
 class _Comparison:

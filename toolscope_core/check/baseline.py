@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
 from typing import get_args
 
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.shards import read_parts
 from toolscope_core.catalog.sources import BUNDLE, files_of, is_bundle, load_paths, why_unreadable
-from toolscope_core.check.version_changes import CatalogDiff, diff
+from toolscope_core.check.policy import Policy
+from toolscope_core.check.version_bumps import Versions, file_versions, with_missing_bumps
+from toolscope_core.check.version_changes import CatalogDiff, diff, unread_records
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.decision_lines import read_decisions
 from toolscope_core.decisions.log import active
@@ -39,7 +40,8 @@ class Baseline:
     ``decided_pairs`` are pairs that people keep apart or put together; ``dangling`` the tools with
     the names of gone tools that they cited. ``relabels`` is φ, empty for a catalog.
     ``least_similarity`` and ``least_probability`` are those of the threshold that people applied,
-    ``threshold``, ``model`` and ``plan`` those that a bundle was made with.
+    ``threshold``, ``model`` and ``plan`` those that a bundle was made with. ``versions`` are those
+    that the files of the catalog named.
     """
 
     catalog: Catalog
@@ -53,6 +55,7 @@ class Baseline:
     least_similarity: float = 0.0
     least_probability: float | None = None
     plan: PlanConfig = field(default_factory=PlanConfig)
+    versions: Versions = field(default_factory=dict)
 
     @property
     def replaced(self) -> dict[str, str]:
@@ -73,7 +76,8 @@ def read_baseline(path: Path) -> Baseline:
     if is_bundle(path) or (path.is_file() and zipfile.is_zipfile(path)):
         with bundle_folder(path) as folder:
             return _of_bundle(folder)
-    return Baseline(read_isolated(load_paths([path])))
+    catalog = read_isolated(load_paths([path]))
+    return Baseline(catalog, versions=file_versions(catalog))
 
 
 def _of_bundle(folder: Path) -> Baseline:
@@ -110,6 +114,7 @@ def _with_files(baseline: Baseline, folder: Path) -> Baseline:
             correct=bool(manifest["configuration"]["correct"]),
         ),
         model=str(manifest["versions"]["model"]),
+        versions=dict(manifest.get("file_versions", {})),
         least_similarity=float(threshold.get("similarity", 0.0)),
         least_probability=float(threshold["same_job"]) if threshold else None,
     )
@@ -143,17 +148,19 @@ class BaselineChanges:
 
 
 def catalog_changes(
-    old: Catalog, new: Catalog, replaced: Mapping[str, str] = MappingProxyType({})
+    baseline: Baseline, new: Catalog, policy: Policy | None = None
 ) -> BaselineChanges:
-    """The changes from ``old`` to ``new``; the order of records plays no part. ``replaced`` are
-    tools (ids) that merges took away, with the one that takes their calls: while that is there,
-    nobody misses them.
+    """The changes from the baseline to ``new``, judged by the policy; the order of records plays no
+    part. Nobody misses a tool that a merge took away while the one that takes its calls is there.
     """
-    kept = {tool.id for tool in new.tools}
+    old, kept = baseline.catalog, {tool.id for tool in new.tools}
+    replaced = (old_id for old_id, new_id in baseline.replaced.items() if new_id in kept)
     changes = replace(
-        diff(_differing(old, new), _differing(new, old)),
-        replaced=frozenset(old_id for old_id, new_id in replaced.items() if new_id in kept),
+        diff(_differing(old, new), _differing(new, old), policy or Policy()),
+        replaced=frozenset(replaced),
+        unread=unread_records(old, new),
     )
+    changes = with_missing_bumps(changes, old, new, baseline.versions, file_versions(new))
     fresh = {tool.id for tool in changes.added}
     old_ids = {change.new.id: change.old.id for change in changes.changed}
     before = {tool.id: old_ids.get(tool.id, tool.id) for tool in new.tools if tool.id not in fresh}

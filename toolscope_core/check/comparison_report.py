@@ -10,13 +10,15 @@ from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.check import checks
 from toolscope_core.check.baseline import Baseline, BaselineChanges, catalog_changes
+from toolscope_core.check.change_kinds import CHANGE_KINDS, Level
 from toolscope_core.check.field_changes import FieldChange
+from toolscope_core.check.policy import Acceptance, Policy, fingerprint_of
 from toolscope_core.check.text_mentions import TextSearch, search_below
-from toolscope_core.check.version_changes import ToolChange, both_sides
+from toolscope_core.check.version_changes import DiffRow, ToolChange, both_sides
 from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
 from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.model.catalog import Catalog, Finding, Problem, Severity
+from toolscope_core.model.catalog import Catalog, Finding, Severity
 from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.environment import origin_of
 from toolscope_core.model.numbers import quantity
@@ -41,11 +43,13 @@ class GateReport:
     profile: ProfileReport | None = None
 
 
-def compare(catalog: Catalog, baseline: Baseline, judge: checks.PairJudge) -> GateReport:
+def compare(
+    catalog: Catalog, baseline: Baseline, judge: checks.PairJudge, policy: Policy | None = None
+) -> GateReport:
     """The report on a catalog; only pairs with a new or changed tool are judged. Raises
     ``ModelError`` where the embedding model is missing.
     """
-    changes = catalog_changes(baseline.catalog, catalog, baseline.replaced)
+    changes = catalog_changes(baseline, catalog, policy)
     return GateReport(
         catalog=catalog,
         changes=changes,
@@ -102,7 +106,9 @@ class GateItem:
     """One case of a check: the ``tools`` it is about (ids), what it is in our own words, and
     ``details``, sentences with text of the catalog in them; of a pair its ``address`` on the page.
     Ids and details are untrusted: in one line, and nothing else is done to them. One that
-    ``has_limit`` fails the check by a limit of its own, however many there are.
+    ``has_limit`` fails the check by a limit of its own, however many there are; one that
+    ``is_doubt`` was not compared, and fails wherever anything can. ``fingerprint`` names this case
+    and no later one, and ``place`` is the field of the first tool that it is about.
     """
 
     check: str
@@ -111,6 +117,9 @@ class GateItem:
     details: tuple[str, ...] = ()
     address: str = ""
     has_limit: bool = False
+    is_doubt: bool = False
+    fingerprint: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +147,37 @@ class Check:
 
 
 def gate_items(report: GateReport, app: AppPlace) -> tuple[GateItem, ...]:
-    """The cases of every check, in the order of ``CHECKS``."""
-    return tuple(item for check in CHECKS for item in check.cases(report, app))
+    """The cases of every check, in the order of ``CHECKS``, without accepted ones."""
+    accepted = report.changes.diff.policy.accepted
+    return tuple(one for one in _all_items(report, app) if one.fingerprint not in accepted)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedCase:
+    """A finding that somebody accepted; ``item`` is the case that it meets, if there is one."""
+
+    acceptance: Acceptance
+    item: GateItem | None
+
+
+def accepted_cases(report: GateReport, app: AppPlace) -> tuple[AcceptedCase, ...]:
+    """What was accepted, in the order of the file; what meets no case can be deleted there."""
+    diff = report.changes.diff
+    items = {one.fingerprint: one for one in _all_items(report, app)}
+    items |= {row.fingerprint: _row_item(row) for row in diff.rows if row.accepted}
+    accepted = diff.policy.accepted
+    return tuple(AcceptedCase(one, items.get(name)) for name, one in accepted.items())
+
+
+def _all_items(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
+    """The cases with their fingerprints, which hold of the tools as they are now only."""
+    prints = {for_terminal(tool.id): tool.fingerprint for tool in report.catalog.tools}
+    for check in CHECKS:
+        for item in check.cases(report, app):
+            told_apart = () if item.address else (item.summary, item.details)
+            parts = (item.check, item.tools, told_apart, [prints.get(one) for one in item.tools])
+            name = item.fingerprint or fingerprint_of(*parts)
+            yield replace(item, fingerprint=name)
 
 
 def _item(
@@ -154,10 +192,21 @@ def _item(
     return GateItem(check, ids, summary, details, address, has_limit)
 
 
-def _problem(problem: Problem) -> GateItem:
-    """A record that is no tool, and is not checked; its place stands for its id."""
-    summary = "cannot be read, so it was not checked"
-    return _item("problem", (_line(problem.position),), summary, (problem.reason,))
+def _unread(report: GateReport) -> Iterator[GateItem]:
+    """The records that are no tools, and are not checked; their places stand for their ids. One
+    that is the same as before is no doubt.
+    """
+    doubts = {row.tool_id: row for row in report.changes.diff.rows if row.kind == "unread"}
+    problems = {one.position: one.reason for one in report.catalog.problems}
+    reasons = {name: row.change.new for name, row in doubts.items()} | problems
+    for position, reason in reasons.items():
+        item = _item(
+            "problem", (_line(position),), "cannot be read, so it was not checked", (reason,)
+        )
+        row = doubts.get(position)
+        if row:
+            item = replace(item, is_doubt=row.level == "breaking", fingerprint=row.fingerprint)
+        yield item
 
 
 def _pairs(
@@ -182,12 +231,18 @@ def _mention_item(check: str, place: str, name: str, now: str) -> GateItem:
     return _item(check, (place,), "names a tool that is gone", (detail,))
 
 
-def _breaking(report: GateReport) -> Iterator[GateItem]:
+def _changes(report: GateReport, level: Level) -> Iterator[GateItem]:
     for row in report.changes.diff.rows:
-        change = row.change
-        if change.breaking:
-            details = (_of_field(change),) if change.field else ()
-            yield _item("breaking", (row.tool_id,), change.breaking, details)
+        if row.level == level and row.kind != "unread":
+            yield _row_item(row)
+
+
+def _row_item(row: DiffRow) -> GateItem:
+    rule = CHANGE_KINDS[row.change.rule]
+    check = "breaking" if row.policy.level(rule.name) == "breaking" else "careful"
+    details = (_of_field(row.change),) if row.change.field else ()
+    item = _item(check, (row.tool_id,), rule.effect, details)
+    return replace(item, fingerprint=row.fingerprint, place=row.change.field)
 
 
 def _stale_item(stale: checks.StaleDecision) -> GateItem:
@@ -225,9 +280,9 @@ def _shared(one: str, other: str) -> int:
 def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
     for item in report.findings:
         if item.severity == severity:
-            yield _item(
-                severity, (item.subject,), item.code, filter(None, (item.message, item.excerpt))
-            )
+            details = filter(None, (item.message, item.excerpt))
+            case = _item(severity, (item.subject,), item.code, details)
+            yield replace(case, place=item.field)
 
 
 def _confusion(one: checks.CaseConfusion) -> GateItem:
@@ -278,7 +333,7 @@ CHECKS = (
         "problem",
         "Records that cannot be read",
         "A record of the catalog cannot be read as a tool, so it was not checked.",
-        lambda report, _: map(_problem, report.catalog.problems),
+        lambda report, _: _unread(report),
         "record that cannot be read",
         "records that cannot be read",
     ),
@@ -337,8 +392,16 @@ CHECKS = (
         "breaking",
         "Breaking changes",
         "A change breaks callers of the accepted tool.",
-        lambda report, _: _breaking(report),
+        lambda report, _: _changes(report, "breaking"),
         "breaking change",
+    ),
+    Check(
+        "careful",
+        "Changes to look at",
+        "A change breaks no call, but one may do something else now.",
+        lambda report, _: _changes(report, "careful"),
+        "change to look at",
+        "changes to look at",
     ),
     Check(
         "stale",

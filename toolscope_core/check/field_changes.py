@@ -10,18 +10,23 @@ from typing import Any, Literal
 
 from toolscope_core.catalog.formats.format_table import unread
 from toolscope_core.check.accepted_values import takes_all
-from toolscope_core.check.schema_options import KEYWORDS
+from toolscope_core.check.change_kinds import CHANGE_KINDS
+from toolscope_core.check.schema_options import KEYWORDS, NUMBERS, SIZES
 from toolscope_core.judging.arguments import subschema
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
-_Place = Literal["schema", "map", "names", "value"]
+_Place = Literal["schema", "map", "names", "value", "default"]
 
 _ABSENT: Any = object()
-_CLOSED = "calls with undeclared arguments now fail"
+_LIMITS = frozenset(
+    (*NUMBERS, *(f"{side}{size}" for side in ("min", "max") for size in SIZES), "pattern")
+)
+_WORDS = frozenset(("title", "description", "examples", "$comment"))
 _INSIDE: dict[str, _Place] = {
     **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), "map"),
     **dict.fromkeys(("items", "additionalProperties", "not"), "schema"),
     "required": "names",
+    "default": "default",
 }
 _UNUSED_BY_THEMSELVES = frozenset(("properties", "$defs", "definitions"))
 
@@ -31,17 +36,21 @@ class FieldChange:
     """One field of a tool that differs.
 
     ``field`` is its path, as in findings (``schema/properties/limit/maximum``); ``old`` and
-    ``new`` are JSON values, ``None`` on the side where ``kind`` says that there is none.
-    ``breaking`` says why a caller breaks; empty where none does. ``warning`` says what is to be
-    looked at where only calls break that send what the old version does not declare.
+    ``new`` are JSON values, ``None`` on the side where ``kind`` says that there is none. ``rule``
+    names what it does to callers, in ``CHANGE_KINDS``.
     """
 
     field: str
     kind: Literal["added", "removed", "changed"]
     old: Any
     new: Any
-    breaking: str = ""
-    warning: str = ""
+    rule: str
+
+    @property
+    def breaking(self) -> str:
+        """Why a caller breaks, by the level that the table gives; empty where none does."""
+        rule = CHANGE_KINDS[self.rule]
+        return rule.effect if rule.level == "breaking" else ""
 
 
 def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
@@ -73,14 +82,20 @@ class _Leaf:
             return self.old is not _ABSENT or self.path[-2] not in _UNUSED_BY_THEMSELVES
         return self.place == "names" or self.path[-1] in KEYWORDS
 
-    def change(self, breaking: str) -> FieldChange:
+    @property
+    def is_default(self) -> bool:
+        return self.place == "default" or (self.place == "schema" and self.path[-1] == "default")
+
+    @property
+    def is_words(self) -> bool:
+        return self.place == "schema" and self.path[-1] in _WORDS
+
+    def change(self, rule: str) -> FieldChange:
         kind: Literal["added", "removed", "changed"] = "changed"
         if self.old is _ABSENT or self.new is _ABSENT:
             kind = "added" if self.old is _ABSENT else "removed"
         old, new = (None if side is _ABSENT else side for side in (self.old, self.new))
-        closes = self.path[-1] == "additionalProperties" and self.new is False and not breaking
-        warning = _CLOSED if closes and self.path[0] == "schema" else ""
-        return FieldChange("/".join(self.path), kind, old, new, breaking, warning)
+        return FieldChange("/".join(self.path), kind, old, new, rule)
 
 
 def _changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
@@ -88,25 +103,26 @@ def _changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
         yield from _known_changes(old, new)
     if old.raw is not new.raw and canonical_json(old.raw) != canonical_json(new.raw):
         for leaf in _leaves(unread(old.raw), unread(new.raw), (), "value"):
-            yield leaf.change(_task_hazard(leaf))
+            yield leaf.change(_task_rule(leaf))
 
 
 def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
     if (old.server, old.name) == (new.server, new.name) and old.id != new.id:
-        yield FieldChange("id", "changed", old.id, new.id)
+        yield FieldChange("id", "changed", old.id, new.id, "id-changed")
     if old.server != new.server:
-        yield FieldChange("server", "changed", old.server, new.server, "calls to the old one fail")
+        yield FieldChange("server", "changed", old.server, new.server, "server-changed")
     if old.name != new.name:
-        yield FieldChange("name", "changed", old.name, new.name, "calls by the old name fail")
+        yield FieldChange("name", "changed", old.name, new.name, "tool-renamed")
     if old.description != new.description:
-        yield FieldChange("description", "changed", old.description, new.description)
+        texts = (old.description, new.description)
+        yield FieldChange("description", "changed", *texts, "description-changed")
     yield from _arguments(_object(old.schema), _object(new.schema))
     yield from _result(
         subschema.inline_references(old.returns or {}),
         subschema.inline_references(new.returns or {}),
     )
     for leaf in _leaves(old.annotations, new.annotations, ("annotations",), "value"):
-        yield leaf.change(_hazard(leaf))
+        yield leaf.change(_hint_rule(leaf, old.annotations))
 
 
 def _object(schema: JsonObject | None) -> JsonObject:
@@ -117,51 +133,111 @@ def _object(schema: JsonObject | None) -> JsonObject:
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the old version let a caller send, and the new one is not seen to take."""
     leaves = list(_leaves(old, new, ("schema",), "schema"))
-    culprits = [] if takes_all(new, old, is_closed=True) else [x for x in leaves if x.constrains]
+    takes = takes_all(new, old, is_closed=True)
+    culprits = [] if takes else [leaf for leaf in leaves if leaf.constrains]
     culprits = [
         leaf
         for leaf in culprits
         if not takes_all(_with(old, leaf.path[1:], leaf.new), old, is_closed=True, others=new)
     ] or culprits
     for leaf in leaves:
-        reason = ""
         if leaf.is_property and leaf.new is _ABSENT:
-            reason = "calls that send it fail or lose it"
+            yield leaf.change("argument-removed")
         elif leaf in culprits:
-            needed = leaf.place == "names"
-            reason = "callers must send it now" if needed else "some calls are no longer valid"
-        yield leaf.change(reason)
+            yield leaf.change("not-compared" if takes is None else _narrowing(leaf))
+        else:
+            yield leaf.change(_harmless_argument(leaf))
+
+
+def _narrowing(leaf: _Leaf) -> str:
+    if leaf.place == "names":
+        return "argument-required"
+    keyword = leaf.path[-1] if leaf.place == "schema" else ""
+    if keyword in _LIMITS:
+        return "argument-limit-tightened"
+    return {
+        "type": "argument-type-narrowed",
+        "enum": "argument-value-removed",
+        "const": "argument-value-removed",
+    }.get(keyword, "argument-narrowed")
+
+
+def _harmless_argument(leaf: _Leaf) -> str:
+    """The rule of a change after which every call that was right still is."""
+    if leaf.is_default:
+        is_new = leaf.place == "schema" and leaf.old is _ABSENT
+        is_gone = leaf.place == "schema" and leaf.new is _ABSENT
+        return f"default-{'added' if is_new else 'removed' if is_gone else 'changed'}"
+    if leaf.is_property and leaf.old is _ABSENT:
+        return "argument-added"
+    if leaf.path[-1] == "additionalProperties" and leaf.new is False:
+        return "argument-closed"
+    return "argument-words" if leaf.is_words else "argument-widened"
 
 
 def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
     """Breaking: what the new version may return and a reader of the old one does not expect."""
     leaves = list(_leaves(old, new, ("returns",), "schema"))
-    culprits = [] if takes_all(old, new) else [leaf for leaf in leaves if leaf.constrains]
+    takes = takes_all(old, new)
+    culprits = [] if takes else [leaf for leaf in leaves if leaf.constrains]
     culprits = [
         leaf for leaf in culprits if not takes_all(old, _with(old, leaf.path[1:], leaf.new))
     ] or culprits
     for leaf in leaves:
-        lost = leaf.is_property and leaf.new is _ABSENT
-        yield leaf.change("the result has changed" if lost or leaf in culprits else "")
+        if leaf.is_property and leaf.new is _ABSENT:
+            is_promised = leaf.path[-1] in _required_at(old, leaf.path[1:-2])
+            yield leaf.change(f"result-{'' if is_promised else 'optional-'}field-removed")
+        elif leaf in culprits:
+            yield leaf.change("not-compared" if takes is None else _widening(leaf))
+        elif leaf.is_property and leaf.old is _ABSENT:
+            yield leaf.change("result-field-added")
+        else:
+            yield leaf.change("result-words" if leaf.is_words else "result-narrowed")
 
 
-def _task_hazard(leaf: _Leaf) -> str:
+def _required_at(schema: JsonObject, path: Sequence[str]) -> Sequence[Any]:
+    """The names that the subschema at the path requires."""
+    part: Any = schema
+    for key in path:
+        part = part.get(key) if isinstance(part, dict) else None
+    required = part.get("required") if isinstance(part, dict) else None
+    return required if isinstance(required, list) else ()
+
+
+def _widening(leaf: _Leaf) -> str:
+    if leaf.place == "names":
+        return "result-field-optional"
+    keyword = leaf.path[-1] if leaf.place == "schema" else ""
+    if keyword in _LIMITS:
+        return "result-limit-loosened"
+    return {
+        "type": "result-type-widened",
+        "enum": "result-value-added",
+        "const": "result-value-added",
+    }.get(keyword, "result-widened")
+
+
+def _task_rule(leaf: _Leaf) -> str:
     if leaf.path[0] != "execution":
-        return ""
+        return "record-changed"
     new, old = (
         side.get("taskSupport") if isinstance(side, dict) else side for side in (leaf.new, leaf.old)
     )
     if new == "required":
-        return "calls that are not tasks fail"
-    return "calls as tasks fail" if old == "required" else ""
+        return "task-required"
+    return "task-refused" if old == "required" else "record-changed"
 
 
-def _hazard(leaf: _Leaf) -> str:
-    if leaf.path[1:] == ("destructiveHint",) and leaf.new is True:
-        return "it may now delete or overwrite things"
-    if leaf.path[1:] == ("readOnlyHint",) and leaf.old is True:
-        return "it is no longer read-only"
-    return ""
+def _hint_rule(leaf: _Leaf, old: JsonObject) -> str:
+    """The rule of a changed annotation. MCP takes one that says nothing for destructive."""
+    hint = leaf.path[1:]
+    if hint == ("destructiveHint",) and leaf.new is True:
+        is_said = leaf.old is False or old.get("readOnlyHint") is True
+        return "destructive-set" if is_said else "destructive-declared"
+    if hint == ("readOnlyHint",) and leaf.old is True:
+        return "read-only-lost"
+    is_lost = hint == ("idempotentHint",) and leaf.old is True
+    return "idempotent-lost" if is_lost else "annotation-changed"
 
 
 def _leaves(old: Any, new: Any, path: tuple[str, ...], place: _Place) -> Iterator[_Leaf]:
@@ -171,6 +247,8 @@ def _leaves(old: Any, new: Any, path: tuple[str, ...], place: _Place) -> Iterato
         inner: _Place = "value"
         if place in ("schema", "map"):
             inner = "schema" if place == "map" else _INSIDE.get(key, "value")
+        elif place == "default":
+            inner = place
         if inner == "map":
             a, b = ({} if side is _ABSENT else side for side in (a, b))
         elif inner == "names":

@@ -87,7 +87,9 @@ def tokens_over(failures: Iterable[Failure]) -> Iterator[GateItem]:
 
 def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> Iterator[Failure]:
     tokens = report.tokens.total
+    items = tuple(items)
     counts = Counter(item.check for item in items if not item.has_limit)
+    doubts = sum(item.is_doubt for item in items)
     maxima = {"overlap": limits.new_overlaps, "confusion": limits.new_confusions}
     for check in CHECKS:
         count, highest = counts[check.name], maxima.get(check.name)
@@ -96,6 +98,11 @@ def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> 
             yield Failure(check.name, reason)
         elif highest is None and check.name in limits.fail_on and count:
             yield Failure(check.name, check.count_in_words(count))
+        elif check.name == "problem" and doubts and limits.are_set:
+            reason = (
+                f"{quantity(doubts, 'record')} could not be compared, so nothing is known of it"
+            )
+            yield Failure(check.name, reason)
     now = tokens.after.tokens
     if limits.tokens is not None and now > limits.tokens:
         yield Failure("tokens", f"{now:,} tokens, at most {limits.tokens:,} allowed")

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 from toolscope_core import __version__
 from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.hidden import for_terminal
-from toolscope_core.check.comparison_report import CHECKS, Check, GateItem, GateReport
+from toolscope_core.check.comparison_report import CHECKS, AcceptedCase, Check, GateItem, GateReport
 from toolscope_core.check.limits import Failure
 from toolscope_core.check.version_changes import change_counts, shortened
 from toolscope_core.model.numbers import quantity
@@ -204,11 +204,14 @@ _CUT = f"{_END_OF_FOLD}\nThe report is cut here; the other reports of this run a
 
 
 def pull_request_summary(
-    report: GateReport, failures: Sequence[Failure], items: Sequence[GateItem]
+    report: GateReport,
+    failures: Sequence[Failure],
+    items: Sequence[GateItem],
+    accepted: Sequence[AcceptedCase] = (),
 ) -> str:
     """The Markdown, at most ``MOST_CHARACTERS`` long; the same for equal reports."""
     text = ""
-    for block in _blocks(report, failures, items):
+    for block in (*_blocks(report, failures, items), *_accepted(accepted)):
         if len(text) + len(block) + len(_CUT) > MOST_CHARACTERS:
             return text + _CUT
         text += block
@@ -250,6 +253,18 @@ def _blocks(
         if len(cases) > _MOST_ITEMS:
             yield f"- and {len(cases) - _MOST_ITEMS:,} more\n"
     yield _END_OF_FOLD
+
+
+def _accepted(cases: Sequence[AcceptedCase]) -> Iterator[str]:
+    """Who accepted what; it is a part of the pull request, and a reviewer has to see it."""
+    if cases:
+        yield _FOLD.format(f"{len(cases):,} accepted in `.toolscope.yaml`") + "\n"
+        for one in cases[:_MOST_ITEMS]:
+            tools = ", ".join(map(code, one.item.tools)) if one.item else "nothing that is left"
+            yield f"- {tools}: {code(one.acceptance.in_words)}\n"
+        if len(cases) > _MOST_ITEMS:
+            yield f"- and {len(cases) - _MOST_ITEMS:,} more\n"
+        yield _END_OF_FOLD
 
 
 def _worst_first(items: Sequence[GateItem], failures: Sequence[Failure]) -> list[GateItem]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from toolscope_core.catalog.flaws import MAX_EXCERPT
 from toolscope_core.catalog.renamed_tools import renames
 from toolscope_core.catalog.scan.hidden import visible
+from toolscope_core.check.change_kinds import CHANGE_KINDS, Level
 from toolscope_core.check.field_changes import FieldChange, field_changes
+from toolscope_core.check.policy import Acceptance, Policy, fingerprint_of
 from toolscope_core.decisions.forms import id_list
-from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.catalog import Catalog, Problem
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, canonical_json
 
-What = Literal["removed", "renamed", "changed", "added"]
+What = Literal["unread", "removed", "renamed", "changed", "added"]
+_NO_POLICY = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,18 @@ class ToolChange:
 class CatalogDiff:
     """Tools that came, went and changed, each sorted by id (a changed one by its new id).
     ``replaced`` are the ids of those that went and that nobody calls any more: another tool takes
-    their calls by a merge that was accepted.
+    their calls by a merge that was accepted. ``unread`` are records that could not be compared,
+    since one side could not be read; ``bumps`` are versions that are not higher than before,
+    though the ``policy`` asks for that, each with what has it.
     """
 
     added: tuple[Tool, ...]
     removed: tuple[Tool, ...]
     changed: tuple[ToolChange, ...]
     replaced: frozenset[str] = frozenset()
+    unread: tuple[Problem, ...] = ()
+    bumps: tuple[tuple[str, FieldChange], ...] = ()
+    policy: Policy = _NO_POLICY
 
     @property
     def new_ids(self) -> dict[str, str]:
@@ -52,40 +61,68 @@ class CatalogDiff:
 
     @property
     def rows(self) -> tuple[DiffRow, ...]:
-        """Everything as one flat table: removed, renamed, changed, added."""
-        removed = (
-            DiffRow("removed", t.id, FieldChange("", "removed", t.name, None, self._why_gone(t)))
-            for t in self.removed
-        )
-        in_order = sorted(self.changed, key=lambda change: not change.is_renamed)
-        changed = (
-            DiffRow("renamed" if change.is_renamed else "changed", change.new.id, item)
-            for change in in_order
-            for item in change.fields
-        )
-        added = (DiffRow("added", t.id, FieldChange("", "added", None, t.name)) for t in self.added)
-        return (*removed, *changed, *added)
+        """Everything as one flat table: what was not compared, removed, renamed, changed, added."""
+        return tuple(DiffRow(*row, self.policy) for row in self._changes())
 
-    def _why_gone(self, tool: Tool) -> str:
-        return "" if tool.id in self.replaced else "the tool is gone"
+    def _changes(self) -> Iterator[tuple[What, str, FieldChange]]:
+        for problem in self.unread:
+            change = FieldChange("", "changed", None, problem.reason, "not-compared")
+            yield "unread", problem.position, change
+        for tool in self.removed:
+            rule = "tool-merged-away" if tool.id in self.replaced else "tool-removed"
+            yield "removed", tool.id, FieldChange("", "removed", tool.name, None, rule)
+        for one in sorted(self.changed, key=lambda one: not one.is_renamed):
+            for field in one.fields:
+                yield "renamed" if one.is_renamed else "changed", one.new.id, field
+        for name, version in self.bumps:
+            yield "changed", name, version
+        for tool in self.added:
+            yield "added", tool.id, FieldChange("", "added", None, tool.name, "tool-added")
 
     @property
     def breaking(self) -> int:
-        """The number of changes that break a caller."""
-        return sum(bool(row.change.breaking) for row in self.rows)
+        """The number of changes that break a caller, or may since they were not compared."""
+        return sum(bool(row.breaking) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One change of one tool; the field of a whole tool is empty."""
+    """One change of one tool; the field of a whole tool is empty. Its level is what the ``policy``
+    says.
+    """
 
     kind: What
     tool_id: str
     change: FieldChange
+    policy: Policy = _NO_POLICY
+
+    @property
+    def fingerprint(self) -> str:
+        """Names this change of this tool, from this value to that one."""
+        change = self.change
+        return fingerprint_of(self.tool_id, change.rule, change.field, change.old, change.new)
+
+    @property
+    def accepted(self) -> Acceptance | None:
+        return self.policy.accepted.get(self.fingerprint) if self.policy.accepted else None
+
+    @property
+    def level(self) -> Level:
+        return "info" if self.accepted else self.policy.level(self.change.rule)
+
+    @property
+    def breaking(self) -> str:
+        """Why a caller breaks; empty where none does."""
+        return CHANGE_KINDS[self.change.rule].effect if self.level == "breaking" else ""
+
+    @property
+    def warning(self) -> str:
+        """What to look at where nothing breaks; empty where there is nothing."""
+        return CHANGE_KINDS[self.change.rule].effect if self.level == "careful" else ""
 
 
-def diff(old: Catalog, new: Catalog) -> CatalogDiff:
-    """The changes from ``old`` to ``new``; the order of records plays no part.
+def diff(old: Catalog, new: Catalog, policy: Policy = _NO_POLICY) -> CatalogDiff:
+    """The changes from ``old`` to ``new``, judged by the policy; the order of records is nothing.
 
     Compared are id, server, name, description, arguments, result and annotations; local
     references in schemas are followed. So are the fields that only the raw record holds.
@@ -99,9 +136,28 @@ def diff(old: Catalog, new: Catalog) -> CatalogDiff:
     matched_ids = {id(tool) for pair in pairs for tool in pair}
     changes = (ToolChange(a, b, field_changes(a, b)) for a, b in pairs)
     return CatalogDiff(
+        unread=unread_records(old, new),
+        policy=policy,
         added=_sorted([tool for tool in new.tools if id(tool) not in matched_ids]),
         removed=_sorted([tool for tool in old.tools if id(tool) not in matched_ids]),
         changed=tuple(sorted((c for c in changes if c.fields), key=lambda c: c.new.id)),
+    )
+
+
+def unread_records(old: Catalog, new: Catalog) -> tuple[Problem, ...]:
+    """The records of either side that could not be read, without those that both sides have."""
+    sides = [
+        {(one.reason, one.raw) for one in side.problems if len(one.raw) < MAX_EXCERPT}
+        for side in (old, new)
+    ]
+    same = sides[0] & sides[1]
+    return tuple(
+        dict.fromkeys(
+            one
+            for side in (old, new)
+            for one in side.problems
+            if (one.reason, one.raw) not in same or len(one.raw) >= MAX_EXCERPT
+        )
     )
 
 
@@ -115,9 +171,10 @@ _ABSENT = "–"
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One change in a table; ``change`` is removed, renamed, changed or added, ``old`` and
+    """One change in a table; ``change`` is unread, removed, renamed, changed or added, ``old`` and
     ``new`` are values in one line, ``breaking`` says why callers break or is empty, ``warning``
-    what else to look at.
+    what else to look at; ``rule`` is the kind of change, ``fingerprint`` names this one, and
+    ``accepted`` says who accepted it.
     """
 
     change: str
@@ -127,6 +184,9 @@ class ChangeRow:
     new: str
     breaking: str
     warning: str = ""
+    rule: str = ""
+    fingerprint: str = ""
+    accepted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +240,22 @@ class Changes:
 
 def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
     """Every change in a line, breaking ones first, else in the order of the diff."""
-    rows = [change_row(row.kind, row.tool_id, row.change) for row in changes.rows]
+    rows = map(change_row, changes.rows)
     return tuple(sorted(rows, key=lambda row: not row.breaking))
 
 
-def change_row(what: str, tool_id: str, change: FieldChange) -> ChangeRow:
+def change_row(row: DiffRow) -> ChangeRow:
     """One change of a tool as the row of a table."""
     return ChangeRow(
-        what,
-        one_line(tool_id),
-        one_line(change.field),
-        *both_sides(change),
-        change.breaking,
-        change.warning,
+        row.kind,
+        one_line(row.tool_id),
+        one_line(row.change.field),
+        *both_sides(row.change),
+        row.breaking,
+        row.warning,
+        row.change.rule,
+        row.fingerprint,
+        row.accepted.in_words if row.accepted else "",
     )
 
 
@@ -212,12 +275,15 @@ def change_counts(changes: CatalogDiff) -> str:
     )
     order = ("removed", "renamed", "changed", "added")
     parts = [f"{count[what]} {what}" for what in order if count[what]]
+    if changes.unread:
+        parts.append(f"{quantity(len(changes.unread), 'record')} not compared")
     if not parts:
         return "nothing that a caller sees has changed"
-    broken_ids = {row.tool_id for row in changes.rows if row.change.breaking}
-    breaking = f"{quantity(changes.breaking, 'breaking change')} in "
-    breaking += quantity(len(broken_ids), "tool")
-    return f"{', '.join(parts)}; {breaking if broken_ids else 'none breaking'}"
+    broken_ids = [row.tool_id for row in changes.rows if row.breaking and row.kind != "unread"]
+    breaking = f"{quantity(len(broken_ids), 'breaking change')} in "
+    breaking += quantity(len(set(broken_ids)), "tool")
+    none = "none of the others breaking" if changes.unread else "none breaking"
+    return f"{', '.join(parts)}; {breaking if broken_ids else none}"
 
 
 def one_line(value: Any) -> str:

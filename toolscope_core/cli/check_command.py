@@ -13,12 +13,15 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.sources import input_files
 from toolscope_core.check.baseline import Baseline, read_baseline
+from toolscope_core.check.change_kinds import CHANGE_KINDS
 from toolscope_core.check.checks import PairJudge, checked_profile
 from toolscope_core.check.comparison_report import (
     CHECKS,
+    AcceptedCase,
     AppPlace,
     GateItem,
     GateReport,
+    accepted_cases,
     compare,
     gate_items,
     with_cases,
@@ -32,6 +35,7 @@ from toolscope_core.check.limits import (
     profile_limits,
     tokens_over,
 )
+from toolscope_core.check.policy import read_policy
 from toolscope_core.check.report_files import (
     junit_report,
     pull_request_summary,
@@ -40,7 +44,7 @@ from toolscope_core.check.report_files import (
 )
 from toolscope_core.check.version_changes import change_counts
 from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
-from toolscope_core.cli.options import CatalogPaths, EmbedderName
+from toolscope_core.cli.options import CatalogPaths, EmbedderName, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import read_queries
@@ -58,6 +62,15 @@ from toolscope_core.retrieval.client_search import SearchSetup
 
 _MOST_SHOWN = 10
 _MOST_DETAILS = 3
+
+
+def _list_rules(is_asked: bool) -> None:
+    """Prints the table of change kinds and ends."""
+    if is_asked:
+        for rule in CHANGE_KINDS.values():
+            say(f"{rule.name:30} {rule.level:9} {rule.effect}. {rule.reason}")
+            say(f"{'':40} for example: {rule.example.replace('`', '')}")
+        raise typer.Exit
 
 
 FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.singular])  # type: ignore[misc]
@@ -151,6 +164,16 @@ def check(
             "the encoder's."
         ),
     ] = None,
+    config: PolicyFile = None,
+    _rules: Annotated[
+        bool,
+        typer.Option(
+            "--list-rules",
+            help="List the kinds of changes with level, reason and example, and end.",
+            is_eager=True,
+            callback=_list_rules,
+        ),
+    ] = False,
     embedder: EmbedderName = None,
     app_url: Annotated[
         str, typer.Option(help="Address of the app that links to pairs should open.")
@@ -174,6 +197,7 @@ def check(
         frozenset(one.value for one in fail_on or ()),
         profile_limits(profile_limit or (), profile, cases is not None),
     )
+    policy = read_policy(config)
     files = input_files(catalogs)
     place = AppPlace(app_url, app_catalog or (files[0].stem if files else ""))
     catalog, before = read_files(catalogs), read_baseline(baseline)
@@ -181,16 +205,18 @@ def check(
     if threshold is None and before.model == encoder.name:
         threshold = before.threshold
     judge = PairJudge(encoder, cache, AnalysisConfig(threshold), progress())
-    report = with_text_mentions(compare(catalog, before, judge), before, texts or ())
+    report = with_text_mentions(compare(catalog, before, judge, policy), before, texts or ())
     report = _with_requests(report, before, judge, profile, cases)
-    items = gate_items(report, place)
+    items, accepted = gate_items(report, place), accepted_cases(report, place)
     failed = failures(report, items, limits)
     least = least_findability(min_findability or ())
     if least and (reason := findability_below(catalog, least, queries, embedder)):
         failed = (*failed, Failure("findability", reason))
     items = (*items, *tokens_over(failed))
     if summary:
-        write_whole(summary, pull_request_summary(report, failed, items).encode(), "--summary")
+        write_whole(
+            summary, pull_request_summary(report, failed, items, accepted).encode(), "--summary"
+        )
     if junit:
         write_whole(junit, junit_report(failed, items), "--junit")
     if sarif or annotations:
@@ -202,6 +228,7 @@ def check(
         text = workflow_annotations(failed, items, lines, paths[0])
         write_whole(annotations, text.encode(), "--annotations")
     _tell(report, items)
+    _tell_accepted(accepted)
     if not limits.are_set and not least:
         say("no option that fails the check was given; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
@@ -267,8 +294,14 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
         say(f"{replayed} replayed: {report.replayed.failures:,} not as asked, {new}")
 
 
+def _tell_accepted(cases: Sequence[AcceptedCase]) -> None:
+    for one in cases:
+        meets = "" if one.item else "; it meets nothing now, delete it"
+        say(f"accepted {one.acceptance.in_words}{meets}")
+
+
 def _tell_item(item: GateItem) -> None:
-    say(f"{item.check:8} {', '.join(item.tools)}: {item.summary}")
+    say(f"{item.check:8} {', '.join(item.tools)}: {item.summary} [{item.fingerprint}]")
     for detail in item.details[:_MOST_DETAILS]:
         say(f"         {detail}")
     if item.address:

@@ -9,12 +9,14 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens, unused_tokens
-from toolscope_core.check.version_changes import CatalogDiff, change_counts, table
+from toolscope_core.check.policy import read_policy
+from toolscope_core.check.version_bumps import file_versions, with_missing_bumps
+from toolscope_core.check.version_changes import CatalogDiff, DiffRow, change_counts, table
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli import findability_options
 from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
 from toolscope_core.cli.machine_command import ASKS, MachineOptions, show_machine
-from toolscope_core.cli.options import HERE, EngineChoice
+from toolscope_core.cli.options import HERE, EngineChoice, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_json
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.merging.server_choice import Advice
@@ -108,13 +110,18 @@ def diff(
     old: Annotated[Path, typer.Argument(help="The old catalog: a file or folder.")],
     new: Annotated[Path, typer.Argument(help="The new catalog: a file or folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    config: PolicyFile = None,
 ) -> None:
-    """Show what changed between two versions of a catalog; exit 1 if a change breaks callers.
+    """Show what changed between two versions of a catalog; exit 1 if a change breaks callers, or a
+    record could not be compared.
 
     Example: toolscope diff old.json new.json
     """
+    policy = read_policy(config)
     before, after = (read_files([path]) for path in (old, new))
-    changes = changes_between(before, after)
+    changes = changes_between(before, after, policy)
+    versions = map(file_versions, (before, after))
+    changes = with_missing_bumps(changes, before, after, *versions)
     if as_json:
         say_json(_changes(changes))
     else:
@@ -123,8 +130,9 @@ def diff(
             parts = (
                 f"{row.change:8} {row.tool}",
                 detail,
-                row.breaking and f"BREAKING: {row.breaking}",
-                row.warning and f"careful: {row.warning}",
+                row.breaking and f"BREAKING: {row.breaking} [{row.rule} {row.fingerprint}]",
+                row.warning and f"careful: {row.warning} [{row.rule} {row.fingerprint}]",
+                row.accepted and f"accepted {row.accepted}",
             )
             say("; ".join(part for part in parts if part))
         say(change_counts(changes))
@@ -214,6 +222,7 @@ def _changes(changes: CatalogDiff) -> JsonObject:
     """A diff as JSON values; ``old`` and ``new`` are left out on a side that has none."""
     return {
         "breaking": changes.breaking,
+        "unread": [{"position": one.position, "reason": one.reason} for one in changes.unread],
         "removed": [tool.id for tool in changes.removed],
         "renamed": [
             {"from": change.old.id, "to": change.new.id}
@@ -221,17 +230,22 @@ def _changes(changes: CatalogDiff) -> JsonObject:
             if change.is_renamed
         ],
         "added": [tool.id for tool in changes.added],
-        "changed": [
-            {
-                "tool": change.new.id,
-                "field": item.field,
-                "kind": item.kind,
-                **({} if item.kind == "added" else {"old": item.old}),
-                **({} if item.kind == "removed" else {"new": item.new}),
-                "breaking": item.breaking,
-                **({"warning": item.warning} if item.warning else {}),
-            }
-            for change in changes.changed
-            for item in change.fields
-        ],
+        "changed": [_change(row) for row in changes.rows if row.kind in ("renamed", "changed")],
+    }
+
+
+def _change(row: DiffRow) -> JsonObject:
+    change = row.change
+    return {
+        "tool": row.tool_id,
+        "field": change.field,
+        "kind": change.kind,
+        **({} if change.kind == "added" else {"old": change.old}),
+        **({} if change.kind == "removed" else {"new": change.new}),
+        "rule": change.rule,
+        "level": row.level,
+        "fingerprint": row.fingerprint,
+        "breaking": row.breaking,
+        **({"warning": row.warning} if row.warning else {}),
+        **({"accepted": row.accepted.in_words} if row.accepted else {}),
     }

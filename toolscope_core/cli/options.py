@@ -34,6 +34,14 @@ Accepted = Annotated[
     AcceptPolicy,
     typer.Option(help="Which clusters are accepted when no decision about them is recorded."),
 ]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="File with the levels of change kinds, accepted findings and whether versions have to "
+        "be raised; default: .toolscope.yaml in this folder, if there is one.",
+    ),
+]
 WithGatewayTools = Annotated[
     bool, typer.Option("--gateway", help="Also merge clusters that need a gateway.")
 ]

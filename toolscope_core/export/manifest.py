@@ -73,6 +73,7 @@ def manifest(
         "versions": {"model": analysis.model, "judge": analysis.judge.name},
         "catalog": plan.catalog.version,
         **_implied(plan.catalog),
+        **_file_versions(plan.catalog),
         **_unreadable(plan),
         **_documents(analysis),
         "toolsets": [
@@ -130,6 +131,12 @@ def _implied(catalog: Catalog) -> JsonObject:
     by_server = sorted(grouped(implied, lambda tool: tool.implied_server).items())
     rows = {name: [tool.id for tool in tools] for name, tools in by_server}
     return {"implied_servers": rows} if rows else {}
+
+
+def _file_versions(catalog: Catalog) -> JsonObject:
+    """The versions that the files of the catalog named, where any did."""
+    versions = {file.label: file.version for file in catalog.files if file.version}
+    return {"file_versions": dict(sorted(versions.items()))} if versions else {}
 
 
 def _unreadable(plan: MergePlan) -> JsonObject:

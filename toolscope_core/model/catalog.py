@@ -110,6 +110,7 @@ class InputFile:
     """One file of an import: its format, and how many of its records are tools and problems.
 
     ``server`` is the one made up from its name for tools of which it names none; else empty.
+    ``version`` is the one that it names of itself.
     """
 
     label: str
@@ -117,6 +118,7 @@ class InputFile:
     tools: int
     problems: int
     server: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True)

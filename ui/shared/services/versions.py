@@ -187,7 +187,10 @@ def tool_since(before: Tool | None, current: Tool) -> ToolSince:
     if before is None:
         return ToolSince(current.id, None)
     changes = field_changes(before, current)
-    rows = (version_changes.change_row("changed", current.id, change) for change in changes)
+    rows = (
+        version_changes.change_row(version_changes.DiffRow("changed", current.id, change))
+        for change in changes
+    )
     return ToolSince(current.id, tuple(rows), tuple(reworded(current.id, changes)))
 
 
