@@ -1,6 +1,6 @@
 """Writes the help of commands into docs/commands.md, the checks for CI into docs/cli.md, the kinds
-of changes into docs/changes.md, the table of actions into its page of docs/decisions and the rules of targets into docs/targets.md;
-``--check`` fails if one differs from the program.
+of changes into docs/changes.md, the table of actions into its page of docs/decisions and the rules
+of targets into docs/targets.md; ``--check`` fails if one differs from the program.
 """
 
 import re

@@ -207,6 +207,50 @@ def test_a_team_sets_levels_and_accepts_one_finding_until_a_day(closed):
     run("diff", old, new, "--config", "other.yaml")
 
 
+def commands(path):
+    """Level, line and message of each annotation."""
+    found = re.findall(r"::(\w+) file=tools.json,line=(\d+),[^:]*::(.*)", path.read_text())
+    return [(level, int(line), message) for level, line, message in found]
+
+
+def test_annotations_stand_at_the_line_of_what_changed(closed):
+    check("--annotations", "a.txt", "--fail-on", "breaking", code=1)
+    text = (closed / "tools.json").read_text().splitlines()
+    lines = {
+        message.split(": ")[0]: text[at - 1].strip()
+        for level, at, message in commands(closed / "a.txt")
+        if level != "notice" and ", " not in message.split(": ")[0]
+    }
+    assert lines == {SUM.id: '"properties": {},', MAIL.id: f'"{CLOSED}": false'}
+    write_catalog(closed / "tools.json", *(one for one in BEFORE.tools if one.id != SUM.id))
+    check("--annotations", "a.txt", "--fail-on", "breaking", code=1)
+    text = (closed / "tools.json").read_text().splitlines()
+    ((_, at, _),) = [one for one in commands(closed / "a.txt") if one[0] == "error"]
+    assert '"name"' in text[at - 1], "a tool that is gone stands at its neighbour"
+
+
+def test_what_can_be_mended_without_thinking_is_suggested(here):
+    old = replace(SUM, id="beta/old_sum", name="old_sum")
+    before = catalog(*(one for one in BEFORE.tools if one.id != SUM.id), old)
+    write_bundle(here / "bundle", here, ACCEPTED, before=before)
+    citing = tool("gamma", "help", "Then `old_sum` it.\u200b Done with old_sum2.")
+    write_catalog(here / "tools.json", *BEFORE.tools, citing)
+    (here / "skills").mkdir()
+    (here / "skills" / "SKILL.md").write_text("Do.\nThen ```old_sum```.\n")
+    check("--texts", "skills", "--suggestions", "s.jsonl")
+    rows = [json.loads(line) for line in (here / "s.jsonl").read_text().splitlines()]
+    assert [row["path"] for row in rows] == ["tools.json", "skills/SKILL.md"]
+    in_catalog, in_text = (row["body"] for row in rows)
+    (new,) = re.findall(r"^```suggestion\n(.*)\n```$", in_catalog, re.MULTILINE)
+    assert new.strip() == '"description": "Then `add_numbers` it. Done with old_sum2.",'
+    assert in_text.endswith("\n````suggestion\nThen ```add_numbers```.\n````")
+    line = (here / "tools.json").read_text().splitlines()[rows[0]["line"] - 1]
+    assert "old_sum2" in line and rows[1]["line"] == 2
+    for row, line in zip(rows, (here / "s.jsonl").read_text().splitlines(), strict=True):
+        mark = row["body"].split("\n")[0]
+        assert re.fullmatch("<!-- toolscope [0-9a-f]{12} -->", mark) and line[10:41] == mark
+
+
 def test_the_kinds_of_changes_are_listed_without_a_catalog():
     done = run("check", "--list-rules")
     assert all(name in done.stdout for name in CHANGE_KINDS)

@@ -1,5 +1,6 @@
 """What `.toolscope.yaml` may say, and what it does to a comparison."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from tests.support.catalogs import accepting
 from toolscope_core.check.baseline import Baseline, catalog_changes
 from toolscope_core.check.change_kinds import CHANGE_KINDS, LEVELS
-from toolscope_core.check.policy import Policy, read_policy
+from toolscope_core.check.policy import Acceptance, Policy, read_policy
 from toolscope_core.check.version_changes import change_counts, diff
 from toolscope_core.model.catalog import Catalog, InputFile, Problem
 from toolscope_core.model.errors import ConfigError
@@ -113,6 +114,17 @@ def test_a_higher_version_is_asked_for_where_there_is_one(before, now, asked, mi
     rows = [row for row in changes.rows if row.change.rule == "missing-version-bump"]
     assert [row.tool_id for row in rows] == missing
     assert all(row.breaking for row in rows)
+
+
+def test_an_accepted_change_breaks_nobody_and_a_later_one_does():
+    loss = replace(OLD, schema=LOSS)
+    (row,) = diff(Catalog((OLD,)), Catalog((loss,))).rows
+    accepted = Acceptance(row.fingerprint, "Unused.", "mira", TODAY)
+    policy = Policy(accepted={row.fingerprint: accepted})
+    (again,) = diff(Catalog((OLD,)), Catalog((loss,)), policy).rows
+    assert row.breaking and not again.breaking and again.accepted == accepted
+    other = replace(OLD, schema=accepting(b={"type": "string"}))
+    assert diff(Catalog((OLD,)), Catalog((other,)), policy).breaking == 1
 
 
 def test_a_record_that_cannot_be_read_is_not_clean_unless_it_is_the_same_on_both_sides():

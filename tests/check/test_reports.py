@@ -25,11 +25,12 @@ from tests.check.compared_bundle import (
 )
 from tests.support.decisions import logged
 from tests.support.fakes import WordEmbedder
-from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.source_lines import RecordLine
 from toolscope_core.check.baseline import Baseline
 from toolscope_core.check.checks import PairJudge
 from toolscope_core.check.comparison_report import CHECKS, AppPlace, GateItem, compare, gate_items
+from toolscope_core.check.item_places import ItemPlaces
 from toolscope_core.check.limits import Limits, failures, tokens_over
 from toolscope_core.check.report_files import (
     MOST_ANNOTATIONS,
@@ -187,8 +188,8 @@ def test_junit_has_a_suite_a_check_and_failures_only_where_it_fails(told):
 def test_sarif_keeps_its_form_and_the_limits_of_code_scanning(told):
     _, failed, items = told
     one, other = items[0].tools
-    lines = {one: RecordLine(FILE, 7), other: RecordLine(FILE, 9)}
-    document = json.loads(sarif_report(failed, items, lines, FILE))
+    places = ItemPlaces(FILE, {one: RecordLine(FILE, 7), other: RecordLine(FILE, 9)})
+    document = json.loads(sarif_report(failed, items, places))
     assert document["version"] == "2.1.0"
     (run,) = document["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -209,14 +210,14 @@ def test_sarif_keeps_its_form_and_the_limits_of_code_scanning(told):
     prints = [r["partialFingerprints"]["primaryLocationLineHash"] for r in run["results"]]
     assert len(prints) == len(set(prints)) == len(items)
     many = [GateItem("warn", (f"t{n}",), "x") for n in range(MOST_RESULTS)]
-    cut = json.loads(sarif_report(failed, [*many, *items], {}, FILE))["runs"][0]["results"]
+    cut = json.loads(sarif_report(failed, [*many, *items], ItemPlaces(FILE)))["runs"][0]["results"]
     assert len(cut) == MOST_RESULTS and cut[0]["level"] == "error", "what fails is never cut"
 
 
 def test_a_file_outside_the_repository_is_placed_by_its_address(tmp_path):
     item = GateItem("warn", ("t",), "x")
     outside = tmp_path / "a b.json"
-    (result,) = json.loads(sarif_report((), [item], {}, outside))["runs"][0]["results"]
+    (result,) = json.loads(sarif_report((), [item], ItemPlaces(outside)))["runs"][0]["results"]
     artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": outside.as_uri()} and "%20" in artifact["uri"]
 
@@ -241,14 +242,16 @@ def test_annotations_are_commands_that_no_text_of_a_catalog_can_end(told):
     _, failed, items = told
     odd = "a%0A::error::b\n::error file=c,line=2::d"
     item, place = GateItem("stale", (odd,), "x", (odd,)), Path("odd,name:50%.json")
-    (line,) = workflow_annotations((), [item], {odd: RecordLine(place, 7)}, FILE).splitlines()
+    (line,) = workflow_annotations(
+        (), [item], ItemPlaces(FILE, {odd: RecordLine(place, 7)})
+    ).splitlines()
     level, where, message = read_command(line)
     title = next(one.title for one in CHECKS if one.name == "stale")
     assert (level, where) == ("warning", {"file": str(place), "line": "7", "title": title})
     shown = odd.replace("\n", "⟨U+000A⟩")
     assert message == f"{shown}: x. {shown}"
-    lines = workflow_annotations(failed, items, {}, FILE).splitlines()
+    lines = workflow_annotations(failed, items, ItemPlaces(FILE)).splitlines()
     levels = [read_command(one)[0] for one in lines]
     assert set(levels) == {"error", "warning", "notice"}
     many = [GateItem("stale", (f"t{n}",), "x") for n in range(MOST_ANNOTATIONS + 1)]
-    assert workflow_annotations((), many, {}, FILE).count("::warning ") == MOST_ANNOTATIONS
+    assert workflow_annotations((), many, ItemPlaces(FILE)).count("::warning ") == MOST_ANNOTATIONS

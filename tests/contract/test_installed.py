@@ -209,6 +209,7 @@ def git(folder, *args):
 
 GH = """#!/bin/bash
 printf '%s\\n' "$@" '' >> "$GH_CALLS"
+[[ "$*" == *--input* ]] && cat >> "$GH_CALLS"
 case "$*" in *--jq*) printf '%s' "$GH_COMMENT";; *) [ -z "$GH_REFUSES" ];; esac
 """
 """``gh`` in place of the real one: says which comment is there, and may refuse to write one."""
@@ -233,6 +234,7 @@ class Runner:
         }
         self.values |= {"github.event.pull_request.number": "5", "github.token": "a-token"}
         self.values |= {"github.base_ref": "main", "runner.temp": str(place)}
+        self.values |= {"github.event.pull_request.head.sha": "0f" * 20}
         self.environ = {
             **environ,
             "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
@@ -287,13 +289,14 @@ class Runner:
 
 
 COMMENT = "Say it in the pull request"
+SUGGEST = "Suggest what can be mended"
 
 
 def test_the_action_checks_and_says_so(repository, installed, environ, tmp_path):
     (tmp_path / "toolscope").symlink_to(installed.parent)
     runner = Runner(tmp_path, repository, environ, catalog="tools.json\n")
     ended = runner.run()
-    assert [done.returncode for done in ended.values()] == [0, 0, 0, 1], ended
+    assert [done.returncode for done in ended.values()] == [0, 0, 0, 0, 1], ended
     printed = ended["Check the catalog"].stdout
     assert "1 new overlap" in printed and "at most 0" in printed
     first, *_, last, annotation = printed.splitlines()
@@ -301,7 +304,7 @@ def test_the_action_checks_and_says_so(repository, installed, environ, tmp_path)
     assert annotation.startswith("::error file=tools.json,line=")
     report = Path(runner.values["steps.check.outputs.report"])
     suffixes = {path.suffix for path in report.iterdir()}
-    assert suffixes == {".md", ".xml", ".sarif", ".txt"}
+    assert suffixes == {".md", ".xml", ".sarif", ".txt", ".jsonl"}
     text = (tmp_path / "toolscope-comment.md").read_text()
     assert "1 new overlap" in text and "localhost:8501/overlap?catalog=" in text
     new, _ = runner.comment()
@@ -310,6 +313,20 @@ def test_the_action_checks_and_says_so(repository, installed, environ, tmp_path)
     assert "PATCH" in again and "repos/ada/desk/issues/comments/77" in again
     for environ in ({"GH_REFUSES": "yes"}, {"GH_TOKEN": ""}, {"PULL_REQUEST": ""}):
         assert "1 new overlap" in runner.comment(**environ)[1]
+    same, _ = runner.comment(GH_COMMENT=text)
+    assert "PATCH" not in same, "a comment that says the same is left alone"
+    mark = "<!-- toolscope f0123456789a -->"
+    row = {"body": f"{mark}\n$(touch x)", "path": "tools.json", "line": 7, "side": "RIGHT"}
+    (report / "suggestions.jsonl").write_text(f"{json.dumps(row)}\n")
+    for known, calls in (("", 1), (mark, 0)):
+        runner.gh_calls.unlink()
+        (done,) = runner.run(SUGGEST, GH_COMMENT=known).values()
+        written = runner.gh_calls.read_text()
+        assert (done.returncode, written.count("POST")) == (0, calls), done.stderr
+        assert calls == 0 or json.loads(written[written.index("{") :]) == {
+            "commit_id": "0f" * 20,
+            **row,
+        }
 
 
 def test_the_action_ends_as_the_check_does(repository, installed, environ, tmp_path):

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 from toolscope_core.catalog.gone_names import gone_names
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.source_lines import RecordLine
 from toolscope_core.check import checks
 from toolscope_core.check.baseline import Baseline, BaselineChanges, catalog_changes
 from toolscope_core.check.change_kinds import CHANGE_KINDS, Level
@@ -102,13 +103,22 @@ _SHARED = 40
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A text that becomes another one in its line; without one the hidden characters go."""
+
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class GateItem:
     """One case of a check: the ``tools`` it is about (ids), what it is in our own words, and
     ``details``, sentences with text of the catalog in them; of a pair its ``address`` on the page.
     Ids and details are untrusted: in one line, and nothing else is done to them. One that
     ``has_limit`` fails the check by a limit of its own, however many there are; one that
     ``is_doubt`` was not compared, and fails wherever anything can. ``fingerprint`` names this case
-    and no later one, and ``place`` is the field of the first tool that it is about.
+    and no later one. ``place`` is the field of the first tool that it is about, ``source`` the line
+    of another file; ``fix`` mends it where nobody has to think.
     """
 
     check: str
@@ -120,6 +130,8 @@ class GateItem:
     is_doubt: bool = False
     fingerprint: str = ""
     place: str = ""
+    source: RecordLine | None = None
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +237,13 @@ def _pairs(
         yield _item(check, ids, summary, verdict.evidence, app.address(pair))
 
 
-def _mention_item(check: str, place: str, name: str, now: str) -> GateItem:
+def _mention_item(
+    check: str, place: str, name: str, now: str, source: RecordLine | None = None
+) -> GateItem:
     """A tool, or a line of a text whose place stands for the id of one, that names a gone tool."""
     detail = f"{name} is called {now} now" if now else f"{name} is gone"
-    return _item(check, (place,), "names a tool that is gone", (detail,))
+    item = _item(check, (place,), "names a tool that is gone", (detail,))
+    return replace(item, source=source, fix=Fix(name, now) if now else None)
 
 
 def _changes(report: GateReport, level: Level) -> Iterator[GateItem]:
@@ -282,7 +297,8 @@ def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
         if item.severity == severity:
             details = filter(None, (item.message, item.excerpt))
             case = _item(severity, (item.subject,), item.code, details)
-            yield replace(case, place=item.field)
+            fix = Fix() if item.code == "stray-invisible" else None
+            yield replace(case, place=item.field, fix=fix)
 
 
 def _confusion(one: checks.CaseConfusion) -> GateItem:
@@ -374,7 +390,13 @@ CHECKS = (
         "Texts that name a tool that is gone",
         "A prompt, skill or rule names a tool that is gone.",
         lambda report, _: (
-            _mention_item("text", f"{one.file}:{one.line}", one.name, one.new_name)
+            _mention_item(
+                "text",
+                f"{one.file}:{one.line}",
+                one.name,
+                one.new_name,
+                RecordLine(Path(one.file), one.line),
+            )
             for one in report.texts.mentions
         ),
         "line of a text that names a tool that is gone",

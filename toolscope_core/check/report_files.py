@@ -15,9 +15,10 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from toolscope_core import __version__
-from toolscope_core.catalog.flaws import RecordLine
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.source_lines import RecordLine
 from toolscope_core.check.comparison_report import CHECKS, AcceptedCase, Check, GateItem, GateReport
+from toolscope_core.check.item_places import ItemPlaces
 from toolscope_core.check.limits import Failure
 from toolscope_core.check.version_changes import change_counts, shortened
 from toolscope_core.model.numbers import quantity
@@ -29,17 +30,12 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif_report(
-    failures: Sequence[Failure],
-    items: Sequence[GateItem],
-    lines: Mapping[str, RecordLine],
-    file: Path,
+    failures: Sequence[Failure], items: Sequence[GateItem], places: ItemPlaces
 ) -> bytes:
-    """The JSON. A case of a check that fails is an *error*. ``lines`` are by tool id as shown in
-    the items; a case of a tool that stands nowhere is placed on the first line of ``file``.
-    """
+    """The JSON. A case of a check that fails is an *error*."""
     failing = {one.check for one in failures}
     ranked = sorted(items, key=lambda item: item.check not in failing)
-    results = [_result(item, item.check in failing, lines, file) for item in ranked[:MOST_RESULTS]]
+    results = [_result(item, item.check in failing, places) for item in ranked[:MOST_RESULTS]]
     driver = {
         "name": "ToolScope",
         "semanticVersion": __version__,
@@ -61,10 +57,8 @@ def _rule(check: Check) -> Mapping[str, Any]:
     }
 
 
-def _result(
-    item: GateItem, is_error: bool, lines: Mapping[str, RecordLine], file: Path
-) -> Mapping[str, Any]:
-    places = [lines[tool] for tool in item.tools if tool in lines] or [RecordLine(file, 1)]
+def _result(item: GateItem, is_error: bool, item_places: ItemPlaces) -> Mapping[str, Any]:
+    places = item_places.of(item)
     told_apart = () if item.address else (item.summary, item.details[:1])
     fingerprint = digest(item.check, item.tools, told_apart)
     number, check = next(row for row in enumerate(CHECKS) if row[1].name == item.check)
@@ -115,13 +109,10 @@ _LEVELS = {"warning": "warning", "note": "notice"}
 
 
 def workflow_annotations(
-    failures: Sequence[Failure],
-    items: Sequence[GateItem],
-    lines: Mapping[str, RecordLine],
-    file: Path,
+    failures: Sequence[Failure], items: Sequence[GateItem], places: ItemPlaces
 ) -> str:
-    """A line for each case, which GitHub shows at the tool's line where a workflow prints it; the
-    first ``MOST_ANNOTATIONS`` of each level. Levels and places are those of ``sarif_report``.
+    """A line for each case, which GitHub shows at its line where a workflow prints it; the first
+    ``MOST_ANNOTATIONS`` of each level. Levels and places are those of ``sarif_report``.
     """
     failing, levels = {one.check for one in failures}, {one.name: one for one in CHECKS}
     written: Counter[str] = Counter()
@@ -131,7 +122,7 @@ def workflow_annotations(
         level = "error" if item.check in failing else _LEVELS[check.level]
         written[level] += 1
         if written[level] <= MOST_ANNOTATIONS:
-            place = next((lines[one] for one in item.tools if one in lines), RecordLine(file, 1))
+            place = places.of(item)[0]
             path, title = (_of_command(one) for one in (place.file.as_posix(), check.title))
             where = f"file={path},line={place.line},title={title}"
             text += f"::{level} {where}::{_of_command(_sentences(item), '%')}\n"

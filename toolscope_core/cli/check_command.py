@@ -1,16 +1,15 @@
 """The command that checks a catalog in CI."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.flaws import RecordLine, record_lines
 from toolscope_core.catalog.isolation import read_files
-from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.catalog.source_lines import SourceLines
 from toolscope_core.catalog.sources import input_files
 from toolscope_core.check.baseline import Baseline, read_baseline
 from toolscope_core.check.change_kinds import CHANGE_KINDS
@@ -27,6 +26,7 @@ from toolscope_core.check.comparison_report import (
     with_cases,
     with_text_mentions,
 )
+from toolscope_core.check.item_places import item_places, review_suggestions
 from toolscope_core.check.limits import (
     Failure,
     Limits,
@@ -52,7 +52,6 @@ from toolscope_core.files.folders import read_file
 from toolscope_core.files.json_lines import write_whole
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.merging.analysing import analyse
-from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -157,6 +156,13 @@ def check(
             help="Write the report as GitHub workflow commands, which appear beside the lines."
         ),
     ] = None,
+    suggestions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write lines that would mend a case, such as a new name, as JSON Lines for "
+            "comments of a review."
+        ),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -213,26 +219,55 @@ def check(
     if least and (reason := findability_below(catalog, least, queries, embedder)):
         failed = (*failed, Failure("findability", reason))
     items = (*items, *tokens_over(failed))
-    if summary:
-        write_whole(
-            summary, pull_request_summary(report, failed, items, accepted).encode(), "--summary"
-        )
-    if junit:
-        write_whole(junit, junit_report(failed, items), "--junit")
-    if sarif or annotations:
-        paths = tuple(map(_from_here, files))
-        lines = _lines_of_tools(catalog, items, paths)
-    if sarif:
-        write_whole(sarif, sarif_report(failed, items, lines, paths[0]), "--sarif")
-    if annotations:
-        text = workflow_annotations(failed, items, lines, paths[0])
-        write_whole(annotations, text.encode(), "--annotations")
+    outcome = _Outcome(report, failed, items, accepted)
+    _write(outcome, files, _Reports(summary, junit, sarif, annotations, suggestions))
     _tell(report, items)
     _tell_accepted(accepted)
     if not limits.are_set and not least:
         say("no option that fails the check was given; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
     fail_for(reason and f"the check fails: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reports:
+    """Where the reports go, each if it is asked for."""
+
+    summary: Path | None
+    junit: Path | None
+    sarif: Path | None
+    annotations: Path | None
+    suggestions: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    report: GateReport
+    failures: Sequence[Failure]
+    items: Sequence[GateItem]
+    accepted: Sequence[AcceptedCase]
+
+
+def _write(outcome: _Outcome, files: Sequence[Path], reports: _Reports) -> None:
+    failed, items = outcome.failures, outcome.items
+    if reports.summary:
+        text = pull_request_summary(outcome.report, failed, items, outcome.accepted)
+        write_whole(reports.summary, text.encode(), "--summary")
+    if reports.junit:
+        write_whole(reports.junit, junit_report(failed, items), "--junit")
+    if not (reports.sarif or reports.annotations or reports.suggestions):
+        return
+    paths = tuple(map(_from_here, files))
+    lines = SourceLines({path: read_file(path) for path in paths})
+    places = item_places(outcome.report.catalog, items, lines, paths[0])
+    if reports.sarif:
+        write_whole(reports.sarif, sarif_report(failed, items, places), "--sarif")
+    if reports.annotations:
+        text = workflow_annotations(failed, items, places)
+        write_whole(reports.annotations, text.encode(), "--annotations")
+    if reports.suggestions:
+        text = review_suggestions(items, places, SourceLines(_contents(paths, items)))
+        write_whole(reports.suggestions, text.encode(), "--suggestions")
 
 
 def _with_requests(
@@ -253,15 +288,10 @@ def _with_requests(
     return with_cases(report, baseline, requests, ToolsetRanker(setup)) if cases else report
 
 
-def _lines_of_tools(
-    catalog: Catalog, items: Sequence[GateItem], paths: Sequence[Path]
-) -> dict[str, RecordLine]:
-    """The line of each tool that a case names, by its id as it is shown."""
-    tool_names = {tool for item in items for tool in item.tools}
-    by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
-    tools = [tool for name, tool in by_name.items() if name in tool_names]
-    by_id = record_lines(tools, {path: read_file(path) for path in paths})
-    return {name: by_id[tool.id] for name, tool in by_name.items() if tool.id in by_id}
+def _contents(paths: Sequence[Path], items: Sequence[GateItem]) -> dict[Path, bytes]:
+    """The files of the catalog, and the texts in which something can be mended."""
+    texts = {item.source.file for item in items if item.source and item.fix}
+    return {path: read_file(path) for path in (*paths, *sorted(texts)) if path.is_file()}
 
 
 def _from_here(path: Path) -> Path:
