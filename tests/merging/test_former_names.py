@@ -112,6 +112,40 @@ def test_a_name_that_two_servers_had_is_nobodys_when_one_is_gone(tmp_path):
         assert routes_of(again) == ({f"{server}_same": server}, {})
 
 
+def numbered(name, description="Do it."):
+    return stub_toolset.record(name, description, x={"type": "integer"})
+
+
+@pytest.mark.case(86)
+@pytest.mark.parametrize(
+    ("before", "newcomer", "names"),
+    [
+        (
+            {"north": ["same"], "south": ["same"]},
+            "south_same",
+            {"north_same": "north/same", "south_same": "south/same"},
+        ),
+        ({"north": [], "south": ["my tool"]}, "my_tool", {"my_tool": "south/my tool"}),
+        ({"north": [], "south": ["same"]}, "Same", {"same": "south/same"}),
+    ],
+)
+def test_nor_does_a_newcomer_of_the_same_server_take_a_name(tmp_path, before, newcomer, names):
+    servers = {name: [numbered(one) for one in own] for name, own in before.items()}
+    bundle = export(tmp_path / "bundle", town(**servers))
+    servers["south"].append(numbered(newcomer, "Something else."))
+    for _ in range(2):
+        routes = read_served_bundle(export(bundle, town(**servers))).table.routes
+        ids = {name: route.tool_id for name, route in routes.items()}
+        assert ids == {**names, f"south_{newcomer}": f"south/{newcomer}"}
+
+
+@pytest.mark.case(86)
+def test_a_tool_that_is_merged_no_more_has_its_own_name_again(tmp_path):
+    bundle = export(first(tmp_path), town(north=[GET, READ], south=NEW))
+    own = {"get": "north", "read_file": "north"}
+    assert routes_of(bundle)[0] == {**own, "south_get": "south", "south_read_file": "south"}
+
+
 @pytest.mark.case(86)
 def test_servers_whose_tools_became_one_share_its_name(tmp_path):
     catalog = town(north=[GET], south=[GET])

@@ -10,6 +10,7 @@ from typing import Any
 from toolscope_core.catalog.flaws import MAX_RECORDS, find_flaw, value_excerpt, writable
 from toolscope_core.catalog.formats.format_table import INPUTS, RECORD_FORMATS, detect, find_unread
 from toolscope_core.catalog.formats.neutral import GENERIC, former_names_in
+from toolscope_core.catalog.formats.offered_names import names_among
 from toolscope_core.catalog.formats.openapi import find_inferred
 from toolscope_core.catalog.formats.record_format import (
     RecordFormat,
@@ -304,15 +305,9 @@ def read_catalog(
 def _former_names(
     all_contents: Sequence[SourceContents], tools: Sequence[Tool]
 ) -> tuple[FormerName, ...]:
-    """The names that came with the sources; one that meant a tool that did not come in under its
-    id means a tool that is gone.
-    """
-    ids = {tool.id for tool in tools}
-    return tuple(
-        one if one.tool_id in ids else replace(one, tool_id="", maps="")
-        for contents in all_contents
-        for one in contents.former_names
-    )
+    """The names that came with the sources, with what they mean among the tools."""
+    names = chain.from_iterable(contents.former_names for contents in all_contents)
+    return names_among(tools, names)
 
 
 def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:

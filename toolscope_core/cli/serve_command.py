@@ -224,6 +224,7 @@ def _state_lines(state: running.ServerState) -> list[str]:
             lines.append(f"    {what}: {', '.join(names)}")
     for what, sentences in (
         ("renamed", state.renamed),
+        ("would be renamed", state.to_be_renamed),
         ("mended", state.mended),
         ("held back", state.withheld),
         ("not read", state.notes),

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from toolscope_core.catalog.calls import renamed_inside
 from toolscope_core.catalog.formats.neutral import former_names_in
-from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
+from toolscope_core.catalog.formats.offered_names import comparable_name, names_among, unique_names
 from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.sources import files_of
 from toolscope_core.files.folders import DAMAGE, read_file
 from toolscope_core.merging.clusters import check_plan, find_dangling
 from toolscope_core.model.catalog import Catalog, FormerName
-from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename
+from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, grouped
 from toolscope_core.model.plan import MergePlan, Relabel
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -30,13 +30,9 @@ def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
     came_in = [FormerName(tool.name, tool.server, tool.id) for tool in plan.catalog.tools]
     alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
     leaving = [FormerName(tool.name, tool.server, tool.id) for tool in outgoing]
-    rows = _joined(
-        names_now(earlier, plan.phi, alphas),
-        (
-            *names_now(_of_nobody_else(came_in, earlier), plan.phi, alphas),
-            *_of_nobody_else(leaving, earlier),
-        ),
-    )
+    before = names_now(earlier, plan.phi, alphas)
+    now = [*names_now(came_in, plan.phi, alphas), *leaving]
+    rows = _joined(before, _of_nobody_else(now, before))
     new_names = unique_names(outgoing, (tool.name for tool in plan.catalog.tools), rows)
     by_id = {tool.id: tool for tool in outgoing}
     return _joined(rows, [FormerName(new_names[one], by_id[one].server, one) for one in new_names])
@@ -61,23 +57,22 @@ def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
 
 
 def with_earlier_names(catalog: Catalog, names: Iterable[FormerName]) -> Catalog:
-    """The catalog with the ``names`` of an export before; where it has a tool of that id no more,
-    the name is one of a tool that is gone.
-    """
-    earlier = [
-        one if one.tool_id in catalog.by_id else replace(one, tool_id="", maps="") for one in names
-    ]
+    """The catalog with the ``names`` of an export before, as far as they mean tools of it."""
+    earlier = names_among(catalog.tools, names)
     return replace(catalog, former_names=_joined(earlier, catalog.former_names))
 
 
 def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) -> list[FormerName]:
-    """Those that no tool of another server had before: a newcomer is given another name."""
-    owners: dict[str, set[str]] = {}
-    for one in earlier:
-        owners.setdefault(comparable_name(one.name), set()).add(one.server)
-    return [
-        one for one in names if owners.get(comparable_name(one.name), {one.server}) == {one.server}
-    ]
+    """Those that no other tool had before: a newcomer is given another name."""
+    owners = grouped(earlier, lambda one: comparable_name(one.name))
+
+    def is_free(name: FormerName) -> bool:
+        rows = owners.get(comparable_name(name.name), [name])
+        meant = {one.tool_id for one in rows} - {""}
+        is_own = not meant or not name.tool_id or name.tool_id in meant
+        return is_own and {one.server for one in rows} == {name.server}
+
+    return [one for one in names if is_free(one)]
 
 
 def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[FormerName, ...]:

@@ -214,7 +214,7 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     assert f"    renamed: {SHARED}" in as_it_was.stdout
     north = json.loads((tmp_path / "north.json").read_text())
     north[0]["description"] = "Other."
-    new = [{**north[1], "name": "brand_new"}]
+    new = [{**north[1], "name": one} for one in ("brand_new", "south_same")]
     (tmp_path / "north.json").write_text(json.dumps([north[0], *north[2:], *new]))
     (tmp_path / "south.json").unlink()
     changed = invoke(toolset, "--config", path, "--check", "--json")
@@ -222,11 +222,12 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     north, south = json.loads(changed.stdout)
     assert {key: value for key, value in north.items() if value} == {
         "name": "north",
-        "tools": 4,
+        "tools": 5,
         "changed": ["get"],
         "missing": ["read_file"],
-        "new": ["brand_new"],
+        "new": ["brand_new", "south_same"],
         "renamed": [SHARED],
+        "to_be_renamed": ["'south_same' of north would be called 'north_south_same'"],
     }
     assert {"failure", "mended", "withheld", "twice", "notes", "words"} <= north.keys()
     assert "south ended with status 1" in south["failure"]

@@ -115,14 +115,40 @@ def unique_names(
 
 
 def named_as_others(tools: Iterable[Tool], former: Iterable[FormerName]) -> set[str]:
-    """The ids of the tools whose name is a former one of a tool of another server."""
+    """The ids of the tools whose name is a former one of another tool."""
     had = grouped(former, lambda one: comparable_name(one.name))
     return {
         tool.id
         for tool in tools
-        for one in had.get(comparable_name(tool.name), ())
-        if one.tool_id != tool.id and one.server != tool.server
+        if (rows := had.get(comparable_name(tool.name)))
+        and (
+            any(one.tool_id != tool.id and one.server != tool.server for one in rows)
+            or all(one.tool_id not in ("", tool.id) for one in rows)
+        )
     }
+
+
+def names_among(tools: Iterable[Tool], former: Iterable[FormerName]) -> tuple[FormerName, ...]:
+    """The former names with what they mean among these tools. A name that a tool came in with is
+    its own again, unless an export had made it of the name of another tool that is still there.
+    """
+    by_id, own = {tool.id: tool for tool in tools}, {}
+    for tool in by_id.values():
+        own[tool.server, tool.name] = tool.id
+    rows = []
+    for one in former:
+        meant, native = by_id.get(one.tool_id), own.get((one.server, one.name), "")
+        is_lost = meant is None or (native and not _is_made_of(one.name, meant))
+        rows.append(
+            replace(one, tool_id=native, maps="") if is_lost and native != one.tool_id else one
+        )
+    return tuple(rows)
+
+
+def _is_made_of(name: str, tool: Tool) -> bool:
+    """Whether an export could have made the name of the tool's own."""
+    made = (tool.name, f"{tool.server}_{tool.name}")
+    return name != tool.name and name in [plain_name(one, MCP) for one in made]
 
 
 def comparable_name(name: str) -> str:

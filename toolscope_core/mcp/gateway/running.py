@@ -19,6 +19,7 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
+from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, words_of_servers
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues, fixed_values
@@ -262,7 +263,8 @@ class ServerState:
 
     The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
     ``mended`` so that all clients read it, and those ``withheld`` since that is not possible;
-    ``notes`` say what of its list was not read; ``words`` what of its own words agents do not get.
+    ``notes`` say what of its list was not read; ``words`` what of its own words agents do not get;
+    ``to_be_renamed`` are sentences on new tools that another's name would be taken from.
     """
 
     name: str
@@ -277,6 +279,7 @@ class ServerState:
     twice: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     words: str = ""
+    to_be_renamed: tuple[str, ...] = ()
 
     @property
     def is_as_exported(self) -> bool:
@@ -297,22 +300,45 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
     async def run() -> tuple[ServerState, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:
             failures = await gateway.open_all()
-            by_server, words = gateway.calls.withheld_tools.declared, words_of_servers(bundle).notes
-            return tuple(
-                _state(
-                    name, bundle, by_server.get(name), failures.get(name, ""), words.get(name, "")
-                )
+            declared, words = gateway.calls.withheld_tools.declared, words_of_servers(bundle).notes
+            by_server = {
+                name: DeclaredTools() if name in failures else declared[name]
                 for name in bundle.table.servers
+            }
+            names = _names_to_come(bundle, by_server)
+            return tuple(
+                replace(
+                    _state(name, bundle, tools),
+                    failure=failures.get(name, ""),
+                    words=words.get(name, ""),
+                    to_be_renamed=tuple(
+                        f"{one!r} of {name} would be called {names[name, one]!r}"
+                        for one in tools.new
+                        if names.get((name, one), one) != one
+                    ),
+                )
+                for name, tools in by_server.items()
             )
 
     return anyio.run(run)
 
 
-def _state(
-    name: str, bundle: ServedBundle, tools: DeclaredTools | None, failure: str, words: str
-) -> ServerState:
-    if failure or tools is None:
-        tools = DeclaredTools()
+def _names_to_come(
+    bundle: ServedBundle, declared: Mapping[str, DeclaredTools]
+) -> dict[tuple[str, str], str]:
+    """By server and name the names that the new tools would have in the next export."""
+    new = {
+        tools.by_name[name].id: (server, name)
+        for server, tools in declared.items()
+        for name in tools.new
+    }
+    newcomers = [declared[server].by_name[name] for server, name in new.values()]
+    came_in, former = [one.name for one in bundle.came_in], bundle.catalog.former_names
+    names = unique_names([*bundle.catalog.tools, *newcomers], came_in, former)
+    return {new[one]: name for one, name in names.items() if one in new}
+
+
+def _state(name: str, bundle: ServedBundle, tools: DeclaredTools) -> ServerState:
     names, table = {one.tool_id: one.name for one in bundle.came_in}, bundle.table
     return ServerState(
         name,
@@ -320,11 +346,9 @@ def _state(
         tuple(sorted(names[one] for one in tools.changed)),
         tuple(sorted(names[one] for one in tools.missing)),
         tools.new,
-        failure,
-        table.renamed_of(name),
-        table.mended_of(name),
-        table.withheld_of(name),
-        tuple(sorted(tools.twice & set(names.values()))),
-        tools.notes,
-        words,
+        renamed=table.renamed_of(name),
+        mended=table.mended_of(name),
+        withheld=table.withheld_of(name),
+        twice=tuple(sorted(tools.twice & set(names.values()))),
+        notes=tools.notes,
     )
