@@ -106,6 +106,15 @@ def serve(
         Literal["hold", "pass"],
         typer.Option(help="What happens to a tool that its server has changed since the export."),
     ] = "hold",
+    live_list: Annotated[
+        bool,
+        typer.Option(
+            "--live-list",
+            help="Take a tool that is held back off the list at once. Without this option calls "
+            "of it are refused, and the list changes at the next session: clients pay for the "
+            "whole prompt again when it does.",
+        ),
+    ] = False,
     log: Annotated[
         Path | None, typer.Option(help="Append a line of JSON for each call to this file.")
     ] = None,
@@ -157,7 +166,9 @@ def serve(
         for sentence in _beginning(merged, keys):
             say_error(f"profile {name}: {sentence}" if name else sentence)
         finder = _finder(bundle, merged, settings) if search else None
-        gateway = running.GatewayConfig(launches, limits, on_change, old_names, finder, say_error)
+        gateway = running.GatewayConfig(
+            launches, limits, on_change, old_names, finder, say_error, live_list
+        )
         bundles[profile_path(name)] = merged, gateway
     if not check:
         odd = [sentence for merged, _ in bundles.values() for sentence in _oddities(merged)]

@@ -65,7 +65,7 @@ def test_a_tool_that_changes_is_held_and_told_whether_or_not_the_stream_breaks(
         names = [tool.name for tool in (await client.list_tools()).tools]
         return event, names, await error_text(client.call_tool("get", {"path": "a"}))
 
-    event, names, text = through(toolset, modern, use, callbacks={"mode": "auto"})
+    event, names, text = through(toolset, modern, use, live_list=True, callbacks={"mode": "auto"})
     assert (event, "get" in names) == ("ToolsListChanged", False)
     assert "is not what it was" in text
 

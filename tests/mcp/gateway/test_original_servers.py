@@ -214,6 +214,7 @@ def test_a_tool_that_changes_is_held_until_it_is_looked_at(toolset, servers, tmp
         servers,
         use,
         on_change=on_change,
+        live_list=True,
         notice=notices.append,
         callbacks={"message_handler": messages},
     )

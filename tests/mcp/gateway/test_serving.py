@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
-from tests.mcp.gateway.stub_toolset import configuration, stub_reply, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import act_of, configuration, stub_reply, write_stub_toolset
 from tests.mcp.servers.stubs import MARK, living, new_mark, wait_until
 from toolscope_core.cli import app
 from toolscope_core.mcp.gateway import running
@@ -155,6 +155,25 @@ def test_over_http_whoever_has_the_token_is_served_until_the_gateway_is_told_to_
     ):
         assert f"{line}\n" in said
     wait_until(lambda: living(mark) == [])
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_the_list_stays_within_a_session_unless_it_is_to_be_live(toolset, config, live):
+    async def use(url):
+        async with client_at(url, "legacy") as first, client_at(url, "legacy") as other:
+            before = (await first.list_tools()).tools
+            await first.call_tool(*act_of("change"))
+            held = await first.call_tool("get", {"path": "a"})
+            again, now = (await first.list_tools()).tools, (await other.list_tools()).tools
+            can_change = first.server_capabilities.tools.list_changed
+            return before, again, now, held.is_error, can_change
+
+    options = ("--on-change", "hold", *(["--live-list"] if live else []))
+    with served_over_http(toolset, config[0], *options) as (url, _):
+        before, again, now, is_held, can_change = asyncio.run(use(url))
+    assert is_held and can_change == live
+    assert ["get" in {tool.name for tool in one} for one in (before, now)] == [True, False]
+    assert again == (now if live else before)
 
 
 def resident_mb(process):

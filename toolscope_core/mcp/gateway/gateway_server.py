@@ -21,7 +21,7 @@ from mcp_types import INVALID_REQUEST
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from toolscope_core.mcp.gateway.callers import SESSION_HEADER, Context, session_of
+from toolscope_core.mcp.gateway.callers import NO_SESSION, SESSION_HEADER, Context, session_of
 from toolscope_core.mcp.gateway.original_calls import FRESH, McpResult
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
@@ -46,13 +46,32 @@ class ToolFinder(Protocol):
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """What answers in a gateway that is open; ``finder`` where tools are found by search instead of
-    listed.
+    listed. Where ``is_live`` is not set, the list of tools stays as it is within a session: for a
+    client, another list is another beginning of every prompt.
     """
 
     calls: ToolCalls
     content: ServerFeatures
     instructions: str = ""
     finder: ToolFinder | None = None
+    is_live: bool = False
+    _lists: dict[str, list[JsonObject]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.calls.callers.when_gone.append(self._forget)
+
+    def listed(self, context: Context) -> list[JsonObject]:
+        """The tools for the client of a request: those of its first list, if it has a session."""
+        tools, session = self.finder or self.calls, session_of(context)
+        if self.is_live or session.startswith(NO_SESSION):
+            return tools.records
+        if session not in self._lists:
+            now, others = tools.records, self._lists.values()
+            self._lists[session] = next((one for one in reversed(others) if one == now), now)
+        return self._lists[session]
+
+    def _forget(self, session: str) -> None:
+        self._lists.pop(session, None)
 
     async def open_all(self) -> dict[str, str]:
         """Open every server; the failures, in words, by server."""
@@ -79,7 +98,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
         context: Context, params: types.PaginatedRequestParams | None
     ) -> McpResult:
         callers.heard(context)
-        return page_of("tools", tools.records, params.cursor if params else None)
+        return page_of("tools", gateway.listed(context), params.cursor if params else None)
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> McpResult:
         callers.heard(context)
@@ -98,7 +117,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
         get_tool_input_schema=lambda name: routes[name].schema if name in routes else None,
     )
     server.create_initialization_options = partial(  # type: ignore[method-assign]
-        server.create_initialization_options, NotificationOptions(True, True, True)
+        server.create_initialization_options, NotificationOptions(True, True, gateway.is_live)
     )
     gateway.content.add_to(server)
     server.middleware += [RequestsUnderWay(), _as_it_came]

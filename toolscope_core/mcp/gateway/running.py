@@ -121,7 +121,8 @@ Finder = Callable[[ToolCalls], ToolFinder]
 class GatewayConfig:
     """How a bundle is served. ``launches`` by the catalog's name of each server; ``finder`` makes
     the search that stands in place of the list of tools; ``notice`` is told, in sentences, what
-    the person who runs the gateway should know.
+    the person who runs the gateway should know; with ``live_list`` a tool that is held back leaves
+    the list at once, not at the next session.
     """
 
     launches: Mapping[str, Callable[[], Launch]]
@@ -130,6 +131,7 @@ class GatewayConfig:
     old_names: bool = False
     finder: Finder | None = None
     notice: Callable[[str], None] = lambda text: None
+    live_list: bool = False
 
 
 ServedByPath = Mapping[str, tuple[ServedBundle, GatewayConfig]]
@@ -157,7 +159,7 @@ async def open_gateway(
             if sentence not in before:
                 notice(sentence)
         log.note_waiting(name, [one for one in withheld.declared[name].new if one not in was_new])
-        if has_changed:
+        if has_changed and config.live_list:
             await announcements.list_changed("notifications/tools/list_changed")
         await content.on_open(name, server)
 
@@ -184,7 +186,8 @@ async def open_gateway(
         )
         content = ServerFeatures(servers, announcements, bundle.table.servers, notice, addresses)
         finder = config.finder(calls) if config.finder else None
-        yield Gateway(calls, content, words_of_servers(bundle).text, finder)
+        words = words_of_servers(bundle).text
+        yield Gateway(calls, content, words, finder, config.live_list)
         group.cancel_scope.cancel()
 
 
