@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from toolscope_core.catalog.flaws import MAX_EXCERPT
 from toolscope_core.catalog.renamed_tools import renames
 from toolscope_core.catalog.scan.hidden import visible
-from toolscope_core.check.change_kinds import CHANGE_KINDS, Level
+from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.check.field_changes import FieldChange, field_changes
 from toolscope_core.check.policy import Acceptance, Policy, fingerprint_of
 from toolscope_core.decisions.forms import id_list
@@ -144,21 +144,30 @@ def diff(old: Catalog, new: Catalog, policy: Policy = _NO_POLICY) -> CatalogDiff
     )
 
 
-def unread_records(old: Catalog, new: Catalog) -> tuple[Problem, ...]:
-    """The records of either side that could not be read, without those that both sides have."""
-    sides = [
-        {(one.reason, one.raw) for one in side.problems if len(one.raw) < MAX_EXCERPT}
-        for side in (old, new)
+_EFFECTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+def why_look_again(before: Catalog, tool: Tool) -> tuple[str, ...]:
+    """Why somebody should look at a tool of a catalog that is as ``tool`` now before it is called
+    again, in a few words each: what breaks callers, other effects, new findings of *warn* and
+    *block*. No word of the tool is in them.
+    """
+    old = before.by_id[tool.id]
+    changes = field_changes(replace(old, raw=tool.raw), tool)
+    reasons = [one.breaking for one in changes if one.breaking]
+    effects = {f"annotations/{one}" for one in _EFFECTS}
+    if any(one.field in effects and not one.breaking for one in changes):
+        reasons.append("it declares other effects")
+    beside = [tool if one.id == tool.id else one for one in before.tools]
+    known = {(one.severity, one.code) for one in before.findings if one.tool_id == tool.id}
+    reasons += [
+        f"the scan finds {one.code}"
+        for one in scan_catalog(beside, before.servers)
+        if one.tool_id == tool.id
+        and one.severity != "info"
+        and (one.severity, one.code) not in known
     ]
-    same = sides[0] & sides[1]
-    return tuple(
-        dict.fromkeys(
-            one
-            for side in (old, new)
-            for one in side.problems
-            if (one.reason, one.raw) not in same or len(one.raw) >= MAX_EXCERPT
-        )
-    )
+    return tuple(dict.fromkeys(reasons))
 
 
 def _sorted(tools: Sequence[Tool]) -> tuple[Tool, ...]:

@@ -3,13 +3,16 @@
 import gc
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from toolscope_core import __version__
+from toolscope_core.check.version_changes import why_look_again
 from toolscope_core.cli.options import BundlePath, Configurations, ServerKeys
 from toolscope_core.cli.terminal import command, fail_for, say, say_error, say_json
 from toolscope_core.embedding.vector_cache import VectorCache
@@ -18,6 +21,7 @@ from toolscope_core.mcp.gateway import running
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     profiles_of_bundle,
+    read_original_catalog,
     read_served_bundle,
     searched_tools,
     words_of_servers,
@@ -29,14 +33,15 @@ from toolscope_core.mcp.gateway.http_transport import (
     profile_path,
     tokens_of_profiles,
 )
-from toolscope_core.mcp.gateway.routing import Search
+from toolscope_core.mcp.gateway.routing import Original, Search
 from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.gateway.withheld_tools import OnChange, Review
 from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import keys_given, launches_of
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
@@ -56,6 +61,22 @@ def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
         return [one.tool_id for one in ranking]
 
     return search
+
+
+def review_of(bundle: Path) -> Review:
+    """Holds back what ``why_look_again`` has reasons against; the tools of before are read from the
+    bundle when the first has changed.
+    """
+    read = cache(partial(read_original_catalog, bundle))
+
+    def review(original: Original, tool: Tool) -> Sequence[str]:
+        with suppress(ToolScopeError):
+            before = read().by_id.get(original.tool_id)
+            if before is not None and before.fingerprint == original.fingerprint:
+                return why_look_again(read(), replace(tool, id=original.tool_id))
+        return ("the bundle does not say what it was",)
+
+    return review
 
 
 @command
@@ -103,9 +124,13 @@ def serve(
         ),
     ] = False,
     on_change: Annotated[
-        Literal["hold", "pass"],
-        typer.Option(help="What happens to a tool that its server has changed since the export."),
-    ] = "hold",
+        OnChange,
+        typer.Option(
+            help="A tool that its server has changed since the export: hold it back; call it if "
+            "the change breaks no call, declares no other effects and brings no finding of the "
+            "scan (review); or call it anyway (pass)."
+        ),
+    ] = "review",
     live_list: Annotated[
         bool,
         typer.Option(
@@ -167,7 +192,8 @@ def serve(
             say_error(f"profile {name}: {sentence}" if name else sentence)
         finder = _finder(bundle, merged, settings) if search else None
         gateway = running.GatewayConfig(
-            launches, limits, on_change, old_names, finder, say_error, live_list
+            *(launches, limits, on_change, review_of(bundle)),
+            *(old_names, finder, say_error, live_list),
         )
         bundles[profile_path(name)] = merged, gateway
     if not check:
@@ -227,6 +253,7 @@ def _state_lines(state: running.ServerState) -> list[str]:
     ]
     for what, names in (
         ("changed", state.changed),
+        ("changed, called on", state.passed),
         ("missing", state.missing),
         ("twice, with other words", state.twice),
         ("new, waiting for review", state.new),

@@ -129,7 +129,7 @@ def _is_no_json(arguments: Any) -> bool:
 
 
 _FAILED = frozenset({"error", "failed"})
-_NO_CALL = frozenset({"held", "cancelled", "waiting"})
+_NO_CALL = frozenset({"held", "cancelled", "waiting", "changed"})
 
 
 @dataclass(slots=True)

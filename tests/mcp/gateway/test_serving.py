@@ -233,6 +233,7 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     assert f"    renamed: {SHARED}" in as_it_was.stdout
     north = json.loads((tmp_path / "north.json").read_text())
     north[0]["description"] = "Other."
+    north[2]["annotations"] = {"destructiveHint": True}
     new = [{**north[1], "name": one} for one in ("brand_new", "south_same")]
     (tmp_path / "north.json").write_text(json.dumps([north[0], *north[2:], *new]))
     (tmp_path / "south.json").unlink()
@@ -242,7 +243,8 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     assert {key: value for key, value in north.items() if value} == {
         "name": "north",
         "tools": 5,
-        "changed": ["get"],
+        "changed": ["same"],
+        "passed": ["get"],
         "missing": ["read_file"],
         "new": ["brand_new", "south_same"],
         "renamed": [SHARED],

@@ -70,6 +70,12 @@ def searched_tools(path: Path, bundle: ServedBundle) -> tuple[Tool, ...]:
         return with_members(bundle.catalog.tools, _catalog(folder, "original.json"), phi)
 
 
+def read_original_catalog(path: Path) -> Catalog:
+    """What the bundle at ``path`` was made of, as it came in. Raises as ``read_served_bundle``."""
+    with bundle_folder(path) as folder:
+        return _catalog(folder, "original.json")
+
+
 def read_unmerged_bundle(path: Path) -> ServedBundle:
     """What the bundle at ``path`` was made of, to be served beside it: every tool that came in, by
     itself. Raises as ``read_served_bundle``.

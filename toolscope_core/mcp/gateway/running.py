@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,7 +30,13 @@ from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import CallLog, ToolCalls
-from toolscope_core.mcp.gateway.withheld_tools import DeclaredTools, OnChange, WithheldTools
+from toolscope_core.mcp.gateway.withheld_tools import (
+    DeclaredTools,
+    OnChange,
+    Review,
+    WithheldTools,
+    hold_every_change,
+)
 from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.sessions import OpenServer, load_sdk
 from toolscope_core.model.cluster import grouped
@@ -119,15 +125,17 @@ Finder = Callable[[ToolCalls], ToolFinder]
 
 @dataclass(frozen=True, slots=True)
 class GatewayConfig:
-    """How a bundle is served. ``launches`` by the catalog's name of each server; ``finder`` makes
-    the search that stands in place of the list of tools; ``notice`` is told, in sentences, what
-    the person who runs the gateway should know; with ``live_list`` a tool that is held back leaves
-    the list at once, not at the next session.
+    """How a bundle is served. ``launches`` by the catalog's name of each server; ``review`` is
+    asked about changes where ``on_change`` leaves them to it; ``finder`` makes the search that
+    stands in place of the list of tools; ``notice`` is told, in sentences, what the person who runs
+    the gateway should know; with ``live_list`` a tool that is held back leaves the list at once,
+    not at the next session.
     """
 
     launches: Mapping[str, Callable[[], Launch]]
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     on_change: OnChange = "hold"
+    review: Review = hold_every_change
     old_names: bool = False
     finder: Finder | None = None
     notice: Callable[[str], None] = lambda text: None
@@ -145,7 +153,7 @@ async def open_gateway(
     """A gateway whose connections end when this is left, however it is left."""
     load_sdk()
     came_in = grouped(bundle.came_in, lambda original: original.server)
-    withheld = WithheldTools(came_in, config.limits, config.on_change)
+    withheld = WithheldTools(came_in, config.limits, config.on_change, config.review)
 
     def notice(sentence: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it any more
@@ -153,12 +161,14 @@ async def open_gateway(
 
     async def look(name: str, server: OpenServer) -> None:
         before = set(withheld.sentences(name))
-        was_new = withheld.declared.get(name, DeclaredTools()).new
+        was_new, had_passed = _noted(withheld, name)
         has_changed = await withheld.read(name, server)
         for sentence in withheld.sentences(name):
             if sentence not in before:
                 notice(sentence)
-        log.note_waiting(name, [one for one in withheld.declared[name].new if one not in was_new])
+        new, passed = _noted(withheld, name)
+        log.note(name, [one for one in new if one not in was_new], "waiting")
+        log.note(name, [one for one in passed if one not in had_passed], "changed")
         if has_changed and config.live_list:
             await announcements.list_changed("notifications/tools/list_changed")
         await content.on_open(name, server)
@@ -189,6 +199,12 @@ async def open_gateway(
         words = words_of_servers(bundle).text
         yield Gateway(calls, content, words, finder, config.live_list)
         group.cancel_scope.cancel()
+
+
+def _noted(withheld: WithheldTools, name: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The tools of a server that are new, and those that have changed and are called on."""
+    new = withheld.declared.get(name, DeclaredTools()).new
+    return new, [one.name for one in withheld.passed(name)]
 
 
 def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, version: str) -> None:
@@ -260,9 +276,9 @@ async def _when_told(end: Callable[[], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server: how many tools it declares; names of originals that are ``changed`` or
-    ``missing``, of tools that are ``new`` and wait, and of those that stand ``twice``; ``failure``
-    where it could not be listed.
+    """One server: how many tools it declares; names of originals that are ``changed`` and held
+    back, that ``passed`` a review of what changed, and that are ``missing``; of tools that are
+    ``new`` and wait, and of those that stand ``twice``; ``failure`` where it could not be listed.
 
     The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
     ``mended`` so that all clients read it, and those ``withheld`` since that is not possible;
@@ -283,6 +299,7 @@ class ServerState:
     notes: tuple[str, ...] = ()
     words: str = ""
     to_be_renamed: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
 
     @property
     def is_as_exported(self) -> bool:
@@ -346,7 +363,7 @@ def _state(name: str, bundle: ServedBundle, tools: DeclaredTools) -> ServerState
     return ServerState(
         name,
         len(tools.by_name),
-        tuple(sorted(names[one] for one in tools.changed)),
+        tuple(sorted(names[one] for one in tools.held)),
         tuple(sorted(names[one] for one in tools.missing)),
         tools.new,
         renamed=table.renamed_of(name),
@@ -354,4 +371,5 @@ def _state(name: str, bundle: ServedBundle, tools: DeclaredTools) -> ServerState
         withheld=table.withheld_of(name),
         twice=tuple(sorted(tools.twice & set(names.values()))),
         notes=tools.notes,
+        passed=tuple(sorted(names[one] for one in tools.changed.keys() - tools.held)),
     )

@@ -105,10 +105,12 @@ class CallLog:
             except OSError:  # the call was done, and its result is worth more than its line
                 self.unwritten += 1
 
-    def note_waiting(self, server: str, tools: Iterable[str]) -> None:
-        """Write a line for each tool of a server that waits until somebody has reviewed it."""
+    def note(self, server: str, tools: Iterable[str], what: Literal["waiting", "changed"]) -> None:
+        """Write a line for each tool of a server that waits until somebody has reviewed it, or that
+        has changed and is called on.
+        """
         for tool in tools:
-            self._write({"at": _now(), "server": server, "tool": tool, "outcome": "waiting"})
+            self._write({"at": _now(), "server": server, "tool": tool, "outcome": what})
 
     def close(self) -> None:
         if self._descriptor is not None:

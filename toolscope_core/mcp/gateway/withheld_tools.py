@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,16 +21,32 @@ from toolscope_core.model.tool import JsonObject, Tool
 @dataclass(frozen=True, slots=True)
 class DeclaredTools:
     """The tools of one server by name; of the ``originals`` on it, the ids of those that are
-    ``changed`` or ``missing``; the names that are ``new``: no part of the toolset that came in;
-    those that stand ``twice``, with other words; ``notes`` are sentences on what was not read.
+    ``changed``, each with why it is held back (nothing where it is not), or ``missing``; the names
+    that are ``new``: no part of the toolset that came in; those that stand ``twice``, with other
+    words; ``notes`` are sentences on what was not read.
     """
 
     by_name: Mapping[str, Tool] = field(default_factory=dict)
-    changed: frozenset[str] = frozenset()
+    changed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     new: tuple[str, ...] = ()
     twice: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The ids of the changed originals that are held back."""
+        return frozenset(one for one, reasons in self.changed.items() if reasons)
+
+
+Review = Callable[[Original, Tool], Sequence[str]]
+"""An original and the tool that its server declares in its place → why somebody has to look at it
+before it is called, in a few words each; nothing where no call breaks and nobody is misled."""
+
+
+def hold_every_change(original: Original, tool: Tool) -> Sequence[str]:
+    """The review of those who look at each change."""
+    return ("every change is held back here",)
 
 
 def declared_tools(
@@ -38,6 +54,7 @@ def declared_tools(
     records: Sequence[JsonObject],
     originals: Sequence[Original],
     notes: Sequence[str] = (),
+    review: Review = hold_every_change,
 ) -> DeclaredTools:
     """What the server's own records say of ``originals``, all of that server's that came in.
 
@@ -53,11 +70,11 @@ def declared_tools(
         sentences.append(f"{server} lists {unread:,} {these} no tool; the others are read")
     return DeclaredTools(
         by_name,
-        changed=frozenset(
-            one.tool_id
+        changed={
+            one.tool_id: review(one, by_name[one.name])
             for one in originals
             if one.name in by_name and by_name[one.name].fingerprint != one.fingerprint
-        ),
+        },
         missing=frozenset(one.tool_id for one in originals if one.name not in by_name),
         new=tuple(sorted(by_name.keys() - {one.name for one in originals})),
         twice=frozenset(
@@ -85,12 +102,12 @@ def _is_new(server: str, tool: str) -> str:
     )
 
 
-OnChange = Literal["hold", "pass"]
+OnChange = Literal["hold", "review", "pass"]
 
 
 class WithheldTools:
     """What the servers declare, as far as they have been asked; ``originals`` by server, all that
-    the toolset stands for.
+    the toolset stands for. ``review`` says which changes are held back.
     """
 
     def __init__(
@@ -98,8 +115,10 @@ class WithheldTools:
         originals: Mapping[str, Sequence[Original]],
         limits: ConnectionLimits,
         on_change: OnChange = "hold",
+        review: Review = hold_every_change,
     ) -> None:
         self._originals, self._limits, self._on_change = originals, limits, on_change
+        self._review = review if on_change == "review" else hold_every_change
         self.declared: dict[str, DeclaredTools] = {}
         self._locks: dict[str, anyio.Lock] = {}
 
@@ -127,13 +146,31 @@ class WithheldTools:
                     raise failure from None
         keys = server.launch.keys
         clean = [without_secrets(record, keys) for record in records] if keys else records
-        return declared_tools(name, clean, self._originals.get(name, ()), notes)
+        originals = self._originals.get(name, ())
+        return await anyio.to_thread.run_sync(
+            declared_tools, name, clean, originals, notes, self._review
+        )
 
     def sentences(self, name: str) -> list[str]:
         """What the person who runs the gateway should know of a server, a sentence each."""
         tools = self.declared.get(name, DeclaredTools())
         new = (_is_new(name, tool) for tool in tools.new)
-        return [*self._reasons(name), *new, *tools.notes]
+        passed = (
+            f"{one.name!r} of {name} is not what it was when this toolset was made; nothing in it "
+            "breaks a call, so it is called on"
+            for one in self.passed(name)
+        )
+        return [*self._reasons(name), *passed, *new, *tools.notes]
+
+    def passed(self, name: str) -> tuple[Original, ...]:
+        """The originals of a server that have changed and are called on after a review."""
+        changed = self.declared.get(name, DeclaredTools()).changed
+        is_reviewed = self._on_change == "review"
+        return tuple(
+            one
+            for one in self._originals.get(name, ())
+            if is_reviewed and not changed.get(one.tool_id, ("",))
+        )
 
     def _reasons(self, name: str) -> list[str]:
         reasons = map(self.why_withheld, self._originals.get(name, ()))
@@ -169,10 +206,11 @@ class WithheldTools:
                 f"{original.server} has two tools {original.name!r} with other words, of which "
                 "nobody knows which it runs; both wait until its server has one"
             )
-        if original.tool_id in tools.changed:
+        if original.tool_id in tools.held:
             return (
                 f"{original.name!r} of {original.server} is not what it was when this toolset was "
-                "made, and waits until somebody has looked at it"
+                "made, and waits until somebody has looked at it: "
+                f"{'; '.join(tools.changed[original.tool_id])}"
             )
         if original.tool_id in tools.missing:
             return f"{original.server} has no tool {original.name!r} any more"
