@@ -10,6 +10,7 @@ import pytest
 from mcp import MCPError
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY, SERVER_INFO_META_KEY
 
+from tests.mcp.gateway import stub_toolset
 from tests.mcp.gateway.stub_toolset import through
 from toolscope_core.mcp.gateway.gateway_server import (
     NAME,
@@ -41,6 +42,40 @@ def test_each_tool_says_which_bundle_and_which_originals_it_is_of(toolset, serve
     }
     same = [{"server": "south", "tool": "same"}]
     assert meta["south_same"] == {"toolscope/origin": {"bundle": bundle, "originals": same}}
+
+
+def test_titles_name_the_servers_that_names_do_not(tmp_path):
+    """An approval dialog shows nothing else of a tool."""
+    north = [
+        stub_toolset.record("read_file", "Read a file."),
+        {**stub_toolset.record("north_list", "List files."), "title": "List \u2026"},
+        {**stub_toolset.record("find", "Find."), "annotations": {"title": "Find in My North"}},
+        stub_toolset.record("northern", "Go."),
+    ]
+    bundle, config = stub_toolset.merge_nothing(tmp_path, {"My North": north})
+
+    async def use(client, gateway):
+        return {one.name: one.title for one in (await client.list_tools()).tools}
+
+    assert stub_toolset.through(bundle, config.read_text(), use) == {
+        "read_file": "read_file (My North)",
+        "north_list": "List \u2026 (My North)",
+        "find": None,
+        "northern": "northern (My North)",
+    }
+
+
+def test_a_tool_of_several_servers_names_them_in_its_title(toolset, servers):
+    async def use(client, gateway):
+        return {one.name: one.title for one in (await client.list_tools()).tools}
+
+    titles = stub_toolset.through(toolset, servers, use)
+    assert titles == {
+        "get": "get (north)",
+        "work": "work (north, south)",
+        "north_same": None,
+        "south_same": None,
+    }
 
 
 def test_the_list_is_the_same_for_every_connection_and_every_time(toolset, servers):

@@ -3,6 +3,7 @@ JSON line each, with what was called and what came of it.
 """
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ import mcp_types as types
 from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.calls import call_refusals, map_call, takes, validator_of
-from toolscope_core.catalog.scan.hidden import for_agent
+from toolscope_core.catalog.scan.hidden import for_agent, visible
 from toolscope_core.mcp.gateway import call_mapping
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.original_calls import McpResult, ask_original, plain_params
@@ -179,7 +180,10 @@ class ToolCalls:
 
     def _listings(self, routes: Iterable[Route]) -> list[JsonObject]:
         callable_routes = self.withheld_tools.callable_routes(routes)
-        return [{**route.listing, "_meta": self._meta(route)} for route in callable_routes]
+        return [
+            {**route.listing, **_title(route), "_meta": self._meta(route)}
+            for route in callable_routes
+        ]
 
     def _meta(self, route: Route) -> JsonObject:
         """What the ``_meta`` of a tool says: what its original has there, its originals, and to
@@ -298,6 +302,32 @@ class ToolCalls:
         if route.obstacle:
             raise _WithheldCall(f"{route.name} is held back: {route.obstacle}")
         return route
+
+
+_MOST_SERVERS = 3
+"""A title names no more of them."""
+
+
+def _title(route: Route) -> JsonObject:
+    """The title of a tool with the servers that its calls go to, which people see when a client
+    asks for their approval; nothing where what they see names them already.
+    """
+    hints = route.record.get("annotations")
+    titles = route.record.get("title"), hints.get("title") if isinstance(hints, dict) else None
+    shown = next((one for one in titles if isinstance(one, str) and one.strip()), route.name)
+    servers = list(dict.fromkeys(one.server for one in route.originals))
+    unnamed = [one for one in servers if one and _words(one) not in _words(shown)]
+    if not unnamed:
+        return {}
+    names = [" ".join(visible(one).split()) for one in unnamed[:_MOST_SERVERS]]
+    names += [f"{len(unnamed) - _MOST_SERVERS:,} more"] if len(unnamed) > _MOST_SERVERS else []
+    return {"title": f"{shown} ({', '.join(names)})"}
+
+
+def _words(text: str) -> str:
+    """The words of a text, a blank before and after each."""
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return f" {' '.join(words)} "
 
 
 def tool_error(text: str) -> McpResult:
