@@ -66,6 +66,11 @@ KEY = "Issue identifier, e.g. ENG-123"
         ("Country as a two-letter code", "Three-letter country code", "two letters, not a code of"),
         ("Start, in UTC", "Start, in the user's time zone", "UTC, not the account's time"),
         ("State: open, closed or all", "One of 'active', 'archived'", "none of the values"),
+        ("Start date", "Start date and time", "a date, not a date and time"),
+        ("Time as HH:MM", "Time, YYYY-MM-DD HH:MM:SS", "a time of day, not a date and time"),
+        ("Time, 24-hour format", "Time, 12-hour format", "24 hours, not a clock of 12 hours"),
+        ("Start date (ISO 8601)", "Start date and time", ""),
+        ("Time (HH:MM)", "Time in 24-hour format", ""),
         ("The id of the label", "Label ID, e.g. L-1", ""),
         ("ISO 8601 date (YYYY-MM-DD)", "Date as YYYY-MM-DD", ""),
         (UUID, "The issue", ""),
@@ -102,6 +107,7 @@ def test_an_expression_is_no_range_and_no_form(one, other):
         ("How many", "How many, at most 50"),
         ("Order of the list", "Order of the list: asc or desc"),
         ("Path of the file", "Absolute path of the file"),
+        ("In the format 'City, State' or 'City, Country'", "In the format 'City, State'"),
     ],
 )
 def test_the_tool_that_stays_may_not_ask_for_more(one, other):
@@ -115,6 +121,46 @@ def test_the_tool_that_stays_may_not_ask_for_more(one, other):
 
 def takes(**properties):
     return {"type": "object", "properties": properties, "required": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other", "apart"),
+    [
+        ("page", {"minimum": 0}, {"minimum": 1}, "counted from 0, not counted from 1"),
+        (
+            "page_number",
+            {"default": 1},
+            {"description": "Zero-based"},
+            "from 1, not counted from 0",
+        ),
+        ("start_line", {"minimum": 1}, {}, ""),
+        ("per_page", {"minimum": 0}, {"minimum": 1}, ""),
+        ("limit", {"minimum": 0}, {"minimum": 1}, ""),
+    ],
+)
+def test_a_schema_says_where_pages_begin(name, one, other, apart):
+    left, right = (Parameter(name, True, {"type": "integer", **more}) for more in (one, other))
+    assert apart in difference(left, right)
+    assert bool(apart) == bool(difference(left, right))
+
+
+def test_one_name_and_several_are_told_of():
+    several, one = text("Names of the main actors in the film"), text("Name of the main actor")
+    (told, *more) = said_by_one(several, one)
+    assert "only a" in told and "several" in told and "names" in told
+    assert not more
+    assert not said_by_one(text("Author to find films by"), text("Author to find a film by"))
+
+
+def said_by_one(one, other):
+    two = tool("a", "a", ["x"], x=one, y=text()), tool("b", "b", ["x"], x=other, y=text("Y"))
+    moves = argument_map(*two).moves
+    return [words for words in silent_changes(*two, moves) if "`x`" in words]
+
+
+def test_an_argument_that_is_not_the_same_is_told_of_once():
+    two = tool("a", "a", x=text("Start date")), tool("b", "b", x=text("Start date and time"))
+    assert len(argument_map(*two).lossy) == 1
 
 
 def test_a_field_inside_an_argument_has_words_too():

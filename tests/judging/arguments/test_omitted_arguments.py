@@ -67,6 +67,7 @@ def in_words(one, other):
         ('Colour (default: "red")', "Colour, by default `blue`.", ('"red"', '"blue"')),
         ("Default is true.", "Default to False", ("true", "false")),
         ("Default is empty array.", "Default is 'high'", ('""', '"high"')),
+        ("Default is 'me'", "The default is assumed to be 'us'", ('"me"', '"us"')),
     ],
 )
 def test_defaults_are_read_in_descriptions_too(one, other, values):
@@ -90,6 +91,14 @@ def test_defaults_are_read_in_descriptions_too(one, other, values):
 )
 def test_what_no_description_states_clearly_is_no_difference(one, other):
     assert in_words(one, other) == ()
+
+
+def test_a_word_that_a_schema_lists_is_a_value():
+    one, other = (
+        text(f"Whom to tell (default: {value})", enum=["all", "none"]) for value in ("all", "none")
+    )
+    (change,) = changes(tool("a", "a", x=one), tool("b", "b", x=other))
+    assert '"all"' in change and '"none"' in change
 
 
 def test_a_schema_is_heard_before_a_description():

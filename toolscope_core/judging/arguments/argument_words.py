@@ -6,6 +6,7 @@ would break or mean something else. Where one alone says it, its calls may: nobo
 tool that stays takes less by its words, it does not take every call.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,14 @@ from toolscope_core.model.numbers import enumerated, quoted
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
 from toolscope_core.wording import words as english
 from toolscope_core.wording.vocabulary import opposites
-from toolscope_core.wording.words import STOP_WORDS, plain_words, stem, words_of
+from toolscope_core.wording.words import (
+    STOP_WORDS,
+    is_plural,
+    plain_words,
+    singular,
+    stem,
+    words_of,
+)
 
 _LONGEST_EXAMPLE = 40
 """A longer one is a text of its own, such as a query."""
@@ -33,6 +41,7 @@ _TURNS = frozenset(
     "all any with up from into onto over under above below before after until through".split()
 )
 """Small words that turn which side, or which end, is meant."""
+_AFTER_NOUNS = STOP_WORDS - {"the", "a", "an", "of", "one", "name", "id"}
 _SIDES = _TURNS | {"in", "out", "on", "off"}
 _LABELLED = re.compile(
     r"\b(-?\d+|\w{1,2}(?= ?[:=])) ?(?:\(|=|:|is |means |for |as ) ?(?:the |a )?(\w+)"
@@ -249,7 +258,7 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
         for own, who, other in ((two.turned, tool, target), (two, target, tool)):
             words = value_facts.unsaid(own.target, other)
             alone = [*_asked(own, other), *_bounds(own), *([quoted(words)] if words else [])]
-            if alone:
+            if alone and not _difference(two):
                 yield f"only {who.id} says of `{own.target.name}`: {enumerated(alone)}"
         if stated := omitted_arguments.unshared_default(two.source, two.target):
             yield f"only one of them says what `{two.name}` is where it is left out: {stated}"
@@ -344,11 +353,33 @@ def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 def _asked(two: _Two, tool: Tool) -> Iterator[str]:
     """What the words of the target say of its value, and the source does not."""
-    yield from _facts_asked(two, tool, frozenset(two.facts[1].say))
     ours, theirs = dict(units.units_of(two.source)), dict(units.units_of(two.target))
-    yield from (unit for dimension, unit in theirs.items() if dimension not in ours)
+    new_units = [unit for dimension, unit in theirs.items() if dimension not in ours]
+    for fact in _facts_asked(two, tool, frozenset(two.facts[1].say)):
+        if not any(unit.startswith(fact) for unit in new_units):
+            yield fact
+    yield from new_units
+    if several := _only_here_several(two):
+        yield f"several values (“{several}”)"
     if _lists_values(two) and two.facts[1].values not in _values(two):
         yield "one of the values that it lists"
+
+
+def _only_here_several(two: _Two) -> str:
+    """The noun that the target's text begins with in the plural, and the source's in the singular:
+    *main actors* and *main actor*; empty where there is none.
+    """
+    if two.source.type != "string" or two.target.type != "string":
+        return ""
+    ours, theirs = (_first_nouns(one.description) for one in (two.source, two.target))
+    return next((w for w in theirs if is_plural(w) and w not in ours and singular(w) in ours), "")
+
+
+def _first_nouns(description: str) -> list[str]:
+    """The words of the noun phrase that a text begins with, up to what is said about it."""
+    beginning = re.split(r"[^\w\s'’-]", description[:MOST_READ].casefold(), maxsplit=1)[0]
+    words = itertools.takewhile(lambda word: word not in _AFTER_NOUNS, beginning.split())
+    return list(words)
 
 
 def _limits(two: _Two, tool: Tool) -> Iterator[str]:
@@ -363,6 +394,9 @@ def _limits(two: _Two, tool: Tool) -> Iterator[str]:
         yield "one value"
     if _lists_values(two) and not any(values <= target.values for values in _values(two)):
         yield "one of the values that it lists"
+    parts, own_parts = (units.parts_of(one.description) for one in (two.target, two.source))
+    if parts and not own_parts <= parts:
+        yield f"written of {enumerated(sorted(parts))} only"
     yield from _bounds(two, narrower=True)
 
 

@@ -48,7 +48,7 @@ _AT_MOST = re.compile(
 
 
 _STATED = re.compile(
-    r"""\bdefaults?\b(?:\s+value)?(?:\s*(?:is|to|being|set\ to|=|:))*\s*
+    r"""\bdefaults?\b(?:\s+value)?(?:\s*(?:is|to|be|being|assumed|set\ to|the\ same\ as|=|:))*\s*
     ('[^']*'|"[^"]*"|`[^`]*`|-?\d+(?:\.\d+)?(?![\w.]*\w)|(?:true|false|empty|none|null|all|any)\b
     |[a-z][\w-]*(?=\s*(?:[.,;)\]]|$)))""",
     re.IGNORECASE | re.VERBOSE,
@@ -200,7 +200,7 @@ def _in_words(parameter: Parameter) -> Any:
         return None
     stated = next(filter(None, match.groups()), "")
     text = stated.strip("'\"`")
-    if text.casefold() in _NO_LIMIT:
+    if text.casefold() in _NO_LIMIT and text not in parameter.enum:
         return ""
     if parameter.type == "boolean" or text.casefold() in ("true", "false"):
         return _SWITCHES.get(text.casefold(), text)

@@ -120,14 +120,14 @@ def difference(one: Parameter, other: Parameter) -> str:
     for dimension, unit in ours:
         if theirs.get(dimension, unit) != unit:
             return f"{unit}, not {theirs[dimension]}"
-    parts, other_parts = _parts(one.description), _parts(other.description)
+    parts, other_parts = parts_of(one.description), parts_of(other.description)
     if parts and other_parts and not (parts <= other_parts or other_parts <= parts):
         return f"{' and '.join(sorted(parts))}, not {' and '.join(sorted(other_parts))}"
     return ""
 
 
 @lru_cache(maxsize=65_536)
-def _parts(description: str) -> frozenset[str]:
+def parts_of(description: str) -> frozenset[str]:
     """The parts that a value is written of, from all forms that are shown: *City, State*."""
     shown = " ".join(_SHOWN.findall(description))
     return frozenset(word.casefold() for word in re.findall(r"[A-Z][a-z]{2,}", shown))

@@ -8,7 +8,7 @@ a value means: the zone of a time, whether counting begins at 0 or at 1. Units a
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ _SAME: Mapping[str, frozenset[str]] = {
 """Words that arguments use for each other: by word the lines in which it stands."""
 FORMS = frozenset(_FACTS["forms"])
 IDENTIFIER, LIST = "identifier", "list"
+
+_PLACES = frozenset("page line row column col index position".split())
+"""Last words of the names of what is the first, the second …, never how many."""
 
 Statements = Mapping[str, frozenset[str]]
 """By what it is about (``zone``), what is said of it, in words (``UTC``)."""
@@ -125,9 +128,9 @@ _SPANS = (
 
 @dataclass(frozen=True, slots=True)
 class ValueFacts:
-    """What the words ``say`` and ``refuse``; ``shown`` is what examples alone show. ``values`` are
-    those allowed, by their spelling, ``glosses`` those that may be meant so, ``least`` and ``most``
-    the bounds by what is counted (empty: the value itself).
+    """What the words ``say`` and ``refuse``; ``shown`` is what only examples, the name or the
+    schema show. ``values`` are those allowed, by their spelling, ``glosses`` those that may be
+    meant so, ``least`` and ``most`` the bounds by what is counted (empty: the value itself).
     """
 
     say: Statements
@@ -158,8 +161,15 @@ def examples_of(description: str) -> list[str]:
 
 
 def facts_of(parameter: Parameter) -> ValueFacts:
-    """What the name and the description of a parameter say of its value."""
-    return _facts(parameter.name, parameter.description)
+    """What the name and the description of a parameter say of its value, and whether a page or a
+    line of which the schema says where it begins is counted from 0 or from 1.
+    """
+    facts = _facts(parameter.name, parameter.description)
+    first = parameter.schema.get("minimum", parameter.schema.get("default"))
+    if type(first) is int and first in (0, 1) and _is_place(parameter.name):
+        base = {"base": frozenset({f"counted from {first}"})}
+        return replace(facts, shown={**facts.shown, **base})
+    return facts
 
 
 def unsaid(parameter: Parameter, other: Tool) -> list[str]:
@@ -173,6 +183,13 @@ def unsaid(parameter: Parameter, other: Tool) -> list[str]:
 
 
 @lru_cache(maxsize=65_536)
+def _is_place(name: str) -> bool:
+    """Whether a name is for the number of one thing in a row of them: ``page``, ``start_line``."""
+    words = [word for word in english.plain_words(name) if word not in ("number", "num", "no")]
+    return bool(words) and words[-1] in _PLACES and "per" not in words
+
+
+@lru_cache(maxsize=65_536)
 def _facts(name: str, description: str) -> ValueFacts:
     text = " ".join(description[:MOST_READ].split())
     refusal = " ".join(match[0] for match in _REFUSED.finditer(text))
@@ -180,7 +197,8 @@ def _facts(name: str, description: str) -> ValueFacts:
     examples = list(_examples(own))
     plain = _QUOTED.sub(" ", _EXAMPLE.sub(" ", own))
     statements = _statements(plain, " ".join(english.plain_words(name)))
-    shown = _shown(examples, statements)
+    shown = _by_words(_READING_WORDS, " ".join(english.plain_words(name)))
+    shown |= _shown(examples, statements)
     least, most = _bounds(text.casefold())
     return ValueFacts(
         say=statements | _by_words(_READING_WORDS, text.casefold()),
