@@ -34,9 +34,9 @@ def click(app, key, point):
 
 def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
     app = heatmap(monkeypatch, work)
-    shown = collisions.grid_of(work.snapshot(1), "servers", "pairs")
+    shown = collisions.grid_of(work.snapshot(1), "servers", "share")
     row, column = (shown.blocks[at] for at in shown.grid.cells[1])
-    click(app, f"blocks_1_{digest('servers', 'pairs')[:8]}", 1)
+    click(app, f"blocks_1_{digest('servers', 'share')[:8]}", 1)
     assert place(app) == {"one": row.key, "other": column.key}
     assert "at the threshold or more" in words(app)
     click(app, f"tile_1_{digest(row.key, column.key)[:8]}", 0)
@@ -53,7 +53,10 @@ def test_clicks_go_down_and_the_breadcrumb_up(monkeypatch, work):
 
 def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
-    assert "4 by 3 tools" in words(app)
+    assert "4 tools of alpha (rows) by 3 of beta" in words(app)
+    assert [link.proto.label for link in app.get("page_link")] == [
+        "Side by side, and what to merge"
+    ]
     assert table(app)["cosine"].iloc[0] == pytest.approx(1.0, abs=1e-4)
     cell = pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))
     deep = {"one": "alpha", "other": "beta", "cell": cell}

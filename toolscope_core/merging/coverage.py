@@ -258,15 +258,16 @@ class ServerCoverage:
         """For each of its tools which of the ``others`` surely serve it."""
         by_id, among = self.catalog.by_id, frozenset(others) - {server}
         return tuple(
-            frozenset(
-                by_id[other].server
-                for other, link in self.links.get(tool.id, {}).items()
-                if by_id[other].server in among
-                and not link.unsure
-                and self._served_by(tool, by_id[other], link).way != "alike"
-            )
+            among.intersection(by_id[other].server for other in self.of_same_job(tool))
             for tool in self.servers[server]
         )
+
+    def of_same_job(self, tool: Tool) -> Iterator[str]:
+        """The ids of the tools that surely do the job of a tool."""
+        for other, link in self.links.get(tool.id, {}).items():
+            served = self._served_by(tool, self.catalog.by_id[other], link)
+            if not link.unsure and served.way != "alike":
+                yield other
 
     def _best(self, tool: Tool, others: Collection[str]) -> CoveredTool | None:
         by_id = self.catalog.by_id

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import leaf_order
 from toolscope_core.merging.analysis import Analysis
+from toolscope_core.merging.coverage import ServerCoverage
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair
@@ -18,21 +19,23 @@ from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 from ui.shared.charts.pictures import TableRow
 from ui.shared.kept import kept
+from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_blocks import ToolBlock, ToolRows, blocks_of
 
-CellMeasure = Literal["pairs", "mean", "max", "cosine"]
+CellMeasure = Literal["share", "mean", "max", "cosine"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """A heatmap: ``values`` is float64 of shape (rows, columns), NaN for an empty cell.
 
-    ``measure`` says what a cell holds: ``pairs`` a count from 1 (coloured by its logarithm),
-    ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools. ``cells``
-    is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest first; of
-    a ``symmetric`` grid each once, on or above the diagonal. ``highlighted``, bool of the shape of
-    ``values``, says which cells stand out; ``None`` where all do.
+    ``measure`` says what a cell holds: ``share`` of the row's tools those whose job the column
+    does, ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools.
+    ``cells`` is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest
+    first; of a ``symmetric`` grid each once, on or above the diagonal. ``has_diagonal`` says that
+    row n is column n. ``highlighted``, bool of the shape of ``values``, says which cells stand out;
+    ``None`` where all do.
     """
 
     rows: tuple[str, ...]
@@ -41,6 +44,7 @@ class Grid:
     measure: CellMeasure
     cells: NDArray[np.int64]
     symmetric: bool = True
+    has_diagonal: bool = True
     highlighted: NDArray[np.bool_] | None = None
 
 
@@ -173,11 +177,16 @@ def curve_rows(view: Curve) -> list[TableRow]:
 
 def grid_rows(grid: Grid) -> list[TableRow]:
     """The cells that can be chosen, in their order."""
+    one, other, value = (
+        ("tools of", "done by", "share done")
+        if grid.measure == "share"
+        else ("one", "other", grid.measure)
+    )
     return [
         {
-            "one": grid.rows[row],
-            "other": grid.columns[column],
-            grid.measure: round(float(grid.values[row, column]), 4),
+            one: grid.rows[row],
+            other: grid.columns[column],
+            value: round(float(grid.values[row, column]), 4),
         }
         for row, column in grid.cells.tolist()
     ]
@@ -265,12 +274,15 @@ class Tile:
         )
 
 
-def block_grid(analysis: Analysis, blocks: Sequence[ToolBlock], measure: CellMeasure) -> BlockGrid:
-    """Blocks against blocks, like beside like, the ``MOST_BLOCKS`` with the most pairs.
+def block_grid(
+    analysis: Analysis, servers: ServerCoverage, blocks: Sequence[ToolBlock], measure: CellMeasure
+) -> BlockGrid:
+    """Blocks against blocks, like beside like, the ``MOST_BLOCKS`` with the most candidate pairs.
 
-    ``pairs`` counts the candidate pairs, ``max`` is the closest of them, ``mean`` the exact mean
-    cosine over all pairs of tools. The diagonal is what a block has within itself. Which blocks
-    are shown, and in what order, does not depend on the measure.
+    ``share`` is that of the row's tools whose job a tool of the column does, by ``servers``, and
+    empty between two where none does; ``max`` the closest candidate pair, ``mean`` the exact mean
+    cosine over all pairs of tools. The diagonal is what a block has within itself. The measure
+    changes neither which blocks are shown nor their order.
     """
     counts, closest = _candidates(analysis, blocks)
     strength = counts.sum(axis=1)
@@ -286,13 +298,21 @@ def block_grid(analysis: Analysis, blocks: Sequence[ToolBlock], measure: CellMea
     if measure == "mean":
         values = _means(sums[order], sizes[order])
     else:
-        values = (counts if measure == "pairs" else closest)[np.ix_(positions, positions)]
-        values = np.where(values > 0, values, np.nan)
+        if measure == "share":
+            values = _shares(servers, strongest)
+        else:
+            values = closest[np.ix_(positions, positions)]
+        is_own = np.eye(len(values), dtype=bool) & (measure == "share")
+        values = np.where((values > 0) | is_own, values, np.nan)
     names = distinct([f"{b.name} ({len(b):,})" for b in strongest])
     inside = sum(len(b) for b in blocks)
     return BlockGrid(
         blocks=tuple(strongest),
-        grid=_symmetric(names, values, measure, own=0),
+        grid=(
+            Grid(names, names, values, measure, strongest_cells(values, False), symmetric=False)
+            if measure == "share"
+            else _symmetric(names, values, measure, own=0)
+        ),
         total=len(blocks),
         outside=len(analysis.catalog.tools) - inside,
     )
@@ -346,9 +366,11 @@ def with_selection(
     return replace(grid, values=np.where(is_selected, grid.values, np.nan), cells=cells)
 
 
-def titled(tool: Tool) -> str:
-    """A tool as the axes name it: with its server, if it has one."""
-    return f"{tool.name} · {tool.server}" if tool.server else tool.name
+def titles(tools: Sequence[Tool]) -> list[str]:
+    """Tools as an axis names them: with their servers, unless all are of one."""
+    if len({tool.owner for tool in tools}) == 1:
+        return [tool.name for tool in tools]
+    return [f"{tool.name} · {tool.owner}" if tool.owner else tool.name for tool in tools]
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
@@ -391,6 +413,22 @@ def _candidates(
     return np.maximum(counts, counts.T), np.maximum(closest, closest.T)
 
 
+def _shares(servers: ServerCoverage, blocks: Sequence[ToolBlock]) -> NDArray[np.float64]:
+    """Of the tools of each block that are still there, the share whose job a tool of each other
+    does.
+    """
+    tools = servers.catalog.tools
+    home = {tools[row].id: at for at, block in enumerate(blocks) for row in block.rows.tolist()}
+    done, sizes = np.zeros((len(blocks), len(blocks))), np.zeros(len(blocks))
+    for at, block in enumerate(blocks):
+        for tool in (tools[row] for row in block.rows.tolist()):
+            if tool.id not in servers.removed_ids:
+                sizes[at] += 1
+                others = {home[other] for other in servers.of_same_job(tool) if other in home}
+                done[at, list(others)] += 1
+    return done / np.maximum(sizes, 1)[:, None]
+
+
 def _means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean cosines from the sums of the blocks' unit vectors; NaN within a single tool."""
     values = (sums @ sums.T) / np.outer(sizes, sizes)
@@ -422,11 +460,12 @@ def _strongest(
 def _tools_grid(analysis: Analysis, rows: ToolRows, columns: ToolRows, is_diagonal: bool) -> Grid:
     tools, vectors = analysis.catalog.tools, analysis.vectors
     values = np.clip(vectors[rows] @ vectors[columns].T, -1.0, 1.0).astype(np.float64).round(6)
-    names = distinct([titled(tools[row]) for row in rows])
+    names = distinct(titles([tools[row] for row in rows]))
     if is_diagonal:
         return _symmetric(names, np.maximum(values, values.T), "cosine", own=1)
-    column_names = distinct([titled(tools[row]) for row in columns])
-    return Grid(names, column_names, values, "cosine", strongest_cells(values, False), False)
+    column_names = distinct(titles([tools[row] for row in columns]))
+    cells = strongest_cells(values, False)
+    return Grid(names, column_names, values, "cosine", cells, symmetric=False, has_diagonal=False)
 
 
 def _symmetric(
@@ -444,7 +483,8 @@ def blocks(plan: MergePlan, grouping: str) -> tuple[ToolBlock, ...]:
 @kept(limit=1)
 def grid_of(snapshot: Snapshot, grouping: str, measure: CellMeasure) -> BlockGrid:
     """Level one: blocks against blocks; the last one is kept."""
-    return block_grid(snapshot.analysis, blocks(snapshot.plan, grouping), measure)
+    servers = server_advice.coverage(snapshot)
+    return block_grid(snapshot.analysis, servers, blocks(snapshot.plan, grouping), measure)
 
 
 def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: bool) -> Tile:

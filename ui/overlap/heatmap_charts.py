@@ -6,6 +6,7 @@ a byte each.
 """
 
 import html
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -28,8 +29,9 @@ LABELS = 72
 """As many labels of a side are legible; of more names every second, third, … is written."""
 
 FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
-SKY, ROSE = "rgb(125,192,232)", "rgba(204,121,167,1)"
-YELLOW, _RED = "rgba(240,180,20,1)", "rgba(205,80,0,1)"
+SAND, YELLOW, _RED = "rgb(228,212,176)", "rgba(240,180,20,1)", "rgba(205,80,0,1)"
+_OWN = "rgba(138,143,152,0.35)"
+"""What the diagonal has, whatever its value: a block with itself is no news."""
 FADED = 0.15
 """Opacity of cells that stand back."""
 
@@ -57,12 +59,16 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     if max(height, width) > _MOST_SIDE:
         raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {_MOST_SIDE}")
     names = {"x": _different(grid.columns), "y": _different(grid.rows)}
-    cells = _cells(grid, threshold) | names
+    own = np.eye(height, width, dtype=bool) & grid.has_diagonal
+    cells = _cells(grid, threshold, own) | names
     traces = [cells]
     if grid.highlighted is not None:
         gap = None if cells["z"].dtype == object else np.float32(np.nan)
         bright = {"z": np.where(grid.highlighted, cells["z"], gap)}
         traces = [cells | {"opacity": FADED, "showscale": False}, cells | bright]
+    if grid.measure != "cosine":
+        grey = {"z": _sent(np.where(own, _shown(grid), np.nan)), "showscale": False}
+        traces.insert(0, cells | grey | {"colorscale": [[0.0, _OWN], [1.0, _OWN]]})
     figure = pictures.figure([*traces, _points(grid, **names)], height=_pixels(height))
     reach = _RADIUS + max(3, 1100 // max(2 * width, 1))
     figure.update_layout(dragmode="pan", clickmode="event+select", hoverdistance=reach)
@@ -91,53 +97,57 @@ def _pixels(rows: int) -> int:
     return min(170 + cell_size * max(rows, 2), 1060)
 
 
-def _cells(grid: Grid, threshold: float) -> dict[str, Any]:
-    """No trace object, here and below: Plotly would check each value once more."""
-    is_counts = grid.measure == "pairs"
-    gap = 1 if max(grid.values.shape) <= LABELS else 0
-    look = {"type": "heatmap", "xgap": gap, "ygap": gap, "hoverongaps": False}
-    if is_counts:
-        return look | _counts(grid.values)
+def _shown(grid: Grid) -> NDArray[np.float64]:
+    """The values as the pointer says them."""
     if grid.measure == "cosine":
-        hundredths = np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
-        has_gaps = bool(np.isnan(hundredths).any())
-        return {
-            "z": _sent(hundredths.astype(np.float32 if has_gaps else np.uint8)),
-            "hovertemplate": "%{y}<br>%{x}<br>cosine %{z} of 100<extra></extra>",
-            **_cosines(threshold, 100),
-            **look,
-        }
-    return {
-        "z": _sent(grid.values.round(3)),
-        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{_WORDS[grid.measure]} %{{z:.3f}}<extra></extra>",
-        **_cosines(threshold, 1),
-        **look,
+        return np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
+    return (grid.values * 100).round() if grid.measure == "share" else grid.values.round(3)
+
+
+def _cells(grid: Grid, threshold: float, own: NDArray[np.bool_]) -> dict[str, Any]:
+    """All cells but the ``own``, which are empty; of very many cosines they are not. No trace
+    object, here and below: Plotly would check each value once more.
+    """
+    values = _shown(grid)
+    if grid.measure != "cosine" or values.size <= _MANY:
+        values = np.where(own, np.nan, values)
+    elif not np.isnan(values).any():
+        values = values.astype(np.uint8)
+    else:
+        values = values.astype(np.float32)
+    gap = 1 if max(values.shape) <= LABELS else 0
+    cells = {
+        "type": "heatmap",
+        "z": _sent(values),
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        "hovertemplate": f"{_SENTENCES[grid.measure]}<extra></extra>",
+    }
+    if grid.measure != "share":
+        return cells | _cosines(threshold, 100 if grid.measure == "cosine" else 1)
+    is_small = max(values.shape) <= _FEW
+    shares = np.nan_to_num(values).astype(int).tolist() if is_small else []
+    return cells | {
+        "text": [[f"{n}\u202f%" if n else "" for n in row] for row in shares] or None,
+        "texttemplate": "%{text}" if is_small else None,
+        "colorscale": [[0.0, SAND], [0.5, YELLOW], [1.0, _RED]],
+        "zmin": 0,
+        "zmax": 100,
+        "colorbar": _bar("share done", [*range(0, 101, 25)], [f"{n} %" for n in range(0, 101, 25)]),
     }
 
 
-_WORDS = {"mean": "mean cosine", "max": "closest pair, cosine", "cosine": "cosine"}
+_SENTENCES = {
+    "share": "%{x}<br>does %{z} % of the tools of<br>%{y}",
+    "mean": "%{y}<br>%{x}<br>mean cosine %{z:.3f}",
+    "max": "%{y}<br>%{x}<br>closest pair, cosine %{z:.3f}",
+    "cosine": "%{y}<br>%{x}<br>cosine %{z} of 100",
+}
 
 
 def _sent(values: NDArray[Any]) -> NDArray[Any]:
     return pictures.json_numbers(values) if values.size <= _MANY else values
-
-
-def _counts(values: NDArray[np.float64]) -> dict[str, Any]:
-    highest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
-    marks = sorted({round(highest ** (part / 3)) for part in range(4)})
-    few = max(values.shape) <= _FEW
-    counts = np.nan_to_num(values).astype(np.int32)
-    return {
-        "z": _sent(np.log10(values).round(3)),
-        "customdata": _sent(counts),
-        "text": [[f"{n:,}" if n else "" for n in row] for row in counts.tolist()] if few else None,
-        "texttemplate": "%{text}" if few else None,
-        "hovertemplate": "%{y}<br>%{x}<br>%{customdata:,} pairs<extra></extra>",
-        "colorscale": [[0.0, SKY], [0.4, BLUE], [0.7, ROSE], [1.0, _RED]],
-        "zmin": 0.0,
-        "zmax": max(float(np.log10(highest)), 0.1),
-        "colorbar": _bar("pairs", np.log10(marks).tolist(), [f"{n:,}" for n in marks]),
-    }
 
 
 def _cosines(threshold: float, unit: int) -> dict[str, Any]:
@@ -170,16 +180,16 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
     if grid.symmetric:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
-    is_counts = grid.measure == "pairs"
-    template = "%{customdata} pairs" if is_counts else f"{_WORDS[grid.measure]} %{{customdata}}"
-    values_in_words = [f"{n:,.0f}" if is_counts else f"{n:.3f}" for n in values.tolist()]
+    is_share = grid.measure == "share"
+    template = re.sub(r"%{z[^}]*}( of 100)?", "%{customdata}", _SENTENCES[grid.measure])
+    values_in_words = [f"{n:.0%}"[:-1] if is_share else f"{n:.3f}" for n in values.tolist()]
     return {
         "type": "scatter",
         "x": np.array(x, dtype=object)[columns],
         "y": np.array(y, dtype=object)[rows],
         "mode": "text",
         "customdata": np.array(values_in_words, dtype=object),
-        "hovertemplate": f"%{{y}}<br>%{{x}}<br>{template}<extra>click</extra>",
+        "hovertemplate": f"{template}<extra>click</extra>",
         "hoverlabel": {"bgcolor": "rgb(45,49,58)", "font": {"color": "white"}},
         "showlegend": False,
     }

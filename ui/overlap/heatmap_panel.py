@@ -8,77 +8,24 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.merging.coverage import Coverage, ServerCoverage
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
 from ui.overlap import collisions, heatmap_charts
-from ui.shared import data_tables, safe_text
-from ui.shared.cards import server_advice_panel
-from ui.shared.charts.pictures import downloads, picture
-from ui.shared.data_tables import Column, Columns
+from ui.shared import page_frame, safe_text
+from ui.shared.cards.batches import server_pair_query
+from ui.shared.charts.pictures import picture
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import draw_pair
-from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, groupings
 
-
-def server_overlap_panel(snapshot: Snapshot) -> None:
-    """The advice, and a table of the pairs of servers with the share that one does of the other."""
-    servers = server_advice.coverage(snapshot)
-    if len(servers.servers) < 2:  # implied ones are no places where a tool can be switched off
-        return
-    with st.container(border=True):
-        st.subheader("Server against server")
-        server_advice_panel.advice(snapshot)
-        pairs = sorted(servers.of_pairs(), key=lambda one: (-one.share, -one.tokens, one.server))
-        if pairs:
-            _table(snapshot, servers, pairs)
-
-
-def _table(snapshot: Snapshot, servers: ServerCoverage, pairs: list[Coverage]) -> None:
-    def lost(one: Coverage) -> str:
-        return ", ".join(servers.catalog.by_id[tool].name for tool in one.lost_tools)
-
-    def open_row(one: Coverage) -> None:
-        st.session_state["go_to_servers"] = (one.server, *one.others)
-
-    label = ":material/compare_arrows: Open"
-    server: Column[Coverage] = Column("server")
-    figures: Columns[Coverage] = [
-        Column("tools"),
-        Column("done by", lambda one: ", ".join(one.others)),
-        Column("of these", lambda one: len(one.served)),
-        Column(
-            "share", lambda one: round(one.share, 3), title="share done", full=1.0, format="percent"
-        ),
-        Column("tokens", format="localized"),
-        Column("not done", lost),
-    ]
-    data_tables.draw(
-        pairs,
-        [
-            data_tables.button_column(pairs, label, open_row, key="open_servers", width=90),
-            server,
-            tool_selection.server_column(snapshot, pairs, lambda one: one.server, "select_served"),
-            *figures,
-        ],
-        "Pairs of servers and the share of the first one's tools that the second does",
-        most=420,
-    )
-    with st.container(horizontal=True):
-        downloads(data_tables.records(pairs, [server, *figures]), "servers")
-    if (names := st.session_state.pop("go_to_servers", None)) is not None:
-        server_advice_panel.show_pair(*names)
-
-
 _PLACE = ("one", "other", "cell")
 MEASURES: dict[collisions.CellMeasure, str] = {
-    "pairs": "candidate pairs",
-    "mean": "mean",
+    "share": "share done",
     "max": "closest pair",
+    "mean": "mean similarity",
 }
 """What colours a cell, with its label, which is its value in the address."""
 _VIEWS = {"blocks": "Blocks", "tools": "All tools"}
@@ -86,7 +33,7 @@ _VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 def heatmap_panel(snapshot: Snapshot) -> None:
     """What is chosen, blocks or all tools."""
-    st.markdown("**Where do tools collide?** The redder a cell, the more its two sides overlap.")
+    st.markdown("**Where do tools do the same job?** The redder a cell, the more of them.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if snapshot.record.tools <= collisions.MOST_WHOLE:
         show = bar.segmented_control(
@@ -120,7 +67,12 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
     )
     if pair is None:
         tile = collisions.tile(snapshot.analysis, one, other)
-        count = f"{len(tile.rows):,} by {quantity(len(tile.columns), 'tool')}"
+        count = f"{quantity(len(tile.rows), 'tool')} of {safe_text.untrusted(one.name)}"
+        if one is not other:
+            count += f" (rows) by {len(tile.columns):,} of {safe_text.untrusted(other.name)}"
+            if grouping == SERVERS:
+                query = server_pair_query(one.key, other.key)
+                page_frame.page_link("review", "Side by side, and what to merge", query)
         key = f"tile_{snapshot.id}_{digest(one.key, other.key)[:8]}"
         _tile(snapshot, tile, count, key, one=one.key, other=other.key)
     else:
@@ -128,8 +80,9 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
 
 
 def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
+    measures = [one for one in MEASURES if grouping != CLUSTERS or one != "share"]
     measure = bar.segmented_control(
-        "Colour by", MEASURES, format_func=MEASURES.__getitem__, default="pairs",
+        "Colour by", measures, format_func=MEASURES.__getitem__, default=measures[0],
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
     grid = collisions.grid_of(snapshot, grouping, measure)
@@ -145,7 +98,8 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
     st.caption(
         f"Showing {first}{_count_in_words(grid.total, grouping)}, similar ones side by side; "
         "number of tools in brackets."
-        f"{outside} {EXPLANATIONS[measure]} {_how(grid.grid)} to see more."
+        f"{outside} {EXPLANATIONS[measure]} The diagonal, in grey, is a block with itself. "
+        f"{_how(grid.grid)} to see more."
     )
     cell = _chosen_cell(
         snapshot,
@@ -156,15 +110,12 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
     if cell is not None:
         row, column = grid.grid.cells[cell]
         _down(one=grid.blocks[row].key, other=grid.blocks[column].key)
-    if grouping == SERVERS:
-        server_overlap_panel(snapshot)
 
 
-_DIAGONAL = "The diagonal is a block with itself."
 EXPLANATIONS: dict[collisions.CellMeasure, str] = {
-    "pairs": f"A cell counts the candidate pairs between two blocks. {_DIAGONAL}",
-    "mean": f"A cell is the mean similarity of all pairs of tools between two blocks. {_DIAGONAL}",
-    "max": f"A cell is the similarity of the closest pair between two blocks. {_DIAGONAL}",
+    "share": "A cell is the share of the row's tools whose job a tool of the column does.",
+    "mean": "A cell is the mean similarity of all pairs of tools between two blocks.",
+    "max": "A cell is the similarity of the closest pair between two blocks.",
 }
 
 
@@ -189,10 +140,9 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
         )
     left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
     rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
-    own = " The diagonal is each tool with itself." if tile.grid.symmetric else ""
     st.container(key="near_pairs").caption(
-        f"{count}, similar ones side by side; {tile.in_words}.{rest}{own} {_how(tile.grid)} "
-        "to see the pair."
+        f"{count}, similar ones side by side; {tile.in_words}.{rest} {_how(tile.grid)} to see "
+        "the pair."
     )
     cell = _chosen_cell(
         snapshot, tile.grid, key, "Heatmap of tools" if place else "Heatmap of all tools"

@@ -18,10 +18,17 @@ def grid(measure, values, cells, names=("one", HOSTILE, "three")):
     return Grid(names, names, np.array(values, dtype=np.float64), measure, cells)
 
 
-COUNTS = grid("pairs", [[NONE, 10, NONE], [10, 100, NONE], [NONE, NONE, NONE]], [(1, 1), (0, 1)])
+SHARES = Grid(
+    ("one", HOSTILE, "three"),
+    ("one", HOSTILE, "three"),
+    np.array([[1, 0.25, NONE], [0.5, NONE, NONE], [NONE, NONE, NONE]]),
+    "share",
+    np.array([(0, 0), (1, 0), (0, 1)]),
+    symmetric=False,
+)
 MEANS = grid("mean", [[NONE, 0.5, 0.25], [0.5, 0.8, 0.75], [0.25, 0.75, 0.1]], [(1, 1)])
 NEAR = grid("cosine", [[1, 0.5, 0.259], [0.5, 1, 0.75], [0.259, 0.75, 1]], [(1, 2), (0, 1)])
-WIDE = Grid(("q",), ("a", "b"), np.array([[0.4, 0.9]]), "cosine", np.array([[0, 1]]), False)
+WIDE = Grid(("q",), ("a", "b"), np.array([[0.4, 0.9]]), "cosine", np.array([[0, 1]]), False, False)
 
 
 def square(side):
@@ -29,20 +36,24 @@ def square(side):
     return Grid(names, names, np.full((side, side), 0.5), "cosine", np.zeros((0, 2), np.int64))
 
 
-def test_counts_are_coloured_by_their_logarithm_and_written_in_the_cells():
-    cells = heatmap(COUNTS, 0.6).data[0]
-    assert cells.z.tolist() == [[None, 1, None], [1, 2, None], [None, None, None]]
-    assert (cells.zmin, cells.zmax) == (0, 2)
-    assert cells.text[1][1] == "100"
-    assert cells.text[0][0] == ""
+def test_shares_are_whole_percents_on_a_scale_to_100_and_the_diagonal_is_grey():
+    diagonal, cells, _ = heatmap(SHARES, 0.6).data
+    assert cells.z.tolist() == [[None, 25, None], [50, None, None], [None, None, None]]
+    assert (cells.zmin, cells.zmax) == (0, 100)
+    assert cells.colorbar.ticktext[-1] == "100 %"
     assert cells.texttemplate == "%{text}"
-    assert cells.colorbar.ticktext[-1] == "100"
-    assert cells.customdata[0][1] == 10
+    assert [text[:-2] for text in cells.text[0] + cells.text[1]] == ["", "25", "", "50", "", ""]
+    assert diagonal.z.tolist() == [[100, None, None], [None] * 3, [None] * 3]
+    assert {colour for _, colour in diagonal.colorscale} == {heatmap_charts._OWN}
+    assert not diagonal.showscale
+    own, others, _ = heatmap(MEANS, 0.6).data
+    assert own.z.tolist() == [[None] * 3, [None, 0.8, None], [None, None, 0.1]]
+    assert others.z.tolist() == [[None, 0.5, 0.25], [0.5, None, 0.75], [0.25, 0.75, None]]
 
 
 def test_cosines_of_tools_go_out_as_hundredths_and_turn_colour_at_the_threshold():
     cells = heatmap(NEAR, 0.6).data[0]
-    assert cells.z.tolist() == [[100, 50, 25], [50, 100, 75], [25, 75, 100]]
+    assert cells.z.tolist() == [[None, 50, 25], [50, None, 75], [25, 75, None]]
     assert "threshold 0.60" in cells.colorbar.ticktext
     assert cells.colorbar.tickvals[cells.colorbar.ticktext.index("threshold 0.60")] == 60
     at = (0.6 - 0.2) / (1 - 0.2)
@@ -50,15 +61,18 @@ def test_cosines_of_tools_go_out_as_hundredths_and_turn_colour_at_the_threshold(
 
 
 def test_every_cell_to_choose_has_a_point_on_both_sides_of_the_diagonal():
-    points = heatmap(COUNTS, 0.6).data[1]
-    one, two = (pictures.label(name) for name in COUNTS.rows[:2])
+    points = heatmap(NEAR, 0.6).data[1]
+    one, two, three = (pictures.label(name) for name in NEAR.rows)
     assert list(zip(points.x, points.y, points.customdata, strict=True)) == [
-        (two, two, "100"),
-        (two, one, "10"),
-        (two, two, "100"),
-        (one, two, "10"),
+        (three, two, "0.750"),
+        (two, one, "0.500"),
+        (two, three, "0.750"),
+        (one, two, "0.500"),
     ]
-    assert [cell_at(COUNTS, point) for point in range(5)] == [0, 1, 0, 1, None]
+    assert [cell_at(NEAR, point) for point in range(5)] == [0, 1, 0, 1, None]
+    shares = heatmap(SHARES, 0.6).data[-1]
+    assert list(shares.customdata) == ["100", "50", "25"]
+    assert (shares.x[1], shares.y[1]) == (one, two), "the row's tools, done by the column"
 
 
 def test_a_grid_of_two_kinds_has_each_point_once():
@@ -92,14 +106,14 @@ def test_a_heatmap_that_nobody_can_read_is_refused():
         heatmap(square(1_001), 0.6)
 
 
-@pytest.mark.parametrize("shown", [COUNTS, MEANS, NEAR, WIDE])
+@pytest.mark.parametrize("shown", [SHARES, MEANS, NEAR, WIDE])
 def test_the_ground_is_transparent_and_no_markup_of_the_catalog_is_sent(shown):
     figure = heatmap(shown, 0.6)
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert "<b>" not in json.dumps(json.loads(figure.to_json()))
 
 
-@pytest.mark.parametrize("grid", [COUNTS, NEAR, MEANS, WIDE], ids=["counts", "near", "means", "q"])
+@pytest.mark.parametrize("grid", [SHARES, NEAR, MEANS, WIDE], ids=["shares", "near", "means", "q"])
 def test_nothing_in_it_looks_like_new_data_when_it_is_shown_again(grid):
     kept = np.ones(grid.values.shape, dtype=bool)
     for shown in (grid, replace(grid, highlighted=kept)):

@@ -6,6 +6,7 @@ import pytest
 from tests.ui.services import known_angles
 from tests.ui.services.known_angles import cos
 from toolscope_core.merging.analysing import plan_merge
+from toolscope_core.merging.coverage import CoverageLink, ServerCoverage, server_coverage
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair
@@ -25,9 +26,18 @@ def plan(known):
     return plan_merge(known, [], PlanConfig())
 
 
+def coverage(plan, pairs=(), removed=()):
+    """The tools under a schema, and that these pairs do the same job: surely, or perhaps."""
+    links = {tool.id: {} for tool in plan.catalog.tools}
+    for a, b, unsure in pairs:
+        links[a][b] = links[b][a] = CoverageLink(1.0, alike=False, unsure=unsure)
+    tools = tuple(replace(tool, schema={"type": "object"}) for tool in plan.catalog.tools)
+    return ServerCoverage(Catalog(tools), links, frozenset(removed))
+
+
 def shown(analysis, plan, by, measure):
     """Every filled cell, by the names of its blocks."""
-    found = block_grid(analysis, blocks_of(plan, by), measure)
+    found = block_grid(analysis, coverage(plan), blocks_of(plan, by), measure)
     values = found.grid.values
     keys = [block.key for block in found.blocks]
     return {
@@ -69,12 +79,41 @@ def test_paths_count_by_their_first_step(plan):
     assert [(b.key, b.rows.tolist()) for b in found] == [("air", [0, 1, 3]), ("sea", [2, 4, 5])]
 
 
-def test_pairs_are_counted_between_servers_and_within(known, plan):
-    assert shown(known, plan, "servers", "pairs") == {
-        ("alpha", "alpha"): 1,
-        ("alpha", "beta"): 3,
-        ("beta", "alpha"): 3,
+def test_a_cell_is_the_share_of_the_rows_tools_that_the_column_does(known, plan):
+    pairs = [("a1", "b1", False), ("a2", "b1", False), ("a1", "a2", False), ("a3", "c1", True)]
+    blocks = blocks_of(plan, "servers")
+    found = block_grid(known, coverage(plan, pairs), blocks, "share")
+    names = [block.key for block in found.blocks]
+    values = {
+        (names[row], names[column]): round(float(found.grid.values[row, column]), 4)
+        for row, column in found.grid.cells.tolist()
     }
+    assert values == {
+        ("alpha", "alpha"): 0.6667,
+        ("alpha", "beta"): 0.6667,
+        ("beta", "alpha"): 0.5,
+        ("beta", "beta"): 0,
+        ("gamma", "gamma"): 0,
+    }, "what is unsure is no job that is done"
+    assert np.isfinite(found.grid.values).sum() == 5
+    gone = block_grid(known, coverage(plan, pairs[:1], removed=["a2", "a3"]), blocks, "share")
+    row, column = (names.index(name) for name in ("alpha", "beta"))
+    assert gone.grid.values[row, column] == 1.0, "what was left out is not counted"
+
+
+def test_the_share_is_that_of_the_servers_table(known, plan):
+    servers = server_coverage(known, plan.clusters)
+    found = block_grid(known, servers, blocks_of(plan, "servers"), "share")
+    names = [block.key for block in found.blocks]
+    for row, column in np.argwhere(~np.eye(3, dtype=bool)).tolist():
+        expected = servers.of(names[row], [names[column]]).share
+        assert np.nan_to_num(found.grid.values[row, column]) == pytest.approx(expected)
+
+
+def test_an_axis_names_the_server_only_where_there_are_several(known, plan):
+    alpha, beta, _ = blocks_of(plan, "servers")
+    assert set(tile(known, alpha, beta).grid.rows) == {"a1", "a2", "a3"}
+    assert "a1 · alpha" in whole(known).grid.rows
 
 
 def test_the_closest_pair_between_blocks(known, plan):
@@ -93,12 +132,12 @@ def test_the_mean_is_that_of_all_pairs_and_none_within_a_single_tool(known, plan
 
 
 def test_names_tell_sizes_like_stands_beside_like_and_the_strongest_stay(known, plan, monkeypatch):
-    found = block_grid(known, blocks_of(plan, "servers"), "pairs")
+    found = block_grid(known, coverage(plan), blocks_of(plan, "servers"), "share")
     assert set(found.grid.rows) == {"alpha (3)", "beta (2)", "gamma (1)"}
     assert found.grid.rows.index("beta (2)") == 1, "beta's centroid lies between the others"
     assert (found.total, found.outside) == (3, 0)
     monkeypatch.setattr(collisions, "MOST_BLOCKS", 2)
-    found = block_grid(known, blocks_of(plan, "servers"), "mean")
+    found = block_grid(known, coverage(plan), blocks_of(plan, "servers"), "mean")
     assert {block.key for block in found.blocks} == {"alpha", "beta"}
     assert found.total == 3
 
