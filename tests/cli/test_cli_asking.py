@@ -269,7 +269,7 @@ def test_a_budget_that_was_saved_holds_here_too(server, merge, tmp_path):
         endpoints.save(priced)
     for more in ((), ("--budget-calls", "2")):
         output = merge(tmp_path / "b", *more, code=2).stderr
-        assert "paused: budget" in output and "1e-06 of money" in output
+        assert "paused: budget" in output and "a cost of 1e-06" in output
     assert not server.received
 
 

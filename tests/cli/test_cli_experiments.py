@@ -206,7 +206,9 @@ def test_a_model_selects_and_is_asked_once(first_tool, five):
     assert first_tool.received[0].user.count("--- begin tool") == 5
     assert five(*given) == first
     assert len(first_tool.received) == calls, "the ledger has the answers"
-    assert "paused: budget: 1 calls" in five(*given, "--at", "4", "--budget-calls", 1, code=2)
+    assert "paused: budget used up (1 calls" in five(
+        *given, "--at", "4", "--budget-calls", 1, code=2
+    )
     assert re.search(r"^csr@5 +[01]\.\d+", first, re.MULTILINE)
 
 
@@ -223,6 +225,6 @@ def test_answers_of_a_file_are_replayed_without_a_key_and_a_store(
         monkeypatch.delenv(name)
     assert five(*given, "--replay") == first
     stale = five(*given, "--replay", "--model", "another", code=1)
-    assert "selection: " in stale and "another" in stale and "give the command without" in stale
+    assert "selection: " in stale and "another" in stale and "without --replay" in stale
     assert len(first_tool.received) == calls, "nobody was asked again"
     assert "--answers" in five("--select", "model", "--replay", code=2)

@@ -88,7 +88,7 @@ def test_queries_of_people_are_examples_and_are_not_copied(server, tmp_path):
 def test_a_budget_pauses_and_goes_on_and_a_model_that_refuses_leaves_reasons(server, tmp_path):
     out = tmp_path / "q.jsonl"
     paused = generate(out, "--budget-calls", 3, code=2).stderr
-    assert "paused: budget: 3 calls" in paused and "run the same" in paused
+    assert "paused: budget used up (3 calls" in paused and "run the same" in paused
     assert len(server.received) == 3 and not out.exists()
     assert re.search(r"[1-3] known before", generate(out).output) and out.exists()
     server.mode = "refusal"

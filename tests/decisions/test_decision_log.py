@@ -339,7 +339,7 @@ def test_copies_kept_apart_may_not_be_joined():
         (decide("drop", "abc", drop="d"), "not all"),
         (replace(decide("accept", "ab"), action="drop"), "None; give some"),
         (decide("canonical", "ab", canonical="c"), "one of its tools"),
-        (decide("edit", "ab"), "give some of name"),
+        (decide("edit", "ab"), "use only name"),
         (decide("edit", "ab", title="x"), r"\['title'\]"),
         (decide("edit", "ab", name=" "), "not blank"),
         (decide("edit", "ab", name=7), "not blank"),

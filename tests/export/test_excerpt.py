@@ -70,7 +70,7 @@ def test_servers_come_whole_and_what_is_not_there_is_refused(whole, tmp_path):
     assert taken.tools == sum(tool.server == server for tool in analysis.catalog.tools) > 0
     with pytest.raises(ConfigError, match="'nowhere'"):
         excerpt(bundle, 0, ["nowhere"])
-    with pytest.raises(ExportError, match="is no bundle"):
+    with pytest.raises(ExportError, match="not a bundle"):
         excerpt(tmp_path, 1)
     with pytest.raises(ConfigError, match=r"--most, .*--server"):
         excerpt(bundle, 0)

@@ -162,11 +162,11 @@ def test_tokens_that_are_not_reported_are_estimated(server, model, usage, answer
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("refused-key", ["refuses the key (401)"]),
+        ("refused-key", ["rejects the key (401)"]),
         ("no-key", ["TOOLSCOPE_API_ORIGIN to http://127.0.0.1:"]),
         ("forbidden", ["(403)", "'m'"]),
         ("quota", ["quota is used up (429)", "exceeded your current quota"]),
-        ("no-model", ["knows no model 'm'", "(404)", "does not exist"]),
+        ("no-model", ["model 'm'", "(404)", "does not exist"]),
         ("redirect", ["redirects to 'http://elsewhere.test/v1/chat/completions' (307)"]),
     ],
 )
@@ -218,9 +218,9 @@ def connection_to(server, secret=SECRET):
     ("mode", "works", "words"),
     [
         ("ok", True, "JSON Schema"),
-        ("no-schema", True, "knows no schema"),
+        ("no-schema", True, "not follow a schema"),
         ("no-format", True, "plain text"),
-        ("refused-key", False, "refuses the key"),
+        ("refused-key", False, "rejects the key"),
         ("closed", False, "no connection"),
         ("refusal", False, "model refused"),
     ],

@@ -51,8 +51,8 @@ def test_a_server_that_is_busy_is_asked_again(server):
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        *(("closed", "no connection"), ("slow", "no answer within"), ("huge", "5 MB")),
-        ("refused-key", "refuses the key"),
+        *(("closed", "no connection"), ("slow", "not answer within"), ("huge", "5 MB")),
+        ("refused-key", "rejects the key"),
     ],
 )
 def test_a_server_that_does_not_answer_is_an_error_in_words(server, mode, words):
@@ -84,7 +84,7 @@ def one(value):
 )
 def test_vectors_that_cannot_be_used_are_refused(server, reply, answer_with):
     answer_with(vectors=reply)
-    with pytest.raises(ModelError, match="no 1 vectors"):
+    with pytest.raises(ModelError, match="not return 1 vectors"):
         embedder(server).encode(["a"])
 
 

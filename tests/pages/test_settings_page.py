@@ -125,7 +125,7 @@ def test_the_connection_is_tested_in_words_and_no_key_is_shown(open_app, server,
     assert "The connection works" in page.text and "The key is accepted" in page.text
     server.mode = "refused-key"
     page.press("test_endpoint")
-    assert "refuses the key" in page.text and "The connection works" not in page.text
+    assert "rejects the key" in page.text and "The connection works" not in page.text
     assert server.received[-1].headers["authorization"] == f"Bearer {SECRET}"
     assert SECRET not in page.text + repr(page.at.session_state[TESTED])
 

@@ -84,7 +84,7 @@ def test_replies_that_cannot_be_used_end_the_search(server, search, out):
 
 def test_a_budget_pauses_and_nothing_is_written(server, search, out):
     stderr = search("dummy", "--budget-calls", 1, code=2).stderr
-    assert "paused: budget: 1 calls" in stderr and not out.exists()
+    assert "paused: budget used up (1 calls" in stderr and not out.exists()
     search("dummy")
     assert subqueries(out) == [PARTS] * 10
     assert len(server.received) == 2

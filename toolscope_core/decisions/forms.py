@@ -79,7 +79,9 @@ def check_form(decision: Decision) -> None:
     parts = [part.key for part in form.detail]
     if form.is_closed and not set() < set(decision.detail) <= set(parts):
         unknown = sorted(set(decision.detail).difference(parts))
-        raise DecisionError(f"{action} has the fields {unknown}; give some of {', '.join(parts)}")
+        raise DecisionError(
+            f"{action} has the unknown fields {unknown}; use only {', '.join(parts)}"
+        )
     for part in form.detail:
         value = decision.detail.get(part.key)
         is_left_out = part.optional and part.key not in decision.detail
@@ -271,8 +273,8 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "canonical": DecisionForm(
         "Canonical chosen",
         "the members of a merge",
-        "The one named gives the merged tool its id and name. It may also choose the kind: "
-        "*drop-in* switches the others off even if they have data of their own; *gateway* "
+        "The chosen tool gives the merged tool its id and name. A reviewer may also choose the "
+        "kind: *drop-in* switches the others off even if they have data of their own; *gateway* "
         "keeps all reachable.",
         detail=(
             replace(_KEPT, in_words=_member_in_words),
@@ -338,8 +340,8 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "augment": DecisionForm(
         "Document variants reviewed",
         "one tool or more",
-        "Searches read the variant of each tool beside its own text; an empty one means that "
-        "none is used.",
+        "Searches read the variant of each tool together with its own text; an empty one means "
+        "that none is used.",
         detail=(
             DetailPart(
                 "variants",
@@ -398,7 +400,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     ),
     "profile": DecisionForm(
         "Profile changed",
-        "the tools that it has after this, and those that were kept out by hand",
+        "its tools after this decision, and those kept out by hand",
         "Agents with this profile get these tools, and those that match its rules. The "
         "latest decision on a name counts; one that says *deleted* ends it.",
         detail=(

@@ -23,8 +23,8 @@ _SECONDS = 10.0
 _PACKAGES = ("catalog", "embedding", "engine", "judging", "model", "wording")
 """What the result of a block depends on."""
 _START = (
-    "start it with `ray start --head`, set RAY_AUTH_MODE=token if it needs its token, or "
-    "leave out --ray-address to use one on this machine"
+    "start one with `ray start --head`, set RAY_AUTH_MODE=token if it needs a token, or omit "
+    "--ray-address to use one on this machine"
 )
 
 

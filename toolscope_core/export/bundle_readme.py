@@ -18,35 +18,41 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 _FILES = (
-    ("toolset.json", "the merged toolset in the format asked for; toolset-1.json … where split"),
-    ("neutral.json", "the same tools with their ids; read where this folder is given as input"),
-    ("original.json", "the tools as they came in; `check --baseline` compares with them"),
-    ("relabel.json, relabel.csv", "φ: what became of each tool that came in, by id and name"),
+    (
+        "toolset.json",
+        "the merged toolset in the requested format; toolset-1.json … if it was split",
+    ),
+    (
+        "neutral.json",
+        "the same tools with their ids; ToolScope reads it when this folder is the input",
+    ),
+    ("original.json", "the original tools; `check --baseline` compares with them"),
+    ("relabel.json, relabel.csv", "φ: what became of each original tool, by id and name"),
     (
         "arguments.json",
-        "α: how a call to a tool that went becomes a call to the one that stayed; by new id the "
-        "server that takes it, none behind a gateway",
+        "α: how to turn a call to a replaced tool into a call to the tool that remains; for each "
+        "new id, the server that takes the call (none behind a gateway)",
     ),
-    ("clusters.json", "the merges, accepted and proposed, with reasons"),
-    ("families.json", "which of them are a family with other tools, where any are; merges nothing"),
+    ("clusters.json", "the accepted and proposed merges, with reasons"),
+    ("families.json", "which tools form a family, if any; merges nothing"),
     (
         "pairs.jsonl",
-        "each pair that was judged, with probabilities and reasons; of more than "
-        f"{MOST_EXPLAINED:,} pairs those that are kept apart have no reasons",
+        f"each judged pair, with probabilities and reasons; above {MOST_EXPLAINED:,} pairs, "
+        "those kept apart have no reasons",
     ),
-    ("aliases.json", "old name to new name, by server, where a name means one tool only"),
+    ("aliases.json", "old names to new names, by server, for names that mean only one tool"),
     ("never_merge.json", "pairs that people keep apart"),
     ("decisions.jsonl", "what people decided; `merge --decisions` replays it"),
     ("dangling.json", "texts that still name a tool that is gone"),
-    ("fingerprints.json", "a hash of each tool that came in, by which `serve` sees what changed"),
+    ("fingerprints.json", "a hash of each original tool; `serve` uses it to detect changes"),
     ("tools.csv", "the merged toolset as a table, with tokens"),
     (
         "clients/",
-        "files that switch the tools that went off in MCP clients, or leave tools to their "
-        "search, where there are any",
+        "if there are any: files that switch off the replaced tools in MCP clients, or leave "
+        "tools to the clients' search",
     ),
-    ("profiles.json", "what `serve --profile` reads, where people made profiles"),
-    ("profiles/", "of each profile the toolset and the files of clients"),
+    ("profiles.json", "input of `serve --profile`, if people made profiles"),
+    ("profiles/", "the toolset and the client files of each profile"),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
 )
 
@@ -61,7 +67,7 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield f"# A merged toolset: {before:,} tools in, {after:,} out"
     yield from (
         "",
-        "Written by ToolScope. Nothing here runs by itself; `serve` answers calls with it.",
+        "ToolScope wrote this folder. Nothing in it runs by itself; `serve` answers calls with it.",
         "",
         "## Files",
         "",
@@ -69,7 +75,7 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield from (f"- `{name}`: {what}" for name, what in _FILES)
     yield from ("", "## How to use it", "")
     yield "1. Give agents the tools of `toolset.json`, and switch the old ones off."
-    yield "2. Where something still calls an old tool, look its id up in `relabel.json`, and map"
+    yield "2. If something still calls an old tool, look up its id in `relabel.json`, and map"
     yield "   the arguments by `arguments.json`: rename by `args`, add `constants`, leave out"
     yield "   what is in `dropped`."
     yield "3. Rewrite an evaluation set with"
@@ -79,25 +85,25 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
     yield from gateway_lines(plan)
     yield from _rows(
         "Tools that people left out",
-        "Nothing takes their place; `decisions.jsonl` says why.",
+        "Nothing replaces them; `decisions.jsonl` says why.",
         [{"tool": tool} for tool in plan.removed if (tool,) not in plan.unreadable],
     )
     yield from _rows(
-        "Tools that the target does not take",
-        "One by itself is left out; a merge of several is not made.",
+        "Tools that the target does not accept",
+        "A single tool is left out; a merge of several is not made.",
         [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())],
     )
     refused = sorted(verdicts.refused.items()) if verdicts else ()
     yield from _rows(
-        "Documents of a model that were refused",
-        "In their place stand those that were made offline.",
+        "Documents from a model that were refused",
+        "Documents made offline are used instead.",
         [{"tools": ids, "why": reasons} for ids, reasons in refused],
     )
     maps = [alpha for alpha in plan.arguments if alpha.tool_id != alpha.to]
     if not maps:
         return
     yield from ("", "## Calls that change", "")
-    yield "One example for each tool that went: before, after."
+    yield "One example for each replaced tool: before, after."
     for alpha in maps:
         yield from ("", *_example(alpha, plan.catalog.by_id[alpha.tool_id].parameters))
 
@@ -108,11 +114,11 @@ def gateway_lines(plan: MergePlan) -> Iterator[str]:
         {"tool": item.tool.name, "stands_for": list(item.members)} for item in plan.behind_gateway
     ]
     if not rows:
-        yield from ("", "No tool here needs a gateway: each is on a server as it is.")
+        yield from ("", "No tool here needs a gateway: each exists unchanged on a server.")
     yield from _rows(
-        f"Tools that need a gateway to exist: {len(rows):,}",
-        "No server has them. `python -m toolscope_core serve` answers for them, with the servers "
-        "of your configuration behind it.",
+        f"Tools that exist only behind a gateway: {len(rows):,}",
+        "No server has them. `python -m toolscope_core serve` answers their calls by calling the "
+        "servers of your configuration.",
         rows,
     )
 
@@ -192,23 +198,26 @@ def zip_files(
 def _readme(
     use: Target, files: Sequence[str], plan: MergePlan, catalog: str, date: str
 ) -> Iterator[str]:
-    yield from (f"# Tools for {use.title}", "", "Written by ToolScope from the catalog")
+    yield from (f"# Tools for {use.title}", "", "ToolScope wrote this from the catalog")
     yield from ("", f"    {canonical_json({'name': catalog, 'loaded': date})}", "")
     yield from ("## Where each file goes", "")
     yield from (f"- `{name_in_zip(name)}`: {where_it_goes(use, name)}" for name in files)
     if not files:
-        yield f"- Nothing for {use.title}: no merge here lets a tool of a server be switched off."
+        yield f"- Nothing for {use.title}: no merge here allows a server's tool to be switched off."
     yield f"- `{HOME}`: everything else, for the record and for ToolScope's commands. Its"
-    yield "  `README.md` says what each file is and how old calls become new ones."
+    yield "  `README.md` explains each file and how old calls become new ones."
     if isinstance(use, Client):
         yield from _rows(
-            "Names of servers",
-            "Rules here name the servers as the catalog does. They hold only if your configuration "
-            "calls them so.",
+            "Server names",
+            "These rules name the servers as the catalog does. They work only if your "
+            "configuration uses the same names.",
             [{"servers": sorted({tool.server for tool in plan.catalog.tools} - {""})}],
         )
-        yield from ("", "Merges that need a gateway are in no client's file, nor are new names and")
-        yield "parameters of edited tools. This is a server that answers for them, with the"
-        yield "servers of `mcp.json` behind it:"
+        yield from (
+            "",
+            "No client's file contains the merges that need a gateway, or the new names and",
+        )
+        yield "parameters of edited tools. This command starts a server that answers for them,"
+        yield "with the servers of `mcp.json` behind it:"
         yield from ("", f"    python -m toolscope_core serve {HOME[:-1]} --config mcp.json")
     yield from gateway_lines(plan)

@@ -174,12 +174,12 @@ def _refusal(against: tuple[RuleViolation, ...], format: str, fixed_already: boo
     lines = [f"  {_line(violation)}" for violation in against[:_SHOWN]]
     if len(against) > _SHOWN:
         lines.append(f"  … and {len(against) - _SHOWN} more")
-    mends = f"--fix mends {fixable} of them" if not fixed_already else "no fix is left"
+    mends = f"--fix repairs {fixable} of them" if not fixed_already else "no more automatic fixes"
     return "\n".join(
         [
-            f"the toolset breaks {len(against)} rules of {target_named(format).title}, so it is "
+            f"the toolset breaks {len(against)} rules of {target_named(format).title}, so it was "
             f"not written as {format}; {mends}; --leave-out-refused writes the others; another "
-            "format may take it:",
+            "format may accept it:",
             *lines,
         ]
     )

@@ -37,19 +37,21 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     it lacks and where nothing is left to write, ``CatalogError`` for a bundle of another version.
     """
     if not is_bundle(folder):
-        raise ExportError(f"{folder} is no bundle; give the folder that merge wrote")
+        raise ExportError(f"{folder} is not a bundle; give a folder that merge wrote")
     try:
         catalog = read_parts(folder, "original.json")
         proposals = _queue(json.loads(read_file(folder / "clusters.json")), catalog)
     except DAMAGE as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
     if unknown := set(servers) - {server.name for server in catalog.servers}:
-        raise ConfigError(f"{folder} has no server {min(unknown)!r}; inspect lists its servers")
+        raise ConfigError(
+            f"{folder} has no server {min(unknown)!r}; run inspect to list its servers"
+        )
     members = {one for row in proposals[:most] for one in _members(row)}
     if not members and not servers:
         raise ConfigError(
-            f"{most} of {quantity(len(proposals), 'proposal')} in {folder} are nothing to review; "
-            "give --most, or a --server"
+            f"{most} of {quantity(len(proposals), 'proposal')} in {folder} leaves nothing to "
+            "review; raise --most, or give a --server"
         )
     tools = [tool for tool in catalog.tools if tool.id in members or tool.server in servers]
     ids, owners = {tool.id for tool in tools}, {tool.server for tool in tools}

@@ -99,8 +99,8 @@ class AnswerFile:
             return ""
         return (
             f"{self._path} has no answer to {quantity(len(self._open), 'question')}:\n  "
-            f"{listed(self._open.values(), _NAMED, between=chr(10) + '  ')}\n"
-            "give the command without --replay where there is a key, and commit the file"
+            f"{listed(self._open.values(), _NAMED, between=chr(10) + '  ')}\nrun the command "
+            "without --replay where a key is set, then commit the file"
         )
 
     def _why_open(self, item: object, line: AnswerLine) -> str:
@@ -109,15 +109,17 @@ class AnswerFile:
         if not about:
             about = [one for one in self.lines.values() if line.texts and one.asks_as(line)]
         if not about:
-            return "not asked before"
+            return "never asked before"
         was = about[0]
         if was.version != line.version:
-            return f"the prompt has version {line.version} now, not {was.version}"
+            return (
+                f"the prompt is now version {line.version}; the answer is for version {was.version}"
+            )
         if was.asked_of != line.asked_of:
             now, before = (canonical_json(one.asked_of) for one in (line, was))
-            return f"asked of {now} now, not of {before}"
+            return f"now asked of {now}; the answer is from {before}"
         changed = [one.id for one in _tools(item) if not _hashes(one) & {*was.subjects}]
-        return f"changed, or new to it: {listed(changed)}" if changed else "fewer or other tools"
+        return f"changed or new tools: {listed(changed)}" if changed else "a different set of tools"
 
 
 class FileLedger:
@@ -170,7 +172,7 @@ def _read(path: Path) -> Iterator[AnswerLine]:
             is_whole = False
         if not is_whole:
             raise ConfigError(
-                f"{path}, line {number} is no answer as a model gave it; write the file anew"
+                f"{path}, line {number} is not an answer from a model; create the file again"
             )
         yield line
 

@@ -127,7 +127,7 @@ class EndpointModel:
         better = capabilities.after(page.complaint()) if page.status in (400, 422) else None
         if better is not None:
             _capabilities[self.endpoint.base_url, self.name] = better
-            lesson = f"the server does not take all that was sent: {page.complaint()}"
+            lesson = f"the server rejected part of the request: {page.complaint()}"
             return ask_again(reason=lesson)
         failure = failure_of(page, self.endpoint, keyed=bool(self._key.secret))
         if failure is not None:
@@ -193,7 +193,7 @@ def read_reply(page: HttpReply, tokens: int) -> ChatReply:
     tokens_in, tokens_out, counted = usage_of(document, tokens, text)
     return ChatReply(
         value=value,
-        reason=reason or ("" if value is not None else "the reply holds no JSON object"),
+        reason=reason or ("" if value is not None else "the reply contains no JSON object"),
         text=text,
         finish=finish,
         tokens_in=tokens_in,
@@ -215,7 +215,7 @@ def read_completion(page: HttpReply) -> tuple[JsonObject, JsonObject, str]:
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         start = short_line(page.body[:200].decode("utf-8", "replace"))
         raise ValueError(
-            f"what came is no chat completion ({page.kind or 'of no type'}): {start[:80]}"
+            f"the reply is not a chat completion ({page.kind or 'of no type'}): {start[:80]}"
         ) from error
     return document, message, finish
 
@@ -256,7 +256,7 @@ def withholding_reason(message: Mapping[str, Any], finish: str) -> str:
     """Why the model did not say all it would have; empty where it did."""
     if message.get("refusal"):
         return f"the model refused: {short_line(str(message['refusal']))}"
-    return {"content_filter": "held back by the endpoint's filter", "length": _CUT}.get(finish, "")
+    return {"content_filter": "blocked by the endpoint's filter", "length": _CUT}.get(finish, "")
 
 
 def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bool]:
@@ -278,9 +278,9 @@ def sendable(text: str) -> str:
 TRIES = 5
 """Calls that may be needed to find out what the server supports."""
 _FORMS = {
-    "schema": "it answers by JSON Schema",
-    "object": "it answers in JSON but knows no schema; replies are checked here",
-    "text": "it answers in plain text; replies are read strictly here",
+    "schema": "it follows a JSON Schema",
+    "object": "it answers in JSON but does not follow a schema, so ToolScope checks each reply",
+    "text": "it answers in plain text, which ToolScope parses strictly",
 }
 _READY = {"ready": True}
 _QUESTION = ChatRequest(
@@ -328,5 +328,5 @@ def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
     ]
     works = reply.value == _READY
     if not works:
-        lines.append(f"Its answer could not be used: {reply.reason or 'it says something else'}.")
+        lines.append(f"Its answer could not be used: {reply.reason or 'not the expected text'}.")
     return Connection(works, tuple(lines), reply.seconds)

@@ -29,7 +29,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.protocols import Answer
 from toolscope_core.model.tool import JsonObject
 
-_NOT_ASKED = "it was not asked yet"
+_NOT_ASKED = "it has not been asked yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def with_documents(
     own = {one.members: one for one in clusters if frozenset(one.members) not in by_people}
     addressing, suspicious_ids = catalog.addressing, suspicious_ids_of(catalog)
     refusals: dict[tuple[str, ...], tuple[str, ...]] = {
-        members: (f"{min(speaking)} speaks to models",)
+        members: (f"the text of {min(speaking)} addresses the model",)
         for members in own
         if (speaking := addressing.intersection(members))
     }

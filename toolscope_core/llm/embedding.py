@@ -72,7 +72,9 @@ class EndpointEmbedder:
         with ThreadPoolExecutor(self.endpoint.concurrency, "embedding") as pool:
             parts = [p for p in pool.map(batch, range(0, len(texts), _AT_ONCE)) if p is not None]
         if len({part.shape[1] for part in parts}) > 1:
-            raise ModelError(f"{self.name} gave vectors of different lengths; choose another model")
+            raise ModelError(
+                f"{self.name} returned vectors of different lengths; choose another model"
+            )
         return np.asarray(np.concatenate(parts), dtype=np.float32)
 
     def _page(
@@ -113,8 +115,8 @@ class EndpointEmbedder:
             norms = np.linalg.norm(matrix, axis=-1, keepdims=True)
         if not shaped or not np.all(np.isfinite(norms) & (norms > 0.0)):
             raise ModelError(
-                f"{self.name} gave no {count} vectors of finite numbers for {count} texts; check "
-                "that the model is one for embeddings"
+                f"{self.name} did not return {count} vectors of finite numbers for {count} "
+                "texts; check that it is an embeddings model"
             )
         return np.asarray(matrix / norms, dtype=np.float64)
 
@@ -129,14 +131,14 @@ def embedder_of(
     that of the environment, else the default.
     """
     if local and remote:
-        raise ConfigError("--embedder and --embeddings-model were both given; give one of them")
+        raise ConfigError("both --embedder and --embeddings-model were given; keep one of them")
     remote = remote or settings.embeddings_model
     if local or not remote:
         return local_embedder(local or SHIPPED_MODEL)
     address = base_url or settings.base_url
     if not address:
         raise ConfigError(
-            f"the embedding model {remote} has no address; give --base-url or TOOLSCOPE_BASE_URL"
+            f"the embedding model {remote} has no address; set --base-url or TOOLSCOPE_BASE_URL"
         )
     endpoint = Endpoint(address, remote)
     return EndpointEmbedder(endpoint, key_for(endpoint.origin, settings.keys))

@@ -41,13 +41,13 @@ class EndpointClient:
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         if key.origin != endpoint.origin:
             raise ConfigError(
-                f"the key belongs to {key.origin} and not to {endpoint.origin}; give the key of "
-                f"{endpoint.origin} in TOOLSCOPE_API_KEY, with TOOLSCOPE_API_ORIGIN"
+                f"the key belongs to {key.origin}, not to {endpoint.origin}; put the key for "
+                f"{endpoint.origin} in TOOLSCOPE_API_KEY, and set TOOLSCOPE_API_ORIGIN too"
             )
         if not (key.secret.isascii() and key.secret.isprintable()):
             raise ConfigError(
-                f"the key of {key.origin} holds a character that no request can carry; give it as "
-                "it was issued, in ASCII and on one line"
+                f"the key for {key.origin} contains a character that cannot be sent; enter it as "
+                "issued, in ASCII and on one line"
             )
         logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs replies' headers
         self._deadline = endpoint.deadline
@@ -138,7 +138,7 @@ def _cause(error: openai.APIConnectionError) -> str:
     while inner := cause.__cause__ or cause.__context__:
         cause = inner.exceptions[0] if isinstance(inner, BaseExceptionGroup) else inner
     if isinstance(cause, socket.gaierror):
-        return f"{error.request.url.host} is not known"
+        return f"the host {error.request.url.host} could not be found"
     if isinstance(cause, OSError) and cause.errno and not isinstance(cause, ssl.SSLError):
         return os.strerror(cause.errno)
     return str(cause) or type(cause).__name__
@@ -197,7 +197,7 @@ class _Transport(httpx2.AsyncHTTPTransport):
 
 async def _body(response: httpx2.Response) -> bytes:
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise _UnreadableError("the reply is compressed, which was not asked for")
+        raise _UnreadableError("the reply is compressed, which was not requested")
     body = bytearray()
     async for part in cast(AsyncIterable[bytes], response.stream):
         body += part

@@ -69,7 +69,7 @@ class Endpoints:
         endpoint = self.get()
         if endpoint is None:
             raise ConfigError(
-                "no model is chosen; give its address and name on the Settings page, or in "
+                "no model is chosen; set its address and name on the Settings page, or in "
                 "TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
             )
         return endpoint

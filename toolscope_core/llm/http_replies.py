@@ -91,7 +91,7 @@ def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure 
     origin = endpoint.origin
     if page.failure == "late":
         seconds = f"{endpoint.deadline:g} s"
-        return HttpFailure(f"{origin} gave no answer within {seconds}", wait=0.0, late=True)
+        return HttpFailure(f"{origin} did not answer within {seconds}", wait=0.0, late=True)
     if page.failure.startswith("no connection"):
         return HttpFailure(f"{origin}: {page.failure}", wait=0.0)
     if page.failure:
@@ -121,18 +121,21 @@ def short_line(text: str) -> str:
 
 def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> str:
     status, who, model = page.status, endpoint.origin, endpoint.model
-    asks = f"asks for a key (401); set TOOLSCOPE_API_KEY, and TOOLSCOPE_API_ORIGIN to {who}"
-    refuses = "refuses the key (401); check that it is complete and still valid"
-    quota = f"says that the quota is used up ({status}); top it up, then go on: {complaint}"
-    unknown = f"knows no model {model!r}, or no such address ({status}); check both: {complaint}"
+    asks = f"asks for a key (401); set TOOLSCOPE_API_KEY, and set TOOLSCOPE_API_ORIGIN to {who}"
+    refuses = "rejects the key (401); check that it is complete and still valid"
+    quota = f"reports that the quota is used up ({status}); add credit, then continue: {complaint}"
+    unknown = f"has no model {model!r}, or no such address ({status}); check both: {complaint}"
     redirection = (
-        f"redirects to {short_line(page.location)!r} ({status}), and no key follows there; give "
-        "the final address as base URL"
+        f"redirects to {short_line(page.location)!r} ({status}), and the key is not sent there; "
+        "use the final address as the base URL"
     )
     words = {
         401: refuses if keyed else asks,
         402: quota,
-        403: f"does not let this key use {model!r} (403); ask its owner, or choose a model",
+        403: (
+            f"does not let this key use {model!r} (403); ask its owner for access, or choose "
+            "another model"
+        ),
         404: unknown,
         405: unknown,
         429: quota if any(sign in complaint.lower() for sign in _QUOTA) else "",
@@ -150,18 +153,16 @@ def _passing(page: HttpReply, complaint: str, origin: str) -> HttpFailure:
             f"the question is too long ({status}): {complaint}", final=True, finish=TOO_LONG
         )
     if any(sign in low for sign in _FILTERED):
-        return HttpFailure(
-            "held back by the endpoint's filter", final=True, finish="content_filter"
-        )
-    return HttpFailure(f"{origin} does not take the request ({status}): {complaint}")
+        return HttpFailure("blocked by the endpoint's filter", final=True, finish="content_filter")
+    return HttpFailure(f"{origin} rejected the request ({status}): {complaint}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a key stands in it twice")
+        raise ValueError("a key appears in it twice")
     return value
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

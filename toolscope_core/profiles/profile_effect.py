@@ -37,7 +37,7 @@ class Misses:
     @property
     def in_words(self) -> str:
         share = rate_text(self.missed, self.requests)
-        return f"requests that find another of its tools before the right one: {share}"
+        return f"requests that find another tool of the profile before the right one: {share}"
 
 
 def effect_lines(

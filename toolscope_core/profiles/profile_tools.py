@@ -155,7 +155,7 @@ def _changes(
     """What is not as it was when the profile was saved, a sentence each."""
     phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
     had = {old: tool for old, tool in profile.tools.items() if tool.origin != "kept out"}
-    yield from (f"{one} is gone: the catalog has no such tool now" for one in profile.missing_ids)
+    yield from (f"{one} is gone: the catalog no longer has it" for one in profile.missing_ids)
     now: defaultdict[str, set[str]] = defaultdict(set)
     for old, tool in had.items():
         new = phi.get(old)
@@ -164,21 +164,22 @@ def _changes(
         elif new in lost:
             continue
         elif new not in ways:
-            yield f"{old} is no longer taken in by the rules"
+            yield f"{old} no longer matches the rules"
         else:
             now[tool.called].add(names[new])
             if old in profile.changed_ids:
                 yield f"{old} has changed"
     for called, new_names in sorted(now.items()):
         if called and new_names != {called}:
-            yield f"{called} is {enumerated(sorted(new_names))} now"
+            yield f"{called} is now {enumerated(sorted(new_names))}"
     old_ids = {phi.get(old) for old in had}
     was_in = {phi.get(old) for old, tool in had.items() if tool.called}
     back = sorted(ways.keys() & old_ids - was_in)
-    yield from (f"{one} is no longer left to another server" for one in back)
-    yield from (f"{one} came in by the rules" for one in sorted(ways) if one not in old_ids)
+    yield from (f"{one} is back: no preferred server replaces it any more" for one in back)
+    yield from (f"{one} was added by the rules" for one in sorted(ways) if one not in old_ids)
     yield from (
-        f"{one} is left to another server that comes first" for one in sorted(lost & was_in)
+        f"{one} is left out, because a server higher in the order does its job"
+        for one in sorted(lost & was_in)
     )
 
 
@@ -190,9 +191,9 @@ def _fixed(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
         alone = {k: v for k, v in (tool.schema or {}).items() if k not in (*COMBINED, "required")}
         against = call_refusals(alone, {name: value}, 1, "the value")
         if name not in declared:
-            notes.append(f"{tool.id} has no argument {name}, so that it is not fixed")
+            notes.append(f"{tool.id} has no argument {name}, so it cannot be fixed")
         elif against:
-            notes.append(f"{tool.id} does not take the fixed {name}: {against[0]}")
+            notes.append(f"{tool.id} does not accept the fixed value of {name}: {against[0]}")
         else:
             fixed[name] = value
     return fixed, notes

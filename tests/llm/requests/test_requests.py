@@ -219,7 +219,7 @@ def test_a_budget_of_calls_holds_with_many_workers(limit):
     answered = ask(model, PAIRS, ledger, concurrency=8, budget=RunBudget(Budget(calls=limit)))
     assert len(model.requests) == answered.calls == limit == len(ledger.calls)
     assert answered.state == "paused" and answered.message.startswith(
-        f"budget: {limit} calls used up"
+        f"budget used up ({limit} calls)"
     )
     rest = ask(model, PAIRS, ledger, budget=RunBudget(Budget(calls=10), calls=limit))
     assert rest.state == "done" and len(model.requests) == 10
@@ -254,11 +254,11 @@ def test_a_budget_of_money_holds_with_many_workers_and_is_used():
     answered = ask(model, PAIRS, concurrency=8, budget=budget)
     # two fit at 100 each; at 60 each they leave room for a third, which leaves none for a fourth
     assert (answered.cost, answered.calls, answered.state) == (180.0, 3, "paused")
-    assert "250 of money" in answered.message
+    assert "a cost of 250" in answered.message
 
 
 def test_money_needs_prices():
-    with pytest.raises(ConfigError, match="needs prices"):
+    with pytest.raises(ConfigError, match="token prices"):
         RunBudget(Budget(money=1.0))
 
 

@@ -65,7 +65,7 @@ def test_a_gateway_gets_words_and_no_structure():
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ({"parameters": [{"name": "evil", "description": "x"}]}, "'evil' is no parameter"),
+        ({"parameters": [{"name": "evil", "description": "x"}]}, "'evil' is not a parameter"),
         ({"parameters": [{"name": "text", "description": "x"}] * 2}, "more than once"),
         ({"parameters": [{"name": "text", "description": 5}]}, "parameters.0.description is 5"),
         ({"description": "  "}, "at least 1 character"),

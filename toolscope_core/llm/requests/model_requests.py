@@ -75,7 +75,7 @@ def ask_all(
     drive(run, lambda done: progress(Step(task.name, len(stored) + done, len(questions))))
     answers = {**run.unusable, **stored, **ledger.answers(list(fresh))}
     if len(answers) < len(questions):
-        run.halt("paused", f"{run.trouble}; what is open is asked again when the run goes on")
+        run.halt("paused", f"{run.trouble}; resume the run to ask the open questions again")
     return Answers(
         keys=keys,
         answers={key: answers[key] for key in questions if key in answers},
@@ -178,8 +178,8 @@ class ModelRequests:
         (reason, _), *_ = self._reasons.most_common(1)
         return (
             f"{unusable:,} of {answers:,} answers of {self.name} cannot be used (most often: "
-            f"{reason.rstrip('.')}), so nothing is made of the others; the next run asks for them "
-            "again, with more room for tokens, less thought or another model if you choose so"
+            f"{reason.rstrip('.')}), so the others are not used either; the next run asks for "
+            "them again, perhaps with a higher token limit, less reasoning or another model"
         )
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:

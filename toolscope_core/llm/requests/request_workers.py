@@ -41,7 +41,9 @@ class RunBudget:
         self.limits = limits or Budget()
         self.prices = prices
         if self.limits.money is not None and prices is None:
-            raise ConfigError("a budget in money needs prices; give them, or a budget in calls")
+            raise ConfigError(
+                "a budget in money needs token prices; set them, or set a budget in calls"
+            )
         self._calls, self._cost = calls, cost
         self._reserved = 0.0
         self._in_flight = 0
@@ -257,7 +259,9 @@ class Run(Generic[Item]):
         while self._may_send():
             reserved = budget.reserve(request)
             if reserved is None:
-                self.halt("paused", f"budget: {_words(budget.limits)} used up; raise it to go on")
+                self.halt(
+                    "paused", f"budget used up ({_words(budget.limits)}); raise it to continue"
+                )
                 return None
             attempt += 1
             reply = self._call(request, reserved)
@@ -301,7 +305,7 @@ class Run(Generic[Item]):
             self.trouble = reason
             failures = self._failures
         if failures >= self.terms.patience.failures:
-            self.halt("paused", f"the endpoint does not answer: {reason}; go on when it does")
+            self.halt("paused", f"the endpoint does not answer: {reason}; resume when it does")
 
     def _keep(self, call: Call, answers: Sequence[Answer]) -> None:
         self.ledger.commit(call, answers)
@@ -346,5 +350,5 @@ def _halves(items: Mapping[str, Item]) -> list[dict[str, Item]]:
 
 def _words(budget: Budget) -> str:
     limits = [] if budget.calls is None else [f"{budget.calls} calls"]
-    limits += [] if budget.money is None else [f"{budget.money:g} of money"]
+    limits += [] if budget.money is None else [f"a cost of {budget.money:g}"]
     return " or ".join(limits)

@@ -53,10 +53,12 @@ class PromptText:
         sentences = []
         if self.hidden:
             sentences.append(
-                f"{self.hidden:,} hidden characters were left out of what the model read"
+                f"{self.hidden:,} hidden characters were removed before the model read it"
             )
         if self.cut:
-            sentences.append(f"the last {self.cut:,} characters of long texts were not shown to it")
+            sentences.append(
+                f"the last {self.cut:,} characters of long texts were not shown to the model"
+            )
         return tuple(sentences)
 
 

@@ -66,9 +66,11 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
     the tools; which one is not said, for that is a stranger's text.
     """
     if len(text) < _SHORTEST:
-        raise prompts.AnswerError(f"request has {len(text)} characters; write at least {_SHORTEST}")
+        raise prompts.AnswerError(
+            f"the request has {len(text)} characters; write at least {_SHORTEST}"
+        )
     if mentioned_names(text, [tool.name for tool in tools]):
-        raise prompts.AnswerError("the request has the name of a tool in it; say it in other words")
+        raise prompts.AnswerError("the request contains the name of a tool; say it in other words")
     return text
 
 
@@ -172,7 +174,7 @@ class PolishForm(prompts.AnswerForm[PolishQuestion]):
         numbers = set(_NUMBER.findall(text))
         if missing := [one for one in _NUMBER.findall(item.draft) if one not in numbers]:
             raise prompts.AnswerError(
-                f"the number {missing[0][:20]} is gone; keep every value of the request"
+                f"the number {missing[0][:20]} is missing; keep every value of the request"
             )
         return {"request": text}
 

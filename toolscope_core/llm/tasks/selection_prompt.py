@@ -227,7 +227,7 @@ def _sources(call: _Call, tool: Tool) -> dict[str, str]:
     is_declared = sources.keys() <= {one.name for one in tool.parameters}
     if not is_declared or len(sources) < len(call.arguments):
         raise prompts.AnswerError(
-            f"an argument is no parameter of tool {call.tool}, or comes twice"
+            f"an argument is not a parameter of tool {call.tool}, or appears twice"
         )
     return sources
 
@@ -353,7 +353,9 @@ class StepsForm(prompts.AnswerForm[SplitQuestion]):
     def ledger_answer(self, item: SplitQuestion) -> JsonObject:
         names = {tool.name for tool in item.tools if _IDENTIFIER.fullmatch(tool.name)}
         if any(name in step for name in names for step in self.steps if name not in item.request):
-            raise prompts.AnswerError("a step has the name of a tool; say the job in plain words")
+            raise prompts.AnswerError(
+                "a step contains the name of a tool; say the job in plain words"
+            )
         return self.model_dump()
 
 

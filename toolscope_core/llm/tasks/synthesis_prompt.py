@@ -149,7 +149,7 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
         words = {one.name: one.description for one in self.parameters}
         unknown = sorted(words.keys() - {one.name for one in item.draft.parameters})
         if unknown:
-            raise prompts.AnswerError(f"{unknown[0][:60]!r} is no parameter of the draft")
+            raise prompts.AnswerError(f"{unknown[0][:60]!r} is not a parameter of the draft")
         if len(words) < len(self.parameters):
             raise prompts.AnswerError("a parameter is described more than once")
         return {"name": self.name, "description": self.description, "parameters": words}

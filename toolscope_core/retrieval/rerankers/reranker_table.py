@@ -46,8 +46,8 @@ def late_interaction(inputs: RerankInputs) -> Reranker:
     """
     if not isinstance(inputs.embedder, protocols.TokenEmbedder):
         raise ConfigError(
-            f"{inputs.embedder.name} gives no token vectors, which rerank late needs; use a "
-            "local model, or rerank none"
+            f"{inputs.embedder.name} has no token vectors, which rerank late needs; use a local "
+            "model, or rerank none"
         )
     return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress).of
 
