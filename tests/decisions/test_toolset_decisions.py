@@ -169,7 +169,7 @@ def test_an_edit_that_the_toolset_does_not_show_is_named_with_the_reason(example
         edit(other, description="Ours."),
     )
     reasons = unapplied_edits(plan_merge(example, log), log)
-    words = ("gateway", "is not what it was", "the merge of", "left out", "proposed", "not merged")
+    words = ("gateway", "edit again", "the merge of", "left out", "proposed", "not merged")
     assert [*reasons] == [1, 2, 3, 4, 6, 8]
     assert all(word in why for word, why in zip(words, reasons.values(), strict=True))
 

@@ -130,7 +130,7 @@ CASES = {
         tool("a", "put_price", description="Puts a price."),
         tool("b", "write_price", description="Writes it. The old one is overwritten for good."),
         [
-            "`put_price` does not repeat what is said of "
+            "`put_price` does not repeat what others say about "
             "`write_price`: “The old one is overwritten for good.”"
         ],
     ),

@@ -172,7 +172,7 @@ def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
                 "Their verbs mean much the same: “get” and “fetch”.",
                 "Both say “exchange, rate, currency”.",
                 "Only get_exchange_rate says “between”.",
-                "Arguments that match: source ↔ src, target.",
+                "Matching arguments: source ↔ src, target.",
             ],
         ),
         (
@@ -208,7 +208,7 @@ def test_pairs_are_judged_in_blocks_of_any_size(monkeypatch):
         ("a", "g", ["Neither uses a word that the other lacks."]),
         ("n", "i", ["hole_kurs is not described in English"]),
         ("j", "k", ["Neither takes arguments."]),
-        ("o", "p", ["Arguments guessed to match: start_time ↔ event_time."]),
+        ("o", "p", ["Arguments that probably match: start_time ↔ event_time."]),
     ],
 )
 def test_the_evidence_says_what_agrees_and_what_differs(left, right, sentences):
@@ -339,12 +339,12 @@ def test_what_overrules_the_signals_is_a_share_of_its_own():
     def extra(left, right, tools=TOOLS):
         judge = OfflineJudge.of(tools, embed(tools))
         names = [share.name for share in judge.shares(ROW[left], ROW[right])]
-        assert names[: len(SIGNALS) + 1] == ["where every pair starts", *COUNTS.values()]
+        assert names[: len(SIGNALS) + 1] == ["starting value of every pair", *COUNTS.values()]
         return names[len(SIGNALS) + 1 :]
 
     assert extra("a", "b") == []
     assert extra("a", "f") == ["exact copies"]
-    assert extra("a", "g") == ["held back: a person must look"]
+    assert extra("a", "g") == ["held back for a person to review"]
 
 
 def biased(**intercepts):

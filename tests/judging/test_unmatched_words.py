@@ -112,7 +112,7 @@ TRAPS = {
     "keys of two things": (
         tool("get_box", "Get it with its lid.", ["attic_id"], attic_id=TEXT),
         tool("fetch_box", "Get it with its lid.", ["cellar_id"], cellar_id=TEXT),
-        "they ask for the key of different things: attic / cellar",
+        "they ask for keys of different things: attic / cellar",
     ),
     "a word in the markup": (
         tool("get_doors", '<div class="gate">Doors</div>'),

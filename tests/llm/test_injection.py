@@ -337,7 +337,7 @@ def test_a_model_that_says_merge_to_everything_decides_nothing_alone(served, cac
         (cluster,) = planned(two, model_verdicts, "auto", gateway=True).clusters
         (odds,) = two.probabilities([Pair("find_notes", other)])
         reason = (
-            f"{model_verdicts.judge} says the same job; the offline judge is not convinced: "
+            f"{model_verdicts.judge} says they do the same job; the offline judge is not convinced: "
             f"find_notes and search_notes ({odds:.2f})"
         )
         assert (reason in cluster.reasons) == (p < LEAST_OFFLINE)

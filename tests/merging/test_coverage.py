@@ -154,7 +154,7 @@ def test_several_servers_cover_one_together():
     )
     (one,) = advise(both).switch_off
     assert (one.server, one.others, one.share) == ("a", ("b", "c"), 1.0)
-    assert "b and c do 2 " in one.in_words
+    assert "b and c do the job of 2 " in one.in_words
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_drop_in_promises_what_the_tool_that_stays_does(text, number):
     broken = violations(document, merge, (COUNTS, SIZES), DocumentContext())
     details = [one.message for one in broken if one.code == "ability"]
     assert len(details) == bool(number)
-    assert all(f" {number} as only counts" in detail for detail in details)
+    assert all(f" {number}, as only counts" in detail for detail in details)
 
 
 def test_a_gateway_may_say_what_each_of_its_members_does():

@@ -230,7 +230,7 @@ def test_one_job_that_neither_can_do_for_the_other_is_for_a_person(serves, safe)
 
 def test_a_model_that_read_text_aimed_at_it_is_not_enough():
     model_verdicts = verdicts_from(verdict_of("merge"), suspicious_ids=frozenset("b"))
-    assert "text that speaks to models" in model_verdicts.doubts("ab", at(0.5), BARS)[0]
+    assert "addresses the model" in model_verdicts.doubts("ab", at(0.5), BARS)[0]
     assert not model_verdicts.doubts("ab", at(0.95), BARS)
 
 

@@ -327,4 +327,4 @@ def test_tools_without_declared_parameters_are_proposed_on_words_and_never_safe(
     cluster = only_cluster(analysed(Catalog(tools), tmp_path, threshold=0.4), accept="auto")
     assert cluster.members == ("a/list_invoices", "b/list_invoices")
     assert (cluster.state, cluster.kind, cluster.safe) == ("proposed", "gateway", False)
-    assert any("parameters are not known" in reason for reason in cluster.reasons)
+    assert any("parameters are unknown" in reason for reason in cluster.reasons)

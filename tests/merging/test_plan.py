@@ -108,7 +108,7 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
         (
             Group(("a", "b"), 0.95),
             catalog(A, B, findings=(Finding("b", "warn", "insists", "description", "insists"),)),
-            "speaks to models",
+            "addresses the model",
         ),
         (
             Group(("a", "b"), 0.95),

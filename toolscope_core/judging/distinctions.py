@@ -195,7 +195,7 @@ def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
     if _reordered(one, other):
         yield "their names use the same words in another order"
     if keys := _keys_apart(one.tool, other.tool):
-        yield f"they ask for the key of different things: {keys[0]} / {keys[1]}"
+        yield f"they ask for keys of different things: {keys[0]} / {keys[1]}"
     yield from _paths_apart(one, other)
 
 

@@ -81,7 +81,7 @@ def _on_relation(comparison: ToolComparison) -> Iterator[str]:
         yield same_operation(comparison.tools, comparison.unshared)
     elif comparison.relation in ("duplicate", "subsumes"):
         if left.schema is None or right.schema is None:
-            yield "They look alike; their arguments are not known."
+            yield "They look alike; their arguments are unknown."
             return
         if not all(renamed(*comparison.readings)):
             yield serving_words(comparison.serves, comparison.tools)
@@ -104,12 +104,12 @@ def serving_words(serves: Serves, tools: tuple[Tool, Tool]) -> str:
     if serves == "right":
         one, other = other, one
     return {
-        "both": "Going by their arguments, each could take every call of the other.",
-        "none": "Going by their arguments, neither could take every call of the other.",
+        "both": "Judging by their arguments, each could take every call of the other.",
+        "none": "Judging by their arguments, neither could take every call of the other.",
     }.get(
         serves,
-        f"Going by their arguments, {one} could take every call of {other}, but not "
-        "the other way round.",
+        f"Judging by their arguments, {one} could take every call of {other}, but not the other "
+        "way round.",
     )
 
 
@@ -199,8 +199,8 @@ def _on_matches(matches: Sequence[Match]) -> Iterator[str]:
     if not matches:
         yield "None of their arguments match."
     for label, some in (
-        ("Arguments that match", [m for m in matches if not m.inferred]),
-        ("Arguments guessed to match", [m for m in matches if m.inferred]),
+        ("Matching arguments", [m for m in matches if not m.inferred]),
+        ("Arguments that probably match", [m for m in matches if m.inferred]),
     ):
         same = [m.left if m.left == m.right else f"{m.left} ↔ {m.right}" for m in some]
         if same:
@@ -218,12 +218,15 @@ def _on_units(left: Tool, right: Tool, matches: Iterable[Match]) -> Iterator[str
 
 def _on_servers(left: Tool, right: Tool) -> Iterator[str]:
     if left.server and left.server == right.server:
-        yield f"Both are on server {left.server}, which most likely means them as two tools."
+        yield (
+            f"Both are on server {left.server}, which most likely offers them as two separate "
+            "tools."
+        )
     elif left.server or right.server:
         names = (server or "no server" for server in (left.server, right.server))
         yield (
-            f"They are on different servers, {' and '.join(names)}: one may not reach data that "
-            "the other keeps."
+            f"They are on different servers, {' and '.join(names)}: one may have no access to "
+            "the other's data."
         )
 
 
@@ -235,7 +238,7 @@ def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
         ("against", [COUNTS[name] for name, share in most if share < 0]),
     ):
         if names:
-            yield f"What spoke most {verdict} merging: {'; '.join(names)}."
+            yield f"Strongest signals {verdict} merging: {'; '.join(names)}."
 
 
 def _who(tool: Tool, other: Tool) -> str:

@@ -370,7 +370,7 @@ def _on_notes(canonical: Tool, others: Sequence[Tool]) -> Iterator[str]:
         for tool, note in unshared_notes(others, whole_text(canonical), harm_notes)
     ]
     if notes:
-        yield f"`{canonical.name}` does not repeat what is said of {listed(notes)}"
+        yield f"`{canonical.name}` does not repeat what others say about {listed(notes)}"
 
 
 def _on_results(members: Sequence[Tool]) -> Iterator[str]:

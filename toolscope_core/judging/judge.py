@@ -275,7 +275,7 @@ class OfflineJudge:
         signals = self.signals.of_pairs(a, b)
         model = self.weights.job(bool(self.signals.of_one_server(a, b)[0]))
         terms = model.contributions(signals)[0].tolist()
-        shares = [Share("where every pair starts", model.intercept)]
+        shares = [Share("starting value of every pair", model.intercept)]
         shares += [Share(COUNTS[name], value) for name, value in zip(SIGNALS, terms, strict=True)]
         odds = sum(share.log_odds for share in shares)
         stages = self._stages(a, b, signals, self._family(a, b, signals))
@@ -391,7 +391,7 @@ class OfflineJudge:
             ("another provider or value: not the same job", single),
             ("a fact that tells them apart", distinct),
             ("forms of one general tool", general),
-            ("held back: a person must look", cautious),
+            ("held back for a person to review", cautious),
             ("exact copies", np.where(copies, 1.0, cautious)),
         ]
 

@@ -180,8 +180,8 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     named_tools = zip(names_of(tools), tools, strict=True)
     if silent := [name for name, tool in named_tools if tool.schema is None]:
         return (
-            f"The arguments of {' and '.join(silent)} are not known, so it is open which of them "
-            "could take the other's calls."
+            f"The arguments of {' and '.join(silent)} are unknown, so it is unclear which of "
+            "them could take the other's calls."
         )
     if verdict.relation == "family":
         selector, _ = selector_of(tools, verdict.differs)

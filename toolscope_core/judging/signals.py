@@ -185,7 +185,7 @@ COUNTS = {
     "no_product": "whether either is for a product",
     "other_engines": "whether different services answer",
     "programs": "whether they run programs on the user's own data",
-    "unlisted_names": "whether a server bears a name of its own",
+    "unlisted_names": "whether a server has a distinctive name of its own",
     "other_stores": "whether each server keeps data of its own",
 }
 """What each signal looks at, in words that fit whether it spoke for merging or against."""

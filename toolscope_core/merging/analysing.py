@@ -196,8 +196,8 @@ def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChang
         return ""
     grown = _growing_parts(cluster, tools).most_common(_NAMED)
     parts = enumerated(f"{part} (+{tokens:,})" for part, tokens in grown)
-    most = f"; what grows most: {parts}" if parts else ""
-    return f"more to read than what it replaces{most}"
+    most = f"; largest additions: {parts}" if parts else ""
+    return f"longer than what it replaces{most}"
 
 
 def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:
@@ -229,7 +229,7 @@ def _parts(
     for label, text in texts.items():
         general, mark, special = text.partition(note) if note else (text, "", "")
         parts[label] = count(general)
-        parts[f"what {label} says of single tools"] = count(mark + special)
+        parts[f"notes in {label} on single tools"] = count(mark + special)
     return parts
 
 
@@ -349,7 +349,7 @@ def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
     ids = tuple(sorted(present.values()))
     omitted_ids = locate.omitted.keys() & set(edit.ids)
     if changed:
-        return f"{id_list(sorted(changed))} is not what it was when the edit was made; edit it anew"
+        return f"{id_list(sorted(changed))} changed after the edit was made; edit again"
     if omitted_ids and not ids:
         return f"{id_list(sorted(omitted_ids))} is left out of the toolset"
     members_in_plan = {cluster.members for cluster in (*plan.applied, *plan.edited)}
@@ -363,7 +363,9 @@ def _why_no_merge(plan: MergePlan, ids: tuple[str, ...]) -> str:
     """Why the tools are not the members of a merge that is written."""
     larger_merge = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
     if larger_merge:
-        return f"the tool that is written is the merge of {id_list(larger_merge)}; edit all of them"
+        return (
+            f"the exported tool is the merge of {id_list(larger_merge)}; edit all of them together"
+        )
     cluster = next((one for one in plan.clusters if one.members == ids), None)
     if cluster is None:
         return f"{id_list(ids)} are not merged with each other; edit each, or accept their merge"

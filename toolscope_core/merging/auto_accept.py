@@ -82,7 +82,7 @@ def _check_waived(proposal: Proposal) -> Iterator[str]:
 
 def _check_look(proposal: Proposal) -> Iterator[str]:
     if proposal.wants_a_look:
-        yield "a person wants to look at it first"
+        yield "a person asked to review it first"
 
 
 def _check_findings(proposal: Proposal) -> Iterator[str]:
@@ -94,19 +94,19 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
     synthesis = proposal.synthesis
     if proposal.group.family:
         kind = family_name(synthesis.selector)
-        yield f"{kind}: {_values(synthesis)}; none can take another's calls"
+        yield f"{kind}: {_values(synthesis)}; no tool can take another's calls"
     elif synthesis.kind == "looks_alike":
-        yield "they look alike, but their arguments are not known"
+        yield "they look alike, but their arguments are unknown"
     elif synthesis.keep_all:
         yield (
-            "each server may keep data of its own, and all of these tools must stay reachable, "
+            "each server may have data of its own, and all of these tools must stay reachable, "
             "so a gateway is needed"
         )
     elif synthesis.kind == "gateway" and proposal.group.unfit.issuperset(proposal.group.members):
         yield "the model trusts none of them with every call of the others, so a gateway is needed"
     elif synthesis.kind == "gateway":
         yield (
-            "the kept tool cannot take every call of the others as it is, so a gateway is needed"
+            "the kept tool cannot take every call of the others unchanged, so a gateway is needed"
         )
 
 
@@ -132,7 +132,7 @@ def _check_guards(proposal: Proposal) -> Iterable[str]:
 
 def _check_origin(proposal: Proposal) -> Iterator[str]:
     if proposal.group.put_forward:
-        yield "a person put it forward; the judge would not merge all of it"
+        yield "a person proposed it; the judge would not merge all of it"
 
 
 def _check_doubts(proposal: Proposal) -> Iterable[str]:
@@ -147,7 +147,7 @@ def _check_serves(proposal: Proposal) -> Iterator[str]:
 
 def _check_addressing(proposal: Proposal) -> Iterator[str]:
     for tool_id in sorted(proposal.addressing):
-        yield f"the text of {tool_id} speaks to models"
+        yield f"the text of {tool_id} addresses the model"
 
 
 def _check_chain(proposal: Proposal) -> Iterator[str]:
@@ -166,62 +166,66 @@ def _check_weakest(proposal: Proposal) -> Iterator[str]:
 
 
 RULES_ON_TOOLS = (
-    _Rule("findings", "No member carries a blocking finding.", _check_findings),
+    _Rule("findings", "No member has a blocking finding.", _check_findings),
     _Rule(
         "drop_in",
-        "One tool takes every call as it is: an exact copy or a drop-in (``stores``).",
+        "One tool takes every call unchanged: an exact copy or a drop-in (``stores``).",
         _check_drop_in,
     ),
     _Rule(
         "words",
-        "Each word that one of two tools says is matched by the other (``unmatched_words``).",
+        "Every word that one tool's text adds has a match in the other's (``unmatched_words``).",
         _check_words,
     ),
     _Rule(
         "arguments",
-        "No argument means something else in the tool that stays: its unit, its default "
+        "No argument has another meaning in the kept tool, such as another unit or default "
         "(``argument_words``).",
         _check_arguments,
     ),
-    _Rule("inferred", "No argument is only guessed to be another (``matching``).", _check_inferred),
+    _Rule("inferred", "No match between arguments is a guess (``matching``).", _check_inferred),
     _Rule(
         "guards",
-        "No guard speaks: server, state, effect, result, scope, warnings (``guards``).",
+        "No guard objects: server, state, effect, result, scope, warnings (``guards``).",
         _check_guards,
     ),
 )
 """Those that are asked of a part of a group too (``safe_subsets``)."""
 
 _RULES = (
-    _Rule("waived", "Nobody lets an argument go by hand (``edited_maps``).", _check_waived),
-    _Rule("look", "Nobody wants to look at it first.", _check_look),
+    _Rule("waived", "Nobody dropped an argument by hand (``edited_maps``).", _check_waived),
+    _Rule("look", "Nobody asked to review it first.", _check_look),
     *RULES_ON_TOOLS,
-    _Rule("origin", "It is the program's proposal, none that a person put forward.", _check_origin),
+    _Rule("origin", "The program proposed it, not a person.", _check_origin),
     _Rule(
         "doubts",
-        "Where a model judged: each pair is a merge by the offline judge alone at *auto*, or by "
-        "the model with one serving the other, at even odds or better by the offline judge, and "
-        "neither tool speaks to models (``model_doubts``).",
+        "If a model judged: each pair is a merge by the offline judge alone at *auto*, or by the "
+        "model, with one tool serving the other, if the offline judge gives at least even odds "
+        "and neither tool's text addresses the model (``model_doubts``).",
         _check_doubts,
     ),
     _Rule(
         "serves",
-        "Where a model judged: the tool that stays serves each of the others by it "
+        "If a model judged: it says that the kept tool serves each of the others "
         "(``ModelVerdicts.unfit``).",
         _check_serves,
     ),
-    _Rule("addressing", "No member speaks to models (the scan says which).", _check_addressing),
+    _Rule(
+        "addressing",
+        "No member's text addresses the model (the scan says which).",
+        _check_addressing,
+    ),
     _Rule(
         "chain",
-        "It hangs together: not split off other tools (but for a drop-in whose words are all "
-        "matched), no two members joined only through a third.",
+        "It is well connected: not split from other tools (unless it is a drop-in whose words "
+        "are all matched), with no two members joined only through a third.",
         _check_chain,
     ),
     _Rule(
         "weakest pair",
-        "Its weakest pair is at least at *auto* (``auto_at`` in ``judge_weights.json``: a "
-        "probability of the same job; asked neither of other providers or values, nor where "
-        "*doubts* spoke of each pair).",
+        "Its weakest pair reaches *auto* (``auto_at`` in ``judge_weights.json``: a probability "
+        "of the same job; not checked for other providers or values, nor where *doubts* covers "
+        "each pair).",
         _check_weakest,
     ),
 )
@@ -250,11 +254,13 @@ def model_doubts(
         yield f"{judge} says “{outcome}”: the two are joined only through a third"
     else:
         if verdict.serves == "none":
-            yield f"{judge} says the same job, but that neither takes the other's calls as it is"
+            yield (
+                f"{judge} says they do the same job, but neither takes the other's calls unchanged"
+            )
         if probability < LEAST_OFFLINE:
-            yield f"{judge} says the same job; {UNCONVINCED}"
+            yield f"{judge} says they do the same job; {UNCONVINCED}"
         elif probability < auto_at and is_suspicious:
-            yield f"{judge} says the same job, but it read text that speaks to models"
+            yield f"{judge} says they do the same job, but it read text that addresses the model"
 
 
 def accept(
@@ -283,7 +289,7 @@ def accept(
 def _values(synthesis: Synthesis) -> str:
     """What tells the members of a family apart: Fidelity / Robinhood."""
     if not synthesis.selector:
-        return "no argument says which of them is meant"
+        return "no argument says which one is meant"
     values = [str(alpha.constants.get(synthesis.selector, "")) for alpha in synthesis.arguments]
     text = " / ".join(value for value in values[:_MOST_NAMED] if value)
     more = len(values) - _MOST_NAMED

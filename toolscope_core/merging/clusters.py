@@ -222,7 +222,10 @@ def _contradictions(group: Group, constraints: Constraints) -> Iterator[str]:
     for ids in constraints.conflict:
         if not ids.isdisjoint(group.members):
             tools = listed(f"`{one}`" for one in sorted(ids))
-            yield f"decisions contradict each other: {tools} are to be one tool, and to stay apart"
+            yield (
+                f"decisions contradict each other: {tools} should be one tool, and should stay "
+                "apart"
+            )
 
 
 def _conflicts(synthesis: Synthesis) -> Iterator[str]:

@@ -119,16 +119,16 @@ class Coverage:
 
     @property
     def in_words(self) -> str:
-        """As in *Switch off X (20 tools, −2,143 tokens): Y does 16 of them, perhaps 3 more; lost: 1
-        (bulk_delete)*: the three numbers add up to its tools.
+        """As in *Switch off X (20 tools, −2,143 tokens): Y does the job of 16 of them, perhaps of 3
+        more; lost: 1 (bulk_delete)*: the three numbers add up to its tools.
         """
         do = "do" if self.others[1:] else "does"
         names = listed(f"`{tool.rpartition('/')[2]}`" for tool in self.lost_tools)
         return (
-            f"Switch off {self.server} ({quantity(self.tools, 'tool')}, −{self.tokens:,} tokens): "
-            f"{enumerated(self.others) or 'no other server'} {do} {len(self.done):,} of them, "
-            f"perhaps {len(self.perhaps_done):,} more; lost: {len(self.lost_tools):,}"
-            f"{f' ({names})' if names else ''}."
+            f"Switch off {self.server} ({quantity(self.tools, 'tool')}, −{self.tokens:,} "
+            f"tokens): {enumerated(self.others) or 'no other server'} {do} the job of "
+            f"{len(self.done):,} of them, perhaps of {len(self.perhaps_done):,} more; lost: "
+            f"{len(self.lost_tools):,}{f' ({names})' if names else ''}."
         )
 
     def use_in_words(self, calls: Mapping[str, int]) -> str:
@@ -141,7 +141,11 @@ class Coverage:
         every = sum(calls.get(tool, 0) for tool in (*self.alone, *(row.tool for row in rows)))
         lost = [(tool, calls[tool]) for tool in self.lost_tools if calls.get(tool)]
         uses = listed(f"`{tool.rpartition('/')[2]}` {number:,}" for tool, number in lost)
-        of_lost = f", those that you lose: {uses}" if lost else ", none of those that you lose"
+        of_lost = (
+            f", to those that you would lose: {uses}"
+            if lost
+            else ", none to those that you would lose"
+        )
         return f"{quantity(every, 'call')} in the logs{of_lost if self.lost_tools else ''}."
 
 

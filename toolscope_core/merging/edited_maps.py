@@ -82,9 +82,9 @@ def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) ->
     new = [canonical_json(value) for _, value in move.values]
     repeated = next((value for value in new if new.count(value) > 1), None)
     if repeated is not None:
-        yield f"`{parameter.name}`: two values become {repeated}, and there is no way back"
+        yield f"`{parameter.name}`: two values become {repeated}, so they cannot be told apart"
     if not parameter.enum:
-        yield f"`{parameter.name}` takes other values too, which stay as they are"
+        yield f"`{parameter.name}` also takes other values, which stay as they are"
     validator = validator_of(schema if isinstance(schema, dict) else None)
     invalid = next((value for _, value in move.values if not takes(validator, value)), None)
     if invalid is not None:

@@ -162,7 +162,7 @@ def _of_others(
         theirs = _keys(_texts(tool))
         promised = [word for word in words if not theirs.isdisjoint(keys_of(word))]
         if promised:
-            yield Violation("ability", f"it speaks of {listed(promised)} as only {tool.id} does")
+            yield Violation("ability", f"it mentions {listed(promised)}, as only {tool.id} does")
 
 
 def invented(
@@ -177,7 +177,9 @@ def invented(
     for address in dict.fromkeys(_ADDRESSES.findall(after)):
         if address.casefold() not in cited:
             yield Violation(
-                "address", f"it cites {address!r}, which the original text does not", address
+                "address",
+                f"it cites {address!r}, which the original text does not contain",
+                address,
             )
     names = set(_names(before))
     others = context.names | {tool.name for tool in members}
@@ -194,7 +196,7 @@ def _dropped(after: str, members: Sequence[Tool], context: DocumentContext) -> I
     """Sentences of members on what is dangerous or not allowed that no sentence still says."""
     trusted = [tool for tool in members if tool.id not in context.suspicious_ids]
     for tool, note in unshared_notes(trusted, after):
-        yield Violation("safety", f"a note of {tool.id} on what is unsafe is gone", note)
+        yield Violation("safety", f"a safety note of {tool.id} is missing", note)
 
 
 def hostile(before: Tool, after: Tool) -> Iterator[Violation]:

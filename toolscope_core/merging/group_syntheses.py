@@ -283,8 +283,8 @@ def _default_lengths(canonical: Tool, alpha: ArgumentMap) -> Iterator[str]:
         is_length = not _LENGTHS.isdisjoint(split_name(parameter.name))
         if parameter.name not in given and is_length and type(default) is int and default > 0:
             yield (
-                f"`{parameter.name}` of {canonical.id} is {default:,} where it is left out; "
-                f"{alpha.tool_id} has no such argument"
+                f"`{parameter.name}` of {canonical.id} defaults to {default:,}; {alpha.tool_id} "
+                "has no such argument"
             )
 
 

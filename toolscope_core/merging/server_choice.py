@@ -43,10 +43,10 @@ class Advice:
             return ""
         tokens = sum(one.tokens for one in self.needless)
         keeping = [one.server for one in self.needless if one.keeps]
-        keeps = f" Data of their own may be on {enumerated(keeping)}." if keeping else ""
+        keeps = f" These may hold data of their own: {enumerated(keeping)}." if keeping else ""
         return (
-            f"{enumerated(one.server for one in self.needless)} can go together, and the other "
-            f"servers still do the job of each of their tools: −{tokens:,} tokens.{keeps}"
+            f"You can switch off {enumerated(one.server for one in self.needless)} together; the "
+            f"other servers still do the job of each of their tools: −{tokens:,} tokens.{keeps}"
         )
 
 

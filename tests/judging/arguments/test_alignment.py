@@ -420,7 +420,7 @@ ALTERNATIVES = {
             {"dependentSchemas": {"verbose": {"properties": {"log": {}}}}},
             "`log` of `f` is declared under a condition",
         ),
-        ({"patternProperties": {"^label_": {}}}, "takes arguments whose names follow a pattern"),
+        ({"patternProperties": {"^label_": {}}}, "names match a pattern"),
     ],
 )
 def test_what_is_declared_under_a_condition_goes_only_where_it_is_too(more, reason_part):

@@ -84,7 +84,7 @@ def test_sent_to_review_a_pair_gets_a_card_that_nothing_accepts_by_itself(work, 
     card = pair_view.view(work.snapshot(catalog_id), FAR).card
     assert card.members == (FAR.left, FAR.right)
     assert (card.state, card.put_forward, card.safe) == ("proposed", True, False)
-    assert any("a person put it forward" in reason for reason in card.reasons)
+    assert any("a person proposed" in reason for reason in card.reasons)
     for accept in ("auto", "all"):
         plan = work.snapshot(catalog_id).plan_under(PlanConfig(accept=accept))
         assert next(c for c in plan.clusters if c.id == card.id).state == "proposed"
@@ -110,7 +110,7 @@ def test_an_accepted_merge_is_not_added_to_but_asked(work, catalog_id):
 def test_where_no_card_may_hold_both_it_is_refused(work, catalog_id):
     for name in ("send_mail", "get_weather"):
         review.decide(work.snapshot(catalog_id), "accept", by_name(work, catalog_id, name), "ann")
-    with pytest.raises(DecisionError, match="no card"):
+    with pytest.raises(DecisionError, match="on one card"):
         say(work, catalog_id, LONE)
     say(work, catalog_id, FAR, reject=True)
     with pytest.raises(DecisionError, match="decision 3"):

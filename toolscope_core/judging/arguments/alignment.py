@@ -195,7 +195,7 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
     of ``match_parameters``, where they are at hand.
     """
     if tool.id != target.id and tool.schema is None and target.schema is None:
-        unknown = f"parameters are not known: neither {tool.id} nor {target.id} declares any"
+        unknown = f"parameters are unknown: neither {tool.id} nor {target.id} declares any"
         return ArgumentMap(tool.id, target.id, inferred=(unknown,))
     if tool.id == target.id or tool.content_hash == target.content_hash:
         moves = tuple(ArgumentMove(p.name, p.name) for p in tool.parameters)
@@ -339,7 +339,7 @@ def _unsupplied(
         [name for name in required if name not in supplied] if isinstance(required, list) else []
     )
     return [
-        f"`{name}` is required, and not every call to `{tool.name}` gives it" for name in missing
+        f"`{name}` is required, but a call to `{tool.name}` may leave it out" for name in missing
     ]
 
 
@@ -364,7 +364,7 @@ def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
     names = sorted(set(_declared_names(rest)) - {parameter.name for parameter in tool.parameters})
     reasons = [f"`{name}` of `{tool.name}` is declared under a condition" for name in names]
     if "patternProperties" in own.keys() - same:
-        reasons.append(f"`{tool.name}` takes arguments whose names follow a pattern")
+        reasons.append(f"`{tool.name}` takes arguments whose names match a pattern")
     return reasons
 
 
@@ -393,4 +393,4 @@ def _open_ended(tool: Tool, schema: JsonObject) -> list[str]:
     further = (tool.schema or {}).get("additionalProperties")
     if further in (None, False) or schema.get("additionalProperties") in (True, further):
         return []
-    return [f"`{tool.name}` takes arguments of any name"]
+    return [f"`{tool.name}` takes arguments with any name"]

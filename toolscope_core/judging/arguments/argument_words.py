@@ -92,7 +92,7 @@ def examples_apart(one: Parameter, other: Parameter) -> str:
     ours, theirs = ({_form(text): text for text in _short(two)} for two in (one, other))
     if not ours or not theirs or not ours.keys().isdisjoint(theirs):
         return ""
-    return f"an example is “{min(ours.values())}”, that of the other “{min(theirs.values())}”"
+    return f"one gives “{min(ours.values())}” as an example, the other “{min(theirs.values())}”"
 
 
 def _short(parameter: Parameter) -> list[str]:
@@ -126,13 +126,13 @@ def ordered_apart(one: str, other: str) -> Iterator[str]:
     for label in sorted(labels[0].keys() & labels[1].keys()):
         pair = labels[0][label], labels[1][label]
         if not _are_alike(*pair):
-            yield f"“{label}” stands for “{pair[0]}” and “{pair[1]}”"
+            yield f"“{label}” means “{pair[0]}” in one and “{pair[1]}” in the other"
     orders = [_SEQUENCE.findall(text) for text in texts]
     for ours in orders[0]:
         for theirs in orders[1]:
             parts = [re.findall("[a-z]+", sequence) for sequence in (ours, theirs)]
             if parts[0] != parts[1] and sorted(parts[0]) == sorted(parts[1]):
-                yield f"the order is “{ours}” and “{theirs}”"
+                yield f"the order is “{ours}” in one and “{theirs}” in the other"
 
 
 def worded_apart(one: str, other: str) -> Iterator[str]:
@@ -143,10 +143,10 @@ def worded_apart(one: str, other: str) -> Iterator[str]:
     words = [words_of(value_facts.left_over(text[:MOST_READ])) for text in (one, other)]
     alone = [frozenset(own) - frozenset(theirs) for own, theirs in (words, words[::-1])]
     if contrary := opposites(*alone):
-        yield f"“{contrary[0]}” is the contrary of “{contrary[1]}”"
+        yield f"“{contrary[0]}” is the opposite of “{contrary[1]}”"
     turns = [side & _TURNS for side in alone]
     if all(turns) and not _are_alike(min(turns[0]), min(turns[1])):
-        yield f"“{min(turns[0])}” stands where the other has “{min(turns[1])}”"
+        yield f"one says “{min(turns[0])}” where the other says “{min(turns[1])}”"
     stems = [{stem(word) for word in side if word not in STOP_WORDS} for side in words]
     if stems[0] == stems[1] and ("by" in words[0]) != ("by" in words[1]):
         yield "one says who does it, the other by whom it is done"
@@ -168,7 +168,7 @@ def _replaced(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
             for words in (ours[a:b], theirs[c:d])
         ]
         if all(sides) and not any(_are_alike(x, y) for x in sides[0] for y in sides[1]):
-            yield f"“{' '.join(sides[0])}” stands where the other has “{' '.join(sides[1])}”"
+            yield f"one says “{' '.join(sides[0])}” where the other says “{' '.join(sides[1])}”"
 
 
 def _are_alike(word: str, other: str) -> bool:
@@ -234,7 +234,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
         for words in worded_apart(only.source.description, only.target.description):
             yield f"`{only.name}`: {words}"
     for words in ordered_apart(tool.description, target.description):
-        yield f"in what the tools say of themselves {words}"
+        yield f"in the tools' own descriptions, {words}"
     yield from _swapped(pairs)
     yield from omitted_arguments.unmet_conditions(tool, target, moves)
 
@@ -258,10 +258,10 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
         for own, who, other in ((two.turned, tool, target), (two, target, tool)):
             words = value_facts.unsaid(own.target, other)
             alone = [*_asked(own, other), *_bounds(own), *([quoted(words)] if words else [])]
-            if alone and not _difference(two):
-                yield f"only {who.id} says of `{own.target.name}`: {enumerated(alone)}"
+            if alone:
+                yield f"only {who.id} says this of `{own.target.name}`: {enumerated(alone)}"
         if stated := omitted_arguments.unshared_default(two.source, two.target):
-            yield f"only one of them says what `{two.name}` is where it is left out: {stated}"
+            yield f"only one of them says what the default of `{two.name}` is: {stated}"
     yield from omitted_arguments.conditions_apart(tool, target)
 
 
@@ -279,7 +279,7 @@ def _swapped(pairs: Sequence[_Two]) -> Iterator[str]:
     for two in pairs:
         other = described.get(two.source.description, two.name)
         if other != two.name and two.source.description != two.target.description:
-            yield f"what the one says of `{two.name}` the other says of `{other}`"
+            yield f"one says of `{two.name}` what the other says of `{other}`"
 
 
 def _moved(tool: Tool, target: Tool, moves: Iterable[ArgumentMove]) -> Iterator[_Two]:
@@ -327,9 +327,9 @@ def _contradiction(a: ValueFacts, b: ValueFacts) -> str:
             return f"{_either(ours)}, not {_either(theirs)}"
         for labels, refusals in ((ours, b.refuse.get(about)), (theirs, a.refuse.get(about))):
             if refusals and labels & refusals:
-                return f"{_either(labels & refusals)}, which the other does not take"
+                return f"{_either(labels & refusals)}, which the other does not accept"
     if a.values and b.values and a.values.isdisjoint(b.values):
-        return "none of the values that they list is the same"
+        return "they list no value in common"
     return ""
 
 
