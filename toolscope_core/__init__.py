@@ -1,8 +1,8 @@
 """ToolScope: audit and curate the toolsets of LLM agents.
 
-The nouns and the errors are in ``model``; each other package is one method or one seam, and
-docs/architecture.md draws them. Importing this package loads no model, no screen and no database;
-docs/python.md shows its entry points.
+``model`` has the nouns and the errors. Each other package is one method or one connection to the
+outside; docs/architecture.md draws them. Importing this package loads no model, no screen and no
+database. docs/python.md shows its entry points.
 """
 
 from importlib import import_module
@@ -28,7 +28,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """An entry point, whose module is loaded when it is first used."""
+    """An entry point; its module is loaded on first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""``python -m toolscope_core`` is the command line, and so is the command ``toolscope``."""
+"""The command line, as ``python -m toolscope_core`` or the command ``toolscope``."""
 
 import gc
 import sys

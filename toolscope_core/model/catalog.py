@@ -1,4 +1,4 @@
-"""A catalog: its tools, servers and files, and what was wrong with what was read."""
+"""A catalog: its tools, servers and files, and the problems found while reading them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ _ADDRESSING = frozenset(
 class Server:
     """An owner of tools: an MCP server, an agent or an OpenAI namespace.
 
-    ``title`` is what it calls itself, empty where that is its name. ``started`` is how a live
-    server was started or reached, without secrets; empty where its tools came from a file. ``raw``
-    is the namespace as it was read, without its tools; empty for any
-    other server.
+    ``title`` is the display name that the server gives itself; it is empty if that equals ``name``.
+    ``started`` says how a live server was started or reached, without secrets; it is empty for
+    tools that came from a file. ``raw`` is the namespace as it was read, without its tools; it is
+    empty for any other server.
     """
 
     name: str
@@ -33,14 +33,16 @@ class Server:
 
     @property
     def fullness(self) -> tuple[int, str, int, str, str]:
-        """Orders what several files say of one server: who describes it at most length is last."""
+        """Sort key for descriptions of one server in several files: the longest description sorts
+        last.
+        """
         raw = canonical_json(self.raw)
         return len(self.description), self.description, len(raw), raw, self.title
 
 
 @dataclass(frozen=True, slots=True)
 class ImpliedServer:
-    """A vendor or product with its tools (ids, sorted), and why it is held for one, in words."""
+    """A vendor or product with its tools (ids, sorted), and the reason in words for assuming it."""
 
     name: str
     tools: tuple[str, ...]
@@ -49,7 +51,9 @@ class ImpliedServer:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A record that could not be read: where it stands, why, and its text (cut to 500)."""
+    """A record that could not be read: its position, the reason, and its text (cut to 500
+    characters).
+    """
 
     position: str
     reason: str
@@ -58,11 +62,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to know about a tool before trusting it, or about a ``server``, without a tool's id
-    then.
+    """A warning about a tool, or about a ``server`` (then ``tool_id`` is empty).
 
-    ``field`` is the place in the definition (``description``, ``schema/properties/x``);
-    ``excerpt`` is the suspicious text with invisible characters written visibly.
+    ``field`` is the place in the definition (``description``, ``schema/properties/x``). ``excerpt``
+    is the suspicious text, with invisible characters written visibly.
     """
 
     tool_id: str
@@ -75,7 +78,7 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """The id of the tool, or the server in words."""
+        """The tool's id, or the server in words."""
         return self.tool_id or f"server {self.server}"
 
 
@@ -93,10 +96,10 @@ def severity_counts(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FormerName:
-    """A name by which agents called a tool of a server, after an export or before the first.
+    """A name that agents used for a tool of a server, before or after an export.
 
-    ``tool_id`` is the tool that it means in this catalog, empty where that is gone; ``maps`` are
-    the argument maps that a call of that name goes through in turn, a list in JSON, or empty.
+    ``tool_id`` is the tool it means in this catalog, empty if that tool is gone. ``maps`` is a JSON
+    list of the argument maps that a call by this name goes through in turn, or empty.
     """
 
     name: str
@@ -109,8 +112,8 @@ class FormerName:
 class InputFile:
     """One file of an import: its format, and how many of its records are tools and problems.
 
-    ``server`` is the one made up from its name for tools of which it names none; else empty.
-    ``version`` is the one that it names of itself.
+    ``server`` is the server name derived from the file's name for tools without one; otherwise
+    empty.
     """
 
     label: str
@@ -123,11 +126,11 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Catalog:
-    """Tools and their servers, sorted by id and by name, with what could not be read.
+    """Tools and their servers, sorted by id and by name, with the records that could not be read.
 
     ``files`` describes each file that was just read; a stored catalog has none. ``format`` is the
-    format in which its tools are written again.
-    ``former_names`` came with a bundle. ``by_id`` has the tools by their ids.
+    format in which the tools are written back. ``former_names`` came with a bundle. ``by_id`` has
+    the tools by their ids.
     """
 
     tools: tuple[Tool, ...]
@@ -149,7 +152,9 @@ class Catalog:
 
     @property
     def read_from(self) -> tuple[str, ...]:
-        """The formats of the files that brought tools, sorted; where none is known, its own."""
+        """The formats of the files that contained tools, sorted; if there are none, the catalog's
+        own.
+        """
         return sorted_ids(file.format for file in self.files if file.tools) or (self.format,)
 
     @property
@@ -160,6 +165,6 @@ class Catalog:
 
     @property
     def addressing(self) -> frozenset[str]:
-        """Ids of the tools whose text speaks to the model that reads it."""
+        """Ids of the tools whose text contains instructions for the model that reads it."""
         serious = (one for one in self.findings if one.severity != "info")
         return frozenset(one.tool_id for one in serious if one.code in _ADDRESSING) - {""}

@@ -1,4 +1,4 @@
-"""Groups of tools, the clusters that a merge makes of them, and their documents."""
+"""Groups of tools, the clusters made from them, and their documents."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ Operation = Literal["rename", "map", "wrap", "unwrap", "cast"]
 
 @dataclass(frozen=True, slots=True)
 class ArgumentMove:
-    """One argument of an old tool becomes one of the merged tool.
+    """Turns one argument of an old tool into one of the merged tool.
 
     ``source`` and ``target`` are top-level parameter names. ``rename`` keeps the value (the name
-    may be the same), ``map`` looks it up in ``values`` (pairs old, new), ``wrap`` makes a list of
-    one, ``unwrap`` takes the one out of such a list, ``cast`` writes a number or truth value as
-    text.
+    may stay the same too). ``map`` looks the value up in ``values`` (pairs old, new). ``wrap``
+    makes a list of one, ``unwrap`` takes the single element out of such a list, and ``cast`` writes
+    a number or truth value as text.
     """
 
     source: str
@@ -28,10 +28,10 @@ class ArgumentMove:
 
 @dataclass(frozen=True, slots=True)
 class NestedRename:
-    """A property inside an argument gets another name, its value unchanged.
+    """Renames a property inside an argument; its value stays the same.
 
-    Both are JSON pointers into the arguments of the merged tool; outer names are the new ones, and
-    ``*`` before the last step stands for every element of a list or property of an object.
+    Both are JSON pointers into the arguments of the merged tool. Outer names are the new ones.
+    ``*`` before the last step matches every element of a list or property of an object.
     """
 
     source: str
@@ -42,12 +42,12 @@ class NestedRename:
 class ArgumentMap:
     """α of one tool: how a call to it becomes a call to the merged tool ``to``.
 
-    ``constants`` are arguments every mapped call gets; ``dropped`` names arguments that have no
-    place in the merged tool, with the reason; ``lossy`` says what changes its meaning on the way;
-    ``inferred`` which arguments were matched only because nothing else was left. ``nested``
-    are applied after the moves, in their order. ``waived`` are the dropped arguments that a person
-    lets go. ``notes`` are limits of the merged tool that the old one did not have and that hardly a
-    call meets (an issue number of at least 1).
+    ``constants`` are arguments added to every mapped call. ``dropped`` names arguments that the
+    merged tool does not take, with the reason. ``lossy`` describes each change of meaning.
+    ``inferred`` lists arguments that were matched only because no others were left. ``nested`` are
+    applied after the moves, in order. ``waived`` are dropped arguments that a person agreed to
+    lose. ``notes`` are limits that only the merged tool has and that hardly any call meets (for
+    example, an issue number of at least 1).
     """
 
     tool_id: str
@@ -63,19 +63,19 @@ class ArgumentMap:
 
     @property
     def lossless(self) -> bool:
-        """Whether every argument of a valid call has its place, and a value that is valid there
-        unless it meets one of the ``notes``.
+        """Whether each argument of a valid call has a place and a valid value, limits in ``notes``
+        aside.
         """
         return not self.dropped and not self.lossy
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is lost and no argument is only guessed to be another."""
+        """Whether no argument is lost or matched by a guess."""
         return self.lossless and not self.inferred
 
     @property
     def applicable(self) -> bool:
-        """Whether nothing is lost but what a person lets go."""
+        """Whether nothing is lost except arguments that a person agreed to lose."""
         return not self.lossy and set(self.dropped) <= set(self.waived)
 
 
@@ -87,16 +87,16 @@ State = Literal["proposed", "accepted", "kept_apart", "stale", "conflict"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tool ids (sorted) that correction leaves together.
+    """Tool ids (sorted) that remain together after correction.
 
-    ``weakest_edge`` is the lowest merge probability over all pairs inside, ``split`` says whether
-    the connected component it came from was divided, ``intransitive`` whether two members are
-    joined only through a third, ``decided`` whether people put exactly these together.
-    ``newcomers`` (sorted) are tools outside a decided group that the judge, or a person, would add
-    to it; ``put_forward`` says whether a person put the group forward. ``doubts`` are sentences on
-    what judges do not agree on, ``unfit`` the members that by a model do not serve all the others.
-    A ``family`` is the same operation for several providers or fixed
-    values: its weakest edge is the lowest probability of that.
+    ``weakest_edge`` is the lowest merge probability over all pairs inside; for a ``family`` (one
+    operation for several providers or fixed values), the lowest family probability. ``split`` says
+    whether the connected component was divided. ``intransitive`` says whether two members are
+    joined only through a third. ``decided`` says whether people chose exactly this group.
+    ``newcomers`` (sorted) are tools outside a decided group that the judge or a person would add.
+    ``put_forward`` says whether a person proposed the group. ``doubts`` are sentences about
+    disagreements between judges. ``unfit`` are the members that, according to a model, cannot serve
+    all the others.
     """
 
     members: tuple[str, ...]
@@ -113,7 +113,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The documentation of a merged tool that agents read: the part a person may edit."""
+    """The documentation that agents read for a merged tool; people may edit it."""
 
     name: str
     description: str
@@ -124,16 +124,16 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Two or more tools (ids sorted) proposed or decided to become one.
+    """Two or more tools (ids sorted) that are proposed, or decided, to become one.
 
-    ``canonical`` is the member that gives the merged tool its id; ``document`` what agents will
-    read; ``arguments`` one map per member in member order. ``reasons`` are sentences that say why
-    it is not safe to accept without a person; empty means safe. ``newcomers`` are tools that the
-    judge would add to an accepted cluster; a person must. ``put_forward`` says whether a person,
-    not the judge, put it forward. ``version`` is what a decision on this cluster must carry,
-    ``grown`` one that is on its newcomers too. ``relation`` is *duplicate*, *subsumes* or, of a
-    family, *family*; ``selector`` the argument that says which member is meant, empty for a
-    drop-in; ``chosen_kind`` the kind that people chose; ``copies`` whether all members are exact
+    ``canonical`` is the member whose id the merged tool takes; ``document`` is what agents will
+    read; ``arguments`` has one map per member, in member order. ``reasons`` are sentences that say
+    why a person has to accept the cluster; with none it is safe. ``newcomers`` are tools that the
+    judge would add to an accepted cluster; only a person can add them. ``put_forward`` says whether
+    a person, not the judge, proposed it. A decision on this cluster must carry ``version``, or
+    ``grown`` if it includes the newcomers. ``relation`` is *duplicate*, *subsumes* or *family*.
+    ``selector`` is the argument that says which member is meant, empty for a drop-in.
+    ``chosen_kind`` is the kind that people chose. ``copies`` says whether all members are exact
     copies of each other.
     """
 
@@ -157,18 +157,18 @@ class Cluster:
 
     @property
     def safe(self) -> bool:
-        """Whether it may be accepted without a person (``merging.auto_accept``)."""
+        """Whether it can be accepted without a person (``merging.auto_accept``)."""
         return not self.reasons
 
 
 @dataclass(frozen=True, slots=True)
 class CardFamily:
-    """Proposals and tools alone that are one operation for several providers or values, some with
-    tools of the same job: it merges nothing.
+    """Clusters and single tools that do one operation for several providers or values.
 
-    ``members`` are the ids of the canonical tools, sorted; in their order ``tools`` has the ids
-    (sorted) of all that each stands for, ``values`` what the argument ``selector`` would call it.
-    ``weakest_edge`` is the lowest probability of a family of any two members.
+    Some of the tools do the same job as others; the family itself merges nothing. ``members`` are
+    the ids of the canonical tools, sorted. In the same order, ``tools`` has the ids (sorted) that
+    each represents, and ``values`` has its value of the argument ``selector``. ``weakest_edge`` is
+    the lowest family probability of any two members.
     """
 
     members: tuple[str, ...]
@@ -183,7 +183,7 @@ _Key = TypeVar("_Key")
 
 
 def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
-    """The items by their keys; keys and items in the order in which they come."""
+    """The items grouped by key; keys and items keep the order in which they first appear."""
     groups: dict[_Key, list[_Item]] = {}
     for item in items:
         groups.setdefault(key_of(item), []).append(item)
@@ -195,7 +195,7 @@ ProposalKind = Literal["copy", "drop_in", "gateway", "family", "looks_alike"]
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """A kind as a person reads it: its ``name``, and what it ``means`` in one sentence."""
+    """The ``name`` of a kind on the screen, and what it ``means`` in one sentence."""
 
     name: str
     means: str
@@ -251,23 +251,23 @@ RELATIONS: Mapping[Relation, str] = {
 
 
 def outcome_word(outcome: PairOutcome) -> str:
-    """The verdict alone."""
+    """The verdict as one word."""
     return OUTCOME_NAMES[outcome].partition(":")[0]
 
 
 def proposal_kind(cluster: Cluster) -> ProposalKind:
-    """What can be done about the cluster."""
+    """The kind of merge that the cluster allows."""
     if cluster.relation == "family":
         return "family"
     return "copy" if cluster.kind == "drop_in" and cluster.copies else cluster.kind
 
 
 def kind_name(cluster: Cluster) -> str:
-    """The kind in words; of a family what differs: the provider (or server), or a value."""
+    """The kind in words; for a family, what differs: the provider (or server), or a value."""
     kind = proposal_kind(cluster)
     return family_name(cluster.selector) if kind == "family" else KINDS[kind].name
 
 
 def family_name(selector: str) -> str:
-    """What is said of tools that one argument, the ``selector``, would tell apart."""
+    """The name of a family whose tools differ in one argument, the ``selector``."""
     return _OF_PROVIDERS if selector.startswith(("provider", "server")) else _OF_VALUES

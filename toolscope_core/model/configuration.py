@@ -1,4 +1,4 @@
-"""Frozen settings of each stage; each refuses values that cannot be meant."""
+"""Frozen settings of each stage; each refuses values that make no sense."""
 
 import math
 from dataclasses import asdict, dataclass, field
@@ -27,9 +27,9 @@ ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 class AnalysisConfig:
     """The settings that decide which pairs are judged.
 
-    ``threshold`` is the least cosine of a candidate pair, ``None`` for the default of the
-    embedding model; ``neighbours`` how many nearest tools are looked at for each tool (ToolScope,
-    Table 7: 30).
+    ``threshold`` is the lowest cosine of a candidate pair; ``None`` uses the default of the
+    embedding model. ``neighbours`` is the number of nearest tools considered for each tool
+    (ToolScope, Table 7: 30).
     """
 
     threshold: float | None = None
@@ -53,13 +53,13 @@ class AnalysisConfig:
 class PlanConfig:
     """The settings that decide how judged pairs become a toolset.
 
-    ``accept`` says which proposed clusters are taken without a recorded decision (*auto*: the safe
-    ones); ``gateway`` whether accepted clusters that need a gateway are exported;
-    ``correct`` switches Auto-Correction off (ToolScope, section 3.2). With ``expanded`` a tool that
-    still has its own description goes out under that of its accepted document variant. With
-    ``leave_out_refused`` a tool that the target refuses holds back itself and not the export.
-    ``eager`` are the ids of outgoing tools that stay in every prompt where clients search for the
-    others; ``None`` where they search for none.
+    ``accept`` says which proposed clusters are accepted without a recorded decision (*auto*: the
+    safe ones). ``gateway`` exports accepted clusters that need a gateway. ``correct`` turns
+    Auto-Correction on or off (ToolScope, section 3.2). ``expanded`` exports the description of a
+    tool's accepted document variant if the tool still has its own description.
+    ``leave_out_refused`` leaves out tools that the target refuses, instead of stopping the export.
+    ``eager`` are the ids of outgoing tools that stay in every prompt when clients search for the
+    others; ``None`` if clients do not search.
 
     Example: ``PlanConfig(accept="auto", gateway=True)``
     """
@@ -80,7 +80,7 @@ class PlanConfig:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Price of a million tokens, in one currency."""
+    """Prices per million tokens, in one currency."""
 
     tokens_in: float
     tokens_out: float
@@ -96,7 +96,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most a run may spend: calls, and money in the currency of the prices; ``None``: any."""
+    """Limits of a run: calls, and money in the currency of the prices; ``None`` means no limit."""
 
     calls: int | None = None
     money: float | None = None
@@ -110,11 +110,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The limits on asking an endpoint again that does not answer.
+    """Limits on retrying an endpoint that does not answer.
 
-    One call is sent at most ``attempts`` times and not again after ``seconds`` spent in calls; a
-    wait that the endpoint asks for is kept up to ``longest_wait`` seconds. ``failures`` calls given
-    up in a row stop the run.
+    A call is sent at most ``attempts`` times, and no more once ``seconds`` have been spent. If the
+    endpoint asks for a wait, it is kept up to ``longest_wait`` seconds. The run stops after
+    ``failures`` failed calls in a row.
     """
 
     attempts: int = 8
@@ -124,9 +124,9 @@ class Patience:
     failures: int = 3
 
     def pause(self, attempt: int, requested_wait: float) -> float | None:
-        """Seconds before attempt ``attempt`` + 1 (from 1), at least as long as ``requested_wait``.
+        """Seconds before attempt ``attempt`` + 1 (from 1), at least ``requested_wait``.
 
-        ``None`` where that attempt is one too many, or the wait too long.
+        ``None`` if no attempt is left or the wait is too long.
         """
         if attempt >= self.attempts or requested_wait > self.longest_wait:
             return None
@@ -135,11 +135,13 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """How an agent works on a query set: at most ``turns`` of ``turn_tokens`` and ``seconds`` for a
-    request, with the ``k`` tools that are found for it (``None``: all), and no more than
-    ``concurrency`` requests at a time; tools that may change something are called only with
-    ``changes``. ``reset`` is a command that is run before each request, with each toolset, after
-    which its servers are started anew; empty for none.
+    """Limits of an agent working on a query set.
+
+    For each request it gets at most ``turns`` of ``turn_tokens``, ``seconds`` in all, and the ``k``
+    tools found for the request (``None``: all). At most ``concurrency`` requests run at a time.
+    Tools that may change something are called only with ``changes``. The command ``reset`` runs
+    before each request with each toolset, and the toolset's servers are then restarted; empty for
+    none.
     """
 
     turns: int = 8
@@ -169,11 +171,11 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible server and the model asked there; it holds no key.
+    """An OpenAI-compatible server and its model; it holds no key.
 
-    ``base_url`` is the address up to ``/chat/completions``; ``deadline`` the seconds of one call,
-    its body included; ``most_tokens`` what a reply that was cut off may grow to, thoughts included.
-    Without ``reasoning`` the model thinks as long as it does by itself.
+    ``base_url`` is the address up to ``/chat/completions``. ``deadline`` is the time of one call in
+    seconds, including its body. ``most_tokens`` is the limit when a truncated reply is asked for
+    again, including reasoning. Without ``reasoning`` the model uses its own default.
     """
 
     base_url: str
@@ -215,14 +217,13 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """The limits on one MCP server, in seconds, numbers and bytes.
+    """Limits on one MCP server, in seconds, numbers and bytes.
 
-    ``start_seconds`` until it is ready (``npx`` and ``uvx`` may have to download it first),
-    ``answer_seconds`` for each answer, ``total_seconds`` for reading all that it offers,
-    ``grace_seconds`` between asking it to end and each sharper signal. ``parallel`` servers run at
-    a time. More than ``tools`` in
-    ``pages``, a message of more than ``message_bytes``, or a listing that goes on after
-    ``listing_bytes``, is not read.
+    It has ``start_seconds`` to be ready (``npx`` and ``uvx`` may have to download it first),
+    ``answer_seconds`` for each answer and ``total_seconds`` for its whole listing.
+    ``grace_seconds`` pass between the request to stop and each stronger signal. ``parallel``
+    servers run at a time. Reading stops at more than ``tools`` in ``pages``, at a message above
+    ``message_bytes``, and at a listing above ``listing_bytes``.
     """
 
     start_seconds: float = 60.0
@@ -246,7 +247,7 @@ class ConnectionLimits:
 
 
 def ready_within(seconds: float, parallel: int = 24) -> ConnectionLimits:
-    """The limits for servers that have so many seconds to be ready, and for each answer."""
+    """The limits for servers that get so many seconds to be ready, and for each answer."""
     total = min(3 * seconds, 3_600.0)
     return ConnectionLimits(seconds, seconds, total, parallel=parallel)
 
@@ -256,10 +257,9 @@ class QuestionConfig:
     """The settings that decide what a model is asked about.
 
     ``paper`` asks about every candidate pair and every cluster (ToolScope, section 3.2). Otherwise
-    pairs that the offline judge gives less than ``sure_below`` for the same job and a family
-    together are taken for *keep*, and a cluster of more than ``largest_cluster`` tools is
-    corrected offline before its parts are audited.
-    ``batch`` pairs are asked about in one call.
+    a pair counts as *keep* if the offline judge gives same job and family together less than
+    ``sure_below``, and a cluster of more than ``largest_cluster`` tools is corrected offline before
+    its parts are audited. One call asks about ``batch`` pairs.
     """
 
     paper: bool = False
@@ -286,7 +286,7 @@ MOST_GENERATED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class QueryGeneration:
-    """How many queries a model is asked for, and the ``seed`` of what it is shown for each."""
+    """How many queries a model writes, and the ``seed`` that picks what it is shown for each."""
 
     count: int = 100
     seed: int = 0
@@ -307,7 +307,7 @@ LEAST_PROBABILITY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class MergeThresholds:
-    """The least cosine and the least probability of candidate pairs that are merges."""
+    """The lowest cosine and the lowest probability at which candidate pairs are merged."""
 
     similarity: float
     same_job: float

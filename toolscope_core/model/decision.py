@@ -1,4 +1,4 @@
-"""What people decide: the decisions as they are logged, and what they bind a merge to."""
+"""People's decisions as they are logged, and the constraints they put on a merge."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,15 +34,15 @@ Action = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """Decisions of people as links between tool ids.
+    """People's decisions as links between tool ids.
 
-    ``must`` holds disjoint groups of two or more ids that stay together; ``cannot`` the pairs that
-    stay apart. Suspended are, because a member changed, the groups in ``stale`` and the pairs in
-    ``doubtful``; and, because standing decisions contradict each other, the groups in ``conflict``.
-    ``put_forward`` holds the pairs that a person wants to see proposed, ``for_a_person`` those of
-    them that nobody but a person may merge. ``families`` are the sets that were put together as a
-    family: a group that holds one stays one. ``omitted`` tools are left out of the toolset, and of
-    everything above. ``one_account`` says of two servers whether they work on one account.
+    ``must`` has disjoint groups of two or more ids that stay together; ``cannot`` has the pairs
+    that stay apart. The groups in ``stale`` and the pairs in ``doubtful`` are suspended because a
+    member changed; the groups in ``conflict`` because active decisions contradict each other.
+    ``put_forward`` has the pairs that a person wants to see proposed; ``for_a_person`` those of
+    them that only a person may merge. ``families`` are sets that people marked as a family: a group
+    that contains one stays a family. ``omitted`` tools are left out of the toolset and of
+    everything above. ``one_account`` says for two servers whether they work on one account.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -57,8 +57,10 @@ class Constraints:
     one_account: Mapping[frozenset[str], bool] = field(default_factory=dict)
 
     def are_on_one_account(self, servers: Iterable[str]) -> bool | None:
-        """Whether people said that these servers work on one account, each with another of them, or
-        that some two do not; ``None`` where they did not say it of all.
+        """Whether people said that these servers work on one account.
+
+        True if decisions link them all, False if one separates two of them, ``None`` if some are
+        left open.
         """
         every = set(servers)
         answers = {two: one for two, one in self.one_account.items() if two <= every}
@@ -70,26 +72,25 @@ class Constraints:
         return reached == every or None
 
     def is_family(self, members: Iterable[str]) -> bool:
-        """Whether some of these tools were put together as a family."""
+        """Whether people marked some of these tools as a family."""
         ids = set(members)
         return any(family <= ids for family in self.families)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision of a person on a set of tools: one line of the append-only log.
+    """A person's decision on a set of tools: one line of the append-only log.
 
-    ``fingerprints`` and ``ids`` are those of its tools at the time, in the same order; where a log
-    is read for a later version, the ids that renamed tools have there. ``detail``
-    depends on the action: split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop":
-    [fingerprint…]}``, canonical ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the
-    merge, edit any of ``{"name", "description", "schema", "renames", "maps"}``, omit
-    ``{"reason"}``, account ``{"account"}``, load ``{"loading"}``, namespace ``{"description"}``,
-    threshold ``{"similarity", "same_job"}`` without members, flag ``{"note"}``, note ``{"about":
-    key, "note"}``, profile as ``profile_detail`` has it, or ``{"profile", "deleted"}``, undo
-    ``{"retracts": seq}``; accept, split, drop and recut may have the ``{"relation"}`` of the
-    cluster that was on the screen, and what was decided at once with others the ``{"batch"}``.
-    ``seq`` is 0 until the log gives one.
+    ``fingerprints`` and ``ids`` are those of its tools at the time, in the same order; if the log
+    is read for a later version, renamed tools have their new ids. ``detail`` depends on the action:
+    split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop": [fingerprint…]}``, canonical
+    ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the merge, edit any of ``{"name",
+    "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, account ``{"account"}``,
+    load ``{"loading"}``, namespace ``{"description"}``, threshold ``{"similarity", "same_job"}``
+    without members, flag ``{"note"}``, note ``{"about": key, "note"}``, profile the fields of
+    ``profile_detail`` or ``{"profile", "deleted"}``, undo ``{"retracts": seq}``; accept, split,
+    drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and and
+    decisions made together the ``{"batch"}``. ``seq`` is 0 until the log assigns one.
     """
 
     action: Action
@@ -107,13 +108,13 @@ class Decision:
 
     @property
     def key(self) -> str:
-        """What names this decision in every log that holds it, whatever its ``seq`` there."""
+        """Identifies this decision in every log, whatever its ``seq`` there."""
         return digest(self.action, self.fingerprints, self.reviewer, self.at)[:16]
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
-        """The ids by the parts that a split, a recut or a drop makes, the dropped ones first; all
-        in one part for any other action.
+        """The ids in the parts made by a split, recut or drop, dropped ids first; otherwise in one
+        part.
         """
         groups = [self.detail["drop"]] if self.action == "drop" else []
         groups = self.detail["groups"] if self.action in ("split", "recut") else groups
@@ -123,8 +124,9 @@ class Decision:
         return tuple(tuple(self.ids[row] for row in part) for part in (*positions, rest) if part)
 
     def places(self, groups: Iterable[Iterable[str]]) -> list[tuple[int, ...]]:
-        """Each fingerprint of the groups as a position in ``fingerprints``, the next that bears it:
-        copies are equal.
+        """Each fingerprint of the groups as a position in ``fingerprints``.
+
+        Copies have equal fingerprints, so each takes the next free position.
         """
         free: dict[str, list[int]] = {}
         for position, member in enumerate(self.fingerprints):
@@ -134,9 +136,11 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The choices of people for a set of tools: a canonical id, the kind of the merge where they
-    chose it, and fields of the document (``name``, ``description``, ``schema``, ``renames``;
-    ``maps`` by fingerprint, as in ``merging.edited_maps``).
+    """People's choices for a set of tools.
+
+    A canonical id, the kind of merge if they chose it, and fields of the document (``name``,
+    ``description``, ``schema``, ``renames``, and ``maps`` by fingerprint, as in
+    ``merging.edited_maps``).
     """
 
     canonical: str | None = None

@@ -1,4 +1,4 @@
-"""The one reader of the environment: where data is kept, and the keys, each for its origin."""
+"""The only reader of the environment: storage locations, and keys with their origins."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,9 @@ MODEL_KEY = "OPENAI_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A secret that goes to ``origin`` and nowhere else; it is never shown, stored or compared."""
+    """A secret that is sent to ``origin`` and nowhere else; it is never
+    shown, stored or compared.
+    """
 
     origin: str
     secret: str = field(repr=False, compare=False)
@@ -44,10 +46,10 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where data is kept, and the endpoint with its keys. See ``read_environment``. The store's URL
-    may hold a password, so it is not shown.
+    """Storage locations, the endpoint and its keys; see ``read_environment``.
 
-    ``visitors_start_servers``: whoever reaches the app from another machine may run commands here.
+    The store's URL may contain a password, so it is never shown. With ``visitors_start_servers``,
+    anyone who reaches the app from another machine can run commands here.
     """
 
     store_url: str = field(repr=False)
@@ -89,18 +91,18 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Settings:
 
 
 def user_cache(environ: Mapping[str, str] | None = None) -> Path:
-    """The folder for what this user's programs can make again, which may not be there yet."""
+    """The user's cache folder, for files that can be made again; it may not exist yet."""
     env = os.environ if environ is None else environ
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolscope"
 
 
 def is_own_variable(name: str) -> bool:
-    """Whether a variable is for this program alone; Windows has names in any case."""
+    """Whether a variable belongs to this program; Windows allows names in any case."""
     return name.upper().startswith("TOOLSCOPE_")
 
 
 def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
-    """A sentence on each variable that is set and not used; no value of a key is in it."""
+    """A sentence about each variable that is set but not used; it never contains a key's value."""
     unused = []
     for name in sorted(values):
         if is_own_variable(name) and name not in VARIABLES:
@@ -133,9 +135,9 @@ def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
 def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
     """The keys in the environment, or in a file of secrets with the same names.
 
-    ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN`` or else of
-    ``TOOLSCOPE_BASE_URL``; without an address that can be used it goes nowhere, and the error of a
-    call without a key names the remedy. ``OPENAI_API_KEY`` belongs to OpenAI.
+    ``TOOLSCOPE_API_KEY`` belongs to the origin of ``TOOLSCOPE_API_ORIGIN``, or else of
+    ``TOOLSCOPE_BASE_URL``. Without a usable address it is sent nowhere, and a call that lacks a key
+    fails with the remedy. ``OPENAI_API_KEY`` belongs to OpenAI.
     """
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     own = values.get("TOOLSCOPE_API_KEY", "").strip()
@@ -147,7 +149,7 @@ def read_keys(values: Mapping[str, str]) -> tuple[ApiKey, ...]:
 
 
 def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
-    """The first key given for ``origin``; one with an empty secret where there is none."""
+    """The first key given for ``origin``; if there is none, a key with an empty secret."""
     return next((key for key in keys if key.origin == origin), ApiKey(origin, ""))
 
 

@@ -49,7 +49,7 @@ class EngineError(ToolScopeError):
 class ServerConnectionError(ToolScopeError):
     """An MCP server cannot be started or reached, does not answer, or ends early.
 
-    ``kind`` is one word for what happened, such as ``command``, ``exit`` or ``silent``
+    ``kind`` is one word for the cause, such as ``command``, ``exit`` or ``silent``
     (``connections.server_failures`` has the list).
     """
 
@@ -63,7 +63,7 @@ class DecisionError(ToolScopeError):
 
 
 class StaleDecisionError(DecisionError):
-    """Somebody else decided first on what this decision was based on."""
+    """Somebody else's decision came first and changed what this one is based on."""
 
 
 class ExportError(ToolScopeError):

@@ -1,4 +1,4 @@
-"""Secrets cut out of a text, in every spelling that a server may repeat them in."""
+"""Masks secrets in a text, in every spelling in which a server may repeat them."""
 
 import json
 import re
@@ -13,11 +13,11 @@ _ZEROS = "0{0,9}"
 
 
 def masked(text: str, secret: str, halves: bool = True, mask: str = MASK) -> str:
-    r"""The text with ``mask`` in place of every ``secret`` and, with ``halves``, every half of one;
-    in any case where it is too long to stand anywhere by chance.
+    r"""The text with ``mask`` in place of each ``secret`` and, with ``halves``, each half of one.
 
-    Each character counts as it stands and as an escape (``\u0064``, ``\u{64}``, ``\x64``,
-    ``\144``, ``%64``, ``&#100;``, ``&#x64;``), an escape also with its first sign escaped again.
+    Case is ignored if the secret is too long to appear by chance. Each character also matches as an
+    escape (``\u0064``, ``\u{64}``, ``\x64``, ``\144``, ``%64``, ``&#100;``, ``&#x64;``), and an
+    escape also with its first sign escaped again.
     """
     if not secret:
         return text
@@ -31,13 +31,13 @@ def masked(text: str, secret: str, halves: bool = True, mask: str = MASK) -> str
 
 
 def _parts(secret: str) -> tuple[str, ...]:
-    """The secret, and its halves where they are long."""
+    """The secret, and its halves if they are long."""
     half = len(secret) // 2
     return (secret, secret[:half], secret[half:]) if half >= _LONG else (secret,)
 
 
 def _spellings(char: str) -> str:
-    """A regular expression for one character in every spelling, with the backslashes before it."""
+    """A regular expression for every spelling of one character, with preceding backslashes."""
     code, entities = ord(char), "|".join(_entities().get(char, [_NEVER]))
     short = json.dumps(char, ensure_ascii=False)[-2]
     octets = [f"{octet:02x}" for octet in char.encode("utf-8", "surrogatepass")]
@@ -56,7 +56,7 @@ def _spellings(char: str) -> str:
 
 @lru_cache(maxsize=1)
 def _entities() -> dict[str, list[str]]:
-    """All names of a character in HTML: ``_`` is both ``&lowbar;`` and ``&UnderBar;``."""
+    """All HTML names of each character: ``_`` is both ``&lowbar;`` and ``&UnderBar;``."""
     names: dict[str, list[str]] = {}
     for name, char in html5.items():
         if name.endswith(";"):

@@ -23,7 +23,7 @@ def interval_text(mean: float, low: float, high: float) -> str:
 
 
 def listed(parts: Iterable[str], most: int = 4, *, between: str = ", ", nouns: str = "") -> str:
-    """The first ``most`` parts, and how many more there are: ``a, b and 3 more pairs``."""
+    """The first ``most`` parts and the number left out: ``a, b and 3 more pairs``."""
     names = list(parts)
     shown, more = between.join(names[:most]), len(names) - most
     return f"{shown} and {more:,} more {nouns}".rstrip() if more > 0 else shown

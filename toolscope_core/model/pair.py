@@ -1,4 +1,4 @@
-"""A pair of tools: its scores, and the verdict of the judge or of a model on it."""
+"""A pair of tools: its scores, and the verdict of the judge or of a model."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class PairScores:
     """Judged pairs as columns of equal length m, sorted by (left, right).
 
     ``left`` and ``right`` are int32 row numbers into ``catalog.tools`` with left < right;
-    ``similarity`` is the cosine in [-1, 1], ``same_job`` the probability of that and ``family``
-    that of a family, both in [0, 1]; all float64.
+    ``similarity`` is the cosine in [-1, 1]; ``same_job`` and ``family`` are probabilities in [0,
+    1]; all are float64.
     """
 
     left: NDArray[np.int32]
@@ -51,20 +51,21 @@ class PairScores:
 
     @property
     def expected_merges(self) -> int:
-        """The number of pairs that are merges if the probabilities hold. Divided by ``len`` it is
-        the catalog's own share of merges, which is not labelled.
+        """The expected number of merges according to the probabilities.
+
+        Divided by ``len`` it estimates the catalog's share of merges, which nobody labelled.
         """
         return round(float(self.same_job.sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict of a judge on a pair, with its reasons as sentences; ``judge`` names the judge.
+    """A judge's verdict on a pair, with its reasons as sentences; ``judge`` names the judge.
 
-    ``same_job`` is the probability of one job (*duplicate* or *subsumes*), ``family`` that of a
-    family (*family*: the same operation for another provider or fixed value); both in [0, 1].
-    ``serves`` says which of the two could serve every caller of the other as it is. ``differs``
-    are the words that only the left and only the right one has.
+    ``same_job`` is the probability of *duplicate* or *subsumes*; ``family`` is that of *family*
+    (the same operation for another provider or fixed value); both in [0, 1]. ``serves`` says which
+    tool could serve every caller of the other, unchanged. ``differs`` has the words that only the
+    left tool and only the right tool contains.
     """
 
     pair: Pair
@@ -80,12 +81,10 @@ class Verdict:
 
 
 def tool_key(tool_id: str) -> str:
-    """What stands for a tool in an address: a hash of its id, so that no text of a catalog gets
-    there.
-    """
+    """A hash of the tool's id, used in addresses so that they contain no catalog text."""
     return digest(tool_id)[:12]
 
 
 def pair_key(pair: Pair) -> str:
-    """What stands for a pair in an address: the keys of both tools."""
+    """The key of a pair in addresses: the keys of both tools."""
     return f"{tool_key(pair.left)}~{tool_key(pair.right)}"

@@ -1,6 +1,6 @@
 """The plan of a merge: the tools that result, and the relabel mapping φ.
 
-φ is that of ToolScope (arXiv 2510.20036, section 3.2).
+φ is defined in ToolScope (arXiv 2510.20036, section 3.2).
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,7 @@ RelabelStatus = Literal["kept", "renamed", "merged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Relabel:
-    """One row of φ: the new id and name of a tool that came in. One that is left out is *removed*
-    and has neither.
-    """
+    """One row of φ: the new id and name of an input tool. A *removed* tool has neither."""
 
     old_id: str
     new_id: str | None
@@ -30,7 +28,7 @@ class Relabel:
 
 @dataclass(frozen=True, slots=True)
 class MergedTool:
-    """A tool of the outgoing toolset; ``members`` are the ids it stands for, sorted."""
+    """A tool of the outgoing toolset; ``members`` are the ids it replaces, sorted."""
 
     tool: Tool
     members: tuple[str, ...]
@@ -38,8 +36,9 @@ class MergedTool:
 
 @dataclass(frozen=True, slots=True)
 class DanglingReference:
-    """A kept description that still cites the name of a tool that is gone; ``now`` is what it is
-    called, empty for a tool that was left out.
+    """A kept description that cites the name of a tool that is gone.
+
+    ``now`` is that tool's new name, empty if it was left out.
     """
 
     tool_id: str
@@ -49,14 +48,15 @@ class DanglingReference:
 
 @dataclass(frozen=True)
 class MergePlan:
-    """Clusters, the outgoing toolset, φ and α, all in id order. ``edited`` are tools that stand
-    alone under a document that people wrote: clusters of one; ``held_back`` says, by the ids of
-    tools alone, why their own document is not taken. ``unreadable`` says, by
-    the ids that an outgoing tool stood for, why no client of MCP could read it: one that stood
-    alone is left out, a merge came apart. ``eager`` are the ids of outgoing tools that a client
-    which searches for tools keeps in every prompt; ``None`` where nothing is left to a search.
-    ``profile`` names the one whose tools alone leave. ``families`` are those that the clusters are
-    members of: nothing follows from them.
+    """Clusters, the outgoing toolset, φ and α, all in id order.
+
+    ``edited`` are single tools with a document that people wrote: clusters of one. ``held_back``
+    says, by the ids of single tools, why their own document is not used. ``unreadable`` says, by
+    the ids of the tools involved, why no MCP client could read an outgoing tool: a single tool is
+    left out, a merge is undone. ``eager`` are the ids of outgoing tools that stay in every prompt
+    of a client that searches for tools; ``None`` if nothing is left to a search. ``profile`` names
+    the profile that alone is exported. ``families`` are the families of the clusters; they change
+    nothing in the plan.
     """
 
     catalog: Catalog
@@ -74,18 +74,18 @@ class MergePlan:
 
     @property
     def phi(self) -> dict[str, str | None]:
-        """φ: the new id of each tool, by its old id; ``None`` for one that was left out."""
+        """φ: the new id of each tool by its old id; ``None`` if it was left out."""
         return {row.old_id: row.new_id for row in self.relabels}
 
     @property
     def outgoing_servers(self) -> tuple[Server, ...]:
-        """The servers of the tools that leave."""
+        """The servers of the outgoing tools."""
         names = {item.tool.server for item in self.tools}
         return tuple(one for one in self.catalog.servers if one.name in names)
 
     @property
     def removed(self) -> tuple[str, ...]:
-        """Ids of the tools that are left out, by people or as ``unreadable``."""
+        """Ids of the tools left out by people or as ``unreadable``."""
         return tuple(row.old_id for row in self.relabels if row.new_id is None)
 
     @property
@@ -100,7 +100,7 @@ class MergePlan:
 
     @property
     def behind_gateway(self) -> tuple[MergedTool, ...]:
-        """The outgoing tools that no server has: only a gateway can answer for them."""
+        """The outgoing tools that no server has: only a gateway can answer calls to them."""
         merged = (*self.applied, *self.edited)
         ids = {cluster.canonical for cluster in merged if cluster.kind != "drop_in"}
         return tuple(item for item in self.tools if item.tool.id in ids)
@@ -108,8 +108,10 @@ class MergePlan:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment on one version of a catalog. ``configuration`` is all that decides its figures;
-    ``result`` is what is there of them, all where it ``is_done``, ``None`` in a list.
+    """An experiment on one version of a catalog.
+
+    ``configuration`` decides all its figures. ``result`` has the figures so far, complete if
+    ``is_done``; in a list it is ``None``.
     """
 
     number: int

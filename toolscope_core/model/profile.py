@@ -1,4 +1,4 @@
-"""A profile: the tools of the toolset that one agent gets, as people chose them."""
+"""A profile: the tools that people chose for one agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ WAYS: tuple[ProfileOrigin, ...] = ("hand", "rule", "kept out")
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """The tools that have every part that is set: of one of the ``servers``, with one of the
-    ``words`` in name or description, and that say or do not say that they only read.
+    """Selects the tools that match every part that is set: one of the ``servers``, one of the
+    ``words`` in name or description, and ``read_only`` as the tool declares it.
     """
 
     servers: tuple[str, ...] = ()
@@ -27,9 +27,11 @@ class ToolRule:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTool:
-    """What a profile says of one tool: its name when the profile was saved (``called``), empty
-    where it was out then, as another server's came first; and the name, description and fixed
-    arguments that it has there, empty where it keeps its own.
+    """A profile's entry for one tool.
+
+    ``called`` is the tool's name when the profile was saved, empty if it was then left out because
+    another server's tool came first. ``name``, ``description`` and ``fixed`` arguments replace its
+    own; empty keeps them.
     """
 
     origin: ProfileOrigin
@@ -41,12 +43,13 @@ class ProfileTool:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile as it was last saved, by the decision ``seq``.
+    """A profile as last saved by the decision ``seq``.
 
-    ``tools`` are, by id in the catalog, all that it had then and those kept out by hand; of these
-    ``changed_ids`` have other words now, ``missing_ids`` have left the catalog. What is chosen by
-    hand goes before ``exclude``, and this before ``include``. Of servers with tools for one job the
-    first in ``precedence`` gives its own. ``intents`` are requests that the agent has to serve.
+    ``tools`` has, by catalog id, all tools that it contained then and those excluded by hand.
+    ``changed_ids`` are those whose text has changed since, ``missing_ids`` those no longer in the
+    catalog. Choices made by hand come before ``exclude``, which comes before ``include``. If
+    several servers have tools for one job, the first in ``precedence`` provides it. ``intents`` are
+    requests that the agent has to serve.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Protocols of what is replaceable (embedder, engine, chat model, ledger) and of progress."""
+"""Protocols of replaceable parts (embedder, engine, chat model, ledger) and of progress."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,11 +35,11 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
-    """An embedder that also gives the vectors of a text's tokens."""
+    """An embedder that also returns a vector for each token of a text."""
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """What ``encode`` gives, and for each text float32 of shape (tokens, d), rows
-        L2-normalised, from one pass.
+        """The result of ``encode``, and for each text float32 of shape (tokens, d), rows
+        L2-normalised, in one pass.
 
         Raises ``ModelError`` where the model cannot be loaded.
         """
@@ -47,27 +47,28 @@ class TokenEmbedder(Embedder, Protocol):
 
 @runtime_checkable
 class VocabularyEmbedder(Embedder, Protocol):
-    """An embedder that says how well it can read a text, and how much each token tells."""
+    """An embedder that knows how well it reads a text and how informative each token is."""
 
     def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text float32 of shape (tokens,), all above 0: the rarer a token is in what is
-        written about tools, the higher; those of ``TokenEmbedder``, in their order.
+        """For each text, float32 weights of shape (tokens,), all above 0.
+
+        Rare tokens in texts about tools weigh more. The order is that of ``TokenEmbedder``.
         """
 
     def coverage(self, text: str) -> float:
-        """The share in [0, 1] of a text's letters that its vocabulary has in words or pieces of
-        words; 1 for a text without any.
+        """The share in [0, 1] of a text's letters that the vocabulary covers by words or pieces of
+        words; 1 for a text without letters.
         """
 
 
 class PairScorer(Protocol):
-    """Scores how well a text answers another: a cross-encoder."""
+    """Scores how well a text answers another, such as a cross-encoder."""
 
     @property
     def name(self) -> str: ...
 
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
-        """float32 of shape (len(others),), in any range, higher for a better answer.
+        """float32 of shape (len(others),), in any range; a better answer scores higher.
 
         Raises ``ModelError`` where the model cannot be loaded.
         """
@@ -75,7 +76,7 @@ class PairScorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """True progress of long work: ``done`` of ``total`` items of ``stage``."""
+    """Progress of long work: ``done`` of ``total`` items of ``stage``."""
 
     stage: str
     done: int
@@ -87,22 +88,22 @@ Progress = Callable[[Step], None]
 
 
 def silent(step: Step) -> None:
-    """Progress that is not shown."""
+    """Discards progress."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class SharedState(Generic[SharedValue]):
     """A value that every worker reads: an array, an encoder, a judge.
 
-    It crosses to a worker once, when it is first needed there, and where it was put is free again
-    when nobody holds this any more.
+    It is sent to a worker once, on first use, and its memory is freed when nothing refers to it any
+    more.
     """
 
     value: SharedValue
 
 
 class Engine(Protocol):
-    """Runs a function on blocks of work: here, or on the workers of a cluster."""
+    """Runs a function on blocks of work, here or on the workers of a cluster."""
 
     def map_blocks(
         self,
@@ -110,16 +111,17 @@ class Engine(Protocol):
         shared: SharedState[SharedValue],
         blocks: Iterable[WorkBlock],
     ) -> Iterator[WorkResult]:
-        """``function`` of the shared value and each block, in the order of the blocks.
+        """The results of ``function`` on the shared value and each block, in the order of the
+        blocks.
 
-        The function stands at the top of a module (or is a ``partial`` of such a one), and what it
-        returns depends on its arguments alone: it may run elsewhere, and again. Raises what it
-        raises, and ``EngineError`` where workers are lost.
+        The function is defined at the top of a module (or is a ``partial`` of such a function), and
+        its result depends only on its arguments: it may run elsewhere, or twice. Raises what the
+        function raises, and ``EngineError`` if workers are lost.
         """
 
 
 class LocalEngine:
-    """The engine of one process: a block is worked on when its result is asked for."""
+    """An engine in this process: it works on a block when its result is requested."""
 
     def map_blocks(
         self,
@@ -137,8 +139,8 @@ LOCAL = LocalEngine()
 class ChatRequest:
     """One call of a chat model, answered by one JSON object.
 
-    ``schema`` is the JSON Schema of that object and ``name`` what the endpoint calls it (letters
-    and underscores); ``most_tokens`` limits the reply.
+    ``schema`` is the JSON Schema of that object. ``name`` is its name at the endpoint (letters and
+    underscores). ``most_tokens`` limits the reply.
     """
 
     system: str
@@ -149,12 +151,12 @@ class ChatRequest:
 
     @property
     def tokens(self) -> int:
-        """Estimated tokens of the prompt, the schema included: four bytes each."""
+        """Estimated tokens of the prompt and the schema, at four bytes each."""
         return -(-self._bytes // 4)
 
     @property
     def tokens_at_most(self) -> int:
-        """Never fewer than a vocabulary of bytes makes of the prompt and what frames it."""
+        """An upper bound on the tokens of the prompt and its frame: one for each byte."""
         return self._bytes + 200
 
     @property
@@ -165,13 +167,13 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """The outcome of a call; ``reason`` says why there is nothing usable.
+    """The outcome of a call; ``reason`` says why there is no usable answer.
 
-    ``final`` is false where the model has not answered (no connection, 429, a time-out): asking
-    again may succeed after ``wait`` seconds; ``None`` where this very request would fail again.
-    ``text`` is the reply as it came, ``finish`` why it ended (``length``: cut off; ``too long``:
-    the question was), ``seconds`` the time it took. ``counted`` is false where the endpoint does
-    not report tokens.
+    ``final`` is false if the model has not answered (no connection, 429, a time-out): a retry may
+    succeed after ``wait`` seconds, or never with this request if that is ``None``. ``text`` is the
+    reply as it came. ``finish`` says why it ended (``length``: cut off; ``too long``: the question
+    was). ``seconds`` is the time it took. ``counted`` is false if the endpoint does not report
+    tokens.
     """
 
     reason: str = ""
@@ -187,7 +189,7 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply(ModelReply):
-    """An answer in JSON: ``value``, an object that the task has to check."""
+    """An answer in JSON: ``value`` is an object that the task has to check."""
 
     value: JsonObject | None
 
@@ -204,7 +206,7 @@ class RemoteModel(Protocol):
 
 
 class ChatModel(RemoteModel, Protocol):
-    """A model that answers in JSON, asked with ``parameters``.
+    """A model that answers in JSON, called with ``parameters``.
 
     Name, origin and parameters are part of every ledger key.
     """
@@ -213,16 +215,16 @@ class ChatModel(RemoteModel, Protocol):
     def parameters(self) -> JsonObject: ...
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """One call, never repeated, at most as long as its deadline; what fails is in the reply.
+        """One call, never repeated, within its deadline; failures are reported in the reply.
 
-        Safe to call from several threads. Raises ``ModelStopError`` where no further call can
-        succeed (the key is refused, the quota used up, the model unknown).
+        Safe to call from several threads. Raises ``ModelStopError`` if no further call can succeed
+        (key refused, quota used up, model unknown).
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model asks for; ``arguments`` are ``None`` where it gave no JSON object."""
+    """A call that a model requests; ``arguments`` are ``None`` if it gave no JSON object."""
 
     id: str
     name: str
@@ -231,8 +233,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class AgentReply(ModelReply):
-    """A model's next turn in a conversation with tools: the ``calls`` it asks for, or a ``text``
-    that ends it; ``message`` is the turn as the next request repeats it.
+    """A model's next turn in a conversation with tools.
+
+    It has the ``calls`` that the model requests, or a ``text`` that ends the conversation.
+    ``message`` is the turn in the form in which the next request repeats it.
     """
 
     calls: tuple[ToolCall, ...] = ()
@@ -245,10 +249,12 @@ class AgentModel(RemoteModel, Protocol):
     def turn(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
     ) -> AgentReply:
-        """The next turn, of at most so many tokens; ``messages`` and ``tools`` are in the form of
-        OpenAI's chat completions. One call, never repeated; safe to call from several threads.
+        """The next turn, of at most ``most_tokens``.
 
-        Raises ``ModelStopError`` where no further call can succeed.
+        ``messages`` and ``tools`` have the form of OpenAI's chat completions. One call, never
+        repeated; safe to call from several threads.
+
+        Raises ``ModelStopError`` if no further call can succeed.
         """
 
 
@@ -256,10 +262,10 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
 class Task(Protocol[Item_contra]):
-    """A kind of question to a model about items of one kind, and the parser of its reply.
+    """One kind of question to a model, and the parser of its reply.
 
-    ``version`` changes with the prompt; ``batch`` is the most that one call holds, of which an item
-    takes its ``size``.
+    ``version`` changes with the prompt. ``batch`` is the capacity of one call; each item uses its
+    ``size`` of it.
     """
 
     @property
@@ -272,20 +278,21 @@ class Task(Protocol[Item_contra]):
     def batch(self) -> int: ...
 
     def size(self, item: Item_contra) -> int:
-        """How much of a batch the item takes, 1 or more; one larger than a batch is alone."""
+        """How much of a batch the item uses, 1 or more; an item larger than a batch goes alone."""
 
     def subjects(self, item: Item_contra) -> tuple[str, ...]:
-        """Sorted hashes of the tools that the answer depends on: content hashes, or fingerprints
-        where their servers are shown.
+        """Sorted hashes of the tools that the answer depends on.
+
+        They are content hashes, or fingerprints if the prompt shows servers.
         """
 
     def request(self, items: Mapping[str, Item_contra]) -> ChatRequest:
-        """The call that asks about these items, by ledger key; the same in any order of them."""
+        """The call for these items by ledger key; the same in any order of the items."""
 
     def read(
         self, items: Mapping[str, Item_contra], value: JsonObject
     ) -> dict[str, JsonObject | str]:
-        """By key the answer, or (text) what is wrong with it; pure, never raises."""
+        """The answer by key, or a text that says what is wrong with it; pure, never raises."""
 
 
 def question_key(task: str, version: str, subjects: Sequence[str], model: ChatModel) -> str:
@@ -295,8 +302,10 @@ def question_key(task: str, version: str, subjects: Sequence[str], model: ChatMo
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One row of the ledger. ``value`` is ``None``, with the ``reason``, where the model gave no
-    usable answer: then it is in no ledger, and the next run asks again.
+    """One row of the ledger.
+
+    If the model gave no usable answer, ``value`` is ``None`` and ``reason`` says why. Such a row is
+    not stored, so the next run asks again.
     """
 
     key: str
@@ -312,9 +321,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One line of the log of calls, failed ones too (``error``); ``run`` names the run.
+    """One line of the log of calls, including failed ones (``error``); ``run`` names the run.
 
-    ``cost`` is in the currency of the price table, ``None`` where there is no price.
+    ``cost`` is in the currency of the price table, ``None`` without a price.
     """
 
     run: str
@@ -334,8 +343,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class TaskCost:
-    """The cost of a task: different ``questions``, how many ``reused`` an answer of the ledger, and
-    how many have no usable answer.
+    """The cost of a task: its distinct ``questions``, how many ``reused`` a stored answer, and how
+    many have no usable answer.
     """
 
     task: str
@@ -349,17 +358,17 @@ class TaskCost:
 
 
 def sum_of_tasks(costs: Iterable[TaskCost]) -> TaskCost:
-    """The counts of all tasks together, without their cost."""
+    """The summed counts of all tasks, without costs."""
     rows = list(costs)
     counts = ("questions", "reused", "unanalysed", "calls", "tokens_in", "tokens_out")
     return TaskCost("all", **{name: sum(getattr(one, name) for one in rows) for name in counts})
 
 
 class Ledger(Protocol):
-    """Answers that were paid for. What is committed is never asked again."""
+    """Answers that were paid for. A committed answer is never asked for again."""
 
     def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
-        """The committed ones among ``keys``."""
+        """The committed answers for these keys."""
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
-        """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
+        """Stores a call and its answers, all or nothing; existing answers are kept."""

@@ -1,4 +1,4 @@
-"""How tools are ranked for a request: our own search, that of each paper, and those of clients."""
+"""How tools are ranked for a request: ToolScope's search, those of the papers and of clients."""
 
 import math
 from collections.abc import Mapping
@@ -25,20 +25,21 @@ RERANKERS = ("auto", "none", "late")
 class RetrievalConfig:
     """The settings that decide what a request finds.
 
-    ``dense_weight`` is that of the dense score, in [0, 1] (ToolScope, eq. 4); ``assembly`` how
-    sub-queries are put together: *top1*, each one's best first and the rest by eq. 5 among
-    ``candidates`` of each, or *blend*, the score of the request plus ``subquery_weight`` times the
-    best of its sub-queries (``step_weight`` where a person or a model wrote them, who split
-    better than rules do). ``rerank`` adds ``rerank_weight`` times another score to the
-    ``candidates`` best of each text: *late* interaction's, or that of a cross-encoder by its name;
-    *auto* is late where tools are searched with an embedder that gives vectors of tokens, else
-    *none*. A weight that is infinite leaves nothing to the other side: the reranker alone decides
-    the order of the ``candidates``, which stand before all others, or the sub-queries alone that of
-    all.
-    ``client`` names a client whose search ranks tools in place of all this.
-    Servers are searched by the texts of ``corpus``; with *both* ``server_weight`` times the score
-    of the server's own is added to its best. The defaults were chosen on development queries of
-    all benchmarks together (docs/decisions/029-two-texts-for-search.md).
+    ``dense_weight`` weighs the dense score, in [0, 1] (ToolScope, eq. 4). ``assembly`` says how
+    sub-queries are combined. *top1* takes the best tool of each sub-query first and ranks the rest
+    by eq. 5 among ``candidates`` of each. *blend* adds to the score of the request
+    ``subquery_weight`` times the best score of its sub-queries (``step_weight`` for sub-queries by
+    a person or a model, which split better than rules).
+
+    ``rerank`` adds ``rerank_weight`` times another score to the ``candidates`` best of each text:
+    *late* interaction, or a cross-encoder by name. *auto* means late if the embedder gives token
+    vectors, else *none*. An infinite weight ignores the other side: the reranker alone orders the
+    ``candidates`` and puts them before all other tools, or the sub-queries alone order all tools.
+
+    ``client`` names a client whose search replaces all of this. Servers are searched by the texts
+    of ``corpus``; with *both*, ``server_weight`` times the server's own score is added to its best.
+    The defaults were chosen on development queries of all benchmarks together
+    (docs/decisions/029-two-texts-for-search.md).
     """
 
     dense_weight: float = 0.6
@@ -74,12 +75,12 @@ class RetrievalConfig:
             raise ConfigError(f"candidates is {self.candidates}; give at least 1")
 
     def as_json(self) -> JsonObject:
-        """Every setting, *inf* in words."""
+        """Every setting, with *inf* as a word."""
         return {key: "inf" if one == math.inf else one for key, one in asdict(self).items()}
 
     @property
     def cross_encoder(self) -> str:
-        """The model that reranks, by name or folder; empty where none does."""
+        """The reranking model, by name or folder; empty for none."""
         return "" if self.rerank in RERANKERS else self.rerank
 
 
@@ -109,7 +110,7 @@ SearchName = PaperName | ClientName | Literal[""]
 
 
 def named_search(name: SearchName) -> RetrievalConfig:
-    """The settings of a search by its name."""
+    """The settings of a named search."""
     for paper, config in PAPER_SEARCHES.items():
         if paper == name:
             return config
@@ -118,5 +119,5 @@ def named_search(name: SearchName) -> RetrievalConfig:
 
 
 def weight_shares(weight: float) -> tuple[float, float]:
-    """What stays of a score, and what another counts that has this weight beside 1; 1 together."""
+    """The shares, summing to 1, of a score and of another with this weight relative to it."""
     return (0.0, 1.0) if weight == math.inf else (1 / (1 + weight), weight / (1 + weight))

@@ -1,4 +1,4 @@
-"""A tool and its parameters, its documents and the canonical text that ids are made of."""
+"""A tool with its parameters and documents, and the canonical text from which ids are made."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ def canonical_json(value: object) -> str:
 
 
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with each text changed, at every depth, names too."""
+    """A JSON value with each text changed at every depth, including names."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
@@ -44,7 +44,7 @@ class Parameter:
 
     @property
     def type(self) -> str:
-        """JSON type, ``a|b`` for several in the order given, ``any`` where none is declared."""
+        """The JSON type: ``a|b`` for several in the given order, ``any`` if none is declared."""
         declared = self.schema.get("type")
         if isinstance(declared, list):
             return "|".join(str(item) for item in declared) or "any"
@@ -56,15 +56,17 @@ class Parameter:
 
     @property
     def enum(self) -> tuple[Any, ...]:
-        """The values allowed, in the order given; empty where any value is."""
+        """The allowed values in the given order; empty if any value is allowed."""
         values = self.schema.get("enum")
         return tuple(values) if isinstance(values, list) else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """What was written about a tool so that searches find it, beside what its server says: an
-    expanded description, and questions that it answers (Retrieval–Plan–Select, §3.1).
+    """Text written about a tool to help searches find it, beside its own.
+
+    It is an expanded description, and questions that the tool answers (Retrieval–Plan–Select,
+    §3.1).
     """
 
     expanded: str
@@ -72,7 +74,7 @@ class Augmentation:
 
     @property
     def is_there(self) -> bool:
-        """Whether anything was written; a person may want a tool to have nothing."""
+        """Whether anything was written; a person may want none for a tool."""
         return bool(self.expanded or self.questions)
 
 
@@ -80,14 +82,14 @@ class Augmentation:
 class Tool:
     """One tool as its server declares it.
 
-    ``schema`` is the JSON Schema (an object) of the arguments, types normalised; ``None`` means
-    that the record does not say what the tool takes, ``{"type": "object", "properties": {}}``
-    that it takes nothing. ``server`` is empty in a catalog without servers; ``implied_server`` is
-    the vendor or product that its name implies there, a guess; ``augmentation`` is what searches
-    read too. Neither is a part of equality, ids or fingerprints. ``annotations`` uses the MCP hint
+    ``schema`` is the JSON Schema (an object) of the arguments, types normalised. ``None`` means
+    that the record does not describe its arguments; ``{"type": "object", "properties": {}}`` that
+    it takes none. ``server`` is empty in a catalog without servers; ``implied_server`` is then a
+    guess: the vendor or product that the name implies. ``augmentation`` is extra text for searches.
+    Neither of these two is part of equality, ids or fingerprints. ``annotations`` uses the MCP hint
     names. ``raw`` is the record as it was read, unknown fields included. ``parameters`` are the
-    declared top-level ones in the order given, none if none are declared. ``fingerprint`` hashes
-    server, name and definition; ``content_hash`` leaves the server out.
+    declared top-level ones in their order. ``fingerprint`` hashes server, name and definition;
+    ``content_hash`` leaves the server out.
     """
 
     id: str
@@ -117,20 +119,20 @@ class Tool:
 
     @property
     def owner(self) -> str:
-        """Whose tool it is: its server, else the server that its name implies, else nobody's."""
+        """The tool's server, else the server that its name implies, else empty."""
         return self.server or self.implied_server
 
     @property
     def home(self) -> str:
-        """What distinguishes it from others of its name: its server, else its id unless that is its
-        name, else nothing.
+        """Distinguishes it from others of its name: the server, else the id if that is not the
+        name, else empty.
         """
         return self.server or ("" if self.id == self.name else self.id)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubstituteTool(Tool):
-    """A tool that takes the place of its ``members``, by whose words a search finds it too."""
+    """A tool that replaces its ``members``; a search also finds it by their words."""
 
     members: tuple[Tool, ...] = field(default=(), repr=False)
 
@@ -154,11 +156,13 @@ def _declared(schema: JsonObject | None) -> tuple[Parameter, ...]:
 
 
 def sorted_ids(ids: Iterable[str]) -> tuple[str, ...]:
-    """Ids without repeats in code-point order: the order of every ranking's tie-break."""
+    """Ids without repeats in code-point order, the order that breaks ties in every ranking."""
     return tuple(sorted(set(ids)))
 
 
 def names_of(tools: tuple[Tool, Tool]) -> tuple[str, str]:
-    """What tells two tools apart in a sentence: their names, or their ids where they share one."""
+    """How a sentence tells two tools apart: by their names, or by their ids
+    if the names are equal.
+    """
     one, other = tools
     return (one.id, other.id) if one.name == other.name else (one.name, other.name)

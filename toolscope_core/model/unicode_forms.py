@@ -14,19 +14,21 @@ LONGEST_RUN = 30
 
 
 def normalise(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
-    """The text in a normal form, without the combining marks that follow 30 others."""
+    """The text in a normal form, without combining marks beyond 30 in a run."""
     if len(text) > LONGEST_RUN and not text.isascii():
         text = "".join(_cut_runs(text))
     return unicodedata.normalize(form, text)
 
 
 def letters_and_digits(name: str) -> str:
-    """The letters and digits of a name, case folded: clients write the rest their own way."""
+    """The letters and digits of a name, case-folded: clients write the other characters
+    differently.
+    """
     return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def plain_name(name: str) -> str:
-    """The name as clients send it that take no other characters."""
+    """The name as sent by clients that allow no other characters."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
