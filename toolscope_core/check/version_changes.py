@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from toolscope_core.catalog.flaws import MAX_EXCERPT
 from toolscope_core.catalog.renamed_tools import renames
 from toolscope_core.catalog.scan.hidden import visible
 from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.check.change_kinds import CHANGE_KINDS, Level
 from toolscope_core.check.field_changes import FieldChange, field_changes
 from toolscope_core.check.policy import Acceptance, Policy, fingerprint_of
 from toolscope_core.decisions.forms import id_list
@@ -144,6 +145,23 @@ def diff(old: Catalog, new: Catalog, policy: Policy = _NO_POLICY) -> CatalogDiff
     )
 
 
+def unread_records(old: Catalog, new: Catalog) -> tuple[Problem, ...]:
+    """The records of either side that could not be read, without those that both sides have."""
+    sides = [
+        {(one.reason, one.raw) for one in side.problems if len(one.raw) < MAX_EXCERPT}
+        for side in (old, new)
+    ]
+    same = sides[0] & sides[1]
+    return tuple(
+        dict.fromkeys(
+            one
+            for side in (old, new)
+            for one in side.problems
+            if (one.reason, one.raw) not in same or len(one.raw) >= MAX_EXCERPT
+        )
+    )
+
+
 _EFFECTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -154,10 +172,10 @@ def why_look_again(before: Catalog, tool: Tool) -> tuple[str, ...]:
     """
     old = before.by_id[tool.id]
     changes = field_changes(replace(old, raw=tool.raw), tool)
-    reasons = [one.breaking for one in changes if one.breaking]
     effects = {f"annotations/{one}" for one in _EFFECTS}
-    if any(one.field in effects and not one.breaking for one in changes):
-        reasons.append("it declares other effects")
+    reasons = [
+        CHANGE_KINDS[one.rule].effect for one in changes if one.breaking or one.field in effects
+    ]
     beside = [tool if one.id == tool.id else one for one in before.tools]
     known = {(one.severity, one.code) for one in before.findings if one.tool_id == tool.id}
     reasons += [

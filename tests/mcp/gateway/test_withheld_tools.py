@@ -58,7 +58,7 @@ def with_optional_argument(tool):
         ({"description": "Read one file of the folder."}, False, ""),
         (with_optional_argument, False, ""),
         ({"annotations": {"title": "Read"}}, False, ""),
-        ({"annotations": {"openWorldHint": True}}, True, "other effects"),
+        ({"annotations": {"openWorldHint": True}}, True, "annotation"),
         ({"annotations": {"destructiveHint": True}}, True, "delete"),
         ({"inputSchema": stub_toolset.NORTH[1]["inputSchema"]}, True, "must send it"),
         ({"description": "Read a file.\u200b\U000e0041"}, True, "hidden"),
