@@ -103,6 +103,13 @@ def test_exact_copies_are_certain_even_across_servers_and_undeclared():
     assert "Exact copies" in evidence("g", "g2", twins)
 
 
+def test_equal_words_for_two_products_are_no_copies():
+    query = tool("q", "query", "Run a query.", "sql", required=("sql",), server="postgres")
+    of_mysql = replace(query, id="q2", server="mysql")
+    assert probability("q", "q2", (query, of_mysql)) < 1.0
+    assert probability("q", "q2", (query, replace(of_mysql, server="postgres-2"))) == 1.0
+
+
 @pytest.mark.parametrize("other", ["g", "h"])
 def test_a_tool_that_says_too_little_is_never_a_merge(other):
     verdict = judged().verdict(ROW["a"], ROW[other])

@@ -189,7 +189,8 @@ class OfflineJudge:
 
     A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
     English, is at most *unsure*; two that do not declare their parameters are judged on words.
-    Exact copies (equal but for hidden characters) have probability 1.
+    Exact copies (equal but for hidden characters) have probability 1, unless they are made for two
+    products: the *query* of two databases.
     """
 
     tools: tuple[Tool, ...]
@@ -385,7 +386,8 @@ class OfflineJudge:
         cautious = np.where(
             self.facts.too_little_known(left, right), self._cautious(general), general
         )
-        copies = self.facts.are_copies(left, right)
+        of_two_products = signals[:, SIGNALS.index("other_products")] > 0
+        copies = self.facts.are_copies(left, right) & ~of_two_products
         return [
             ("signals", first),
             ("another provider or value: not the same job", single),

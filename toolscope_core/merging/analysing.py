@@ -57,6 +57,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Step, silent
 from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.wording.boilerplate import compared_texts
+from toolscope_core.wording.products import Products
 
 _REPORTED = 64
 """So many clusters are made between two reports."""
@@ -89,8 +90,8 @@ def analyse(
     progress(Step("compare", 0, len(texts)))
     threshold = config.threshold or default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
-    first = _first_copies(catalog)
     judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)
+    first = _first_copies(catalog, judge.signals.products)
     same_names = same_named(judge.signals.plain, vectors, config.neighbours)
     near = candidates(vectors, first, config.neighbours, threshold, same_names, engine)
     left, right, cosine = near.left, near.right, near.similarity
@@ -161,10 +162,13 @@ def replaceable_shares(
     return {server: elsewhere[server] / size for server, size in sizes.items()}
 
 
-def _first_copies(catalog: Catalog) -> PairRows:
-    """By row the row of the first tool of the same content."""
-    first: dict[str, int] = {}
-    rows = [first.setdefault(tool.content_hash, row) for row, tool in enumerate(catalog.tools)]
+def _first_copies(catalog: Catalog, products: Sequence[Products]) -> PairRows:
+    """By row the row of the first tool of the same content that is made for the same accounts."""
+    first: dict[tuple[str, frozenset[str]], int] = {}
+    rows = [
+        first.setdefault((tool.content_hash, made_for.accounts), row)
+        for row, (tool, made_for) in enumerate(zip(catalog.tools, products, strict=True))
+    ]
     return np.array(rows, dtype=np.int32)
 
 
