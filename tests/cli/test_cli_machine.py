@@ -10,12 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.mcp.servers.stubs import TOKEN, entry
-from tests.support.catalogs import read_json
 from tests.support.printed import figures
 from toolscope_core.cli import app, machine_command
 from toolscope_core.cli.machine_report import machine_report
 from toolscope_core.mcp.servers.client_places import Origin
-from toolscope_core.merging.server_choice import Advice
+from toolscope_core.merging.coverage import CoverageLink, ServerCoverage
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import Tool
 
 
 @pytest.fixture
@@ -127,25 +128,59 @@ def test_inspect_says_which_options_are_for_files_and_which_for_this_machine(hom
     assert (done.exit_code, args[-1 if "--yes" in args else 0] in done.output) == (2, True)
 
 
+SEARCHES = [("web", "search"), ("fetch", "look_up"), ("fetch", "read")]
+"""Of the servers, ``fetch`` does the job of ``web``."""
+
+
 @pytest.mark.parametrize(
-    ("clients", "spoken_of"),
+    ("clients", "sentence"),
     [
-        (("Cursor", "Cursor"), {"web", "photos"}),
-        (("Cursor", "Claude Code"), set()),
-        (("Cursor", "Claude Code Cursor"), {"web", "photos"}),
+        (("Cursor", "Cursor"), "Switch off web "),
+        (("Cursor", "Claude"), ""),
+        (("Cursor", "Claude Cursor"), "Switch off web "),
+        (("Claude Cursor", "Cursor"), "In Cursor: Switch off web "),
+        (("Claude Cursor", "Claude Cursor"), "Switch off web "),
     ],
 )
-def test_advice_is_on_servers_that_one_client_has(clients, spoken_of):
-    def configured(name, clients):
-        uses = [SimpleNamespace(disabled=False, origin=Origin("", one)) for one in clients]
-        return SimpleNamespace(name=name, uses=uses)
+def test_advice_is_on_servers_that_one_client_has(clients, sentence):
+    servers = [in_clients(*pair) for pair in zip(("web", "fetch"), clients, strict=True)]
+    (first, *_) = report_on(servers, SEARCHES, [("web/search", "fetch/look_up")]).sentences
+    assert first.startswith(sentence) and bool(sentence) == ("web" in first)
 
-    first, second = (one.replace("Claude Code", "Claude").split() for one in clients)
-    servers = [configured("web", first), configured("fetch", second)]
-    servers += [configured("photos", first), configured("files", second)]
-    coverage = SimpleNamespace(server="web", others=("fetch",), in_words="Switch off web.")
-    advice = Advice((coverage,), (), (("files", "photos"),))
-    sentences = " ".join(
-        machine_report(servers, read_json({"tools": [{"name": "a"}]}), advice).sentences
-    )
-    assert {name for name in ("web", "photos") if name in sentences} == spoken_of
+
+def test_a_client_is_advised_by_its_own_servers_where_another_has_a_better_one():
+    tools = [("web", "search"), ("best", "find"), ("good", "look_up"), ("good", "read")]
+    links = [
+        ("web/search", "best/find"),
+        ("web/search", "good/look_up"),
+        ("best/find", "good/look_up"),
+    ]
+    servers = [
+        in_clients(*row) for row in (("web", "Cursor Zed"), ("best", "Zed"), ("good", "Cursor"))
+    ]
+    sentences = report_on(servers, tools, links).sentences
+    (cursor,) = (one for one in sentences if "Cursor" in one)
+    assert cursor.startswith("In Cursor: Switch off web ") and "good does" in cursor
+
+
+def test_copies_are_told_of_one_client():
+    tools = [(server, name) for server in ("files", "photos") for name in ("read", "list")]
+    for client, told in (("Cursor", True), ("Zed", False)):
+        servers = [in_clients("files", "Cursor"), in_clients("photos", client)]
+        sentences = " ".join(report_on(servers, tools, ()).sentences)
+        assert ("photos offer the same tools in Cursor" in sentences) == told
+
+
+def in_clients(name, clients):
+    uses = [SimpleNamespace(disabled=False, origin=Origin("", one)) for one in clients.split()]
+    return SimpleNamespace(name=name, uses=uses)
+
+
+def report_on(servers, tools, links):
+    """The report on tools, each its server and name, of which those linked do one job."""
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    catalog = Catalog(tuple(Tool(f"{s}/{n}", n, "Does it.", s, schema) for s, n in tools))
+    both = {}
+    for a, b in links:
+        both.setdefault(a, {})[b] = both.setdefault(b, {})[a] = CoverageLink(0.9, False)
+    return machine_report(servers, catalog, ServerCoverage(catalog, both))

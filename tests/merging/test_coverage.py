@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -17,6 +18,7 @@ from toolscope_core.merging.coverage import (
 from toolscope_core.merging.server_choice import advise, merges_of, without_loss
 from toolscope_core.model.catalog import Catalog, Server
 from toolscope_core.model.cluster import Cluster, Document
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
 
@@ -51,6 +53,47 @@ NO_PLACE = "the merged tool has no such parameter"
 def test_how_a_tool_serves_another(other, way, lost):
     row = serve(tool("a", "search", "query", **COUNT), other)
     assert (row.tool, row.substitute, row.way, row.losses) == ("a/search", "b/find", way, lost)
+
+
+def test_a_missing_account_is_no_lost_job_and_is_switched_off_by_nobody_unseen():
+    text = {"type": "string"}
+    ours = [
+        tool("a", "search", "query", account=text),
+        tool("a", "read", "user_google_email", "query"),
+        tool("a", "list_labels", "query", tenant_id=text),
+    ]
+    theirs = [tool("b", "find", "q"), tool("b", "read", "query"), tool("b", "labels", "query")]
+    rows = [serve(*two) for two in zip(ours, theirs, strict=True)]
+    assert [row.accounts for row in rows] == [("account",), ("user_google_email",), ("tenant_id",)]
+    assert {(row.way, row.losses) for row in rows} == {("gateway", ())}
+    links = [(a.id, b.id) for a, b in zip(ours, theirs, strict=True)]
+    advice = advise(coverage(*ours, *theirs, tool("b", "own", "q"), links=links))
+    (one,) = advice.switch_off
+    assert (len(one.done), one.into) == (3, {})
+    assert any("`account`" in sentence and "`tenant_id`" in sentence for sentence in one.keeps)
+    keeping_nothing = replace(advice, switch_off=(replace(one, keeps=()),))
+    assert without_loss(keeping_nothing, ()) == ()
+
+
+@pytest.mark.parametrize("name", ["repo", "account_number", "user_id"])
+def test_another_argument_that_goes_is_a_lost_one(name):
+    row = serve(
+        tool("a", "list", "query", **{name: {"type": "string"}}), tool("b", "list", "query")
+    )
+    assert row.accounts == () and name in row.losses[0]
+    required = tool("a", "get_balance", "account_id")
+    assert serve(required, tool("b", "get_balance")).losses
+
+
+def test_servers_among_some_know_no_others():
+    tools = [tool(server, "find", "query") for server in ("a", "b", "c")] + [tool("c", "own")]
+    links = [("a/find", "c/find"), ("b/find", "c/find"), ("a/find", "b/find")]
+    servers = coverage(*tools, links=links)
+    assert {one.server: one.others for one in advise(servers).switch_off}["a"] == ("c",)
+    few = servers.among(["a", "b"])
+    assert list(few.servers) == ["a", "b"]
+    assert {one.others for one in few.of_pairs()} == {("a",), ("b",)}
+    assert len(advise(few).copies) == 1
 
 
 def test_the_use_of_a_server_is_said_with_what_would_be_lost():
@@ -241,6 +284,23 @@ def test_verdicts_and_decisions_make_the_links(tmp_path):
     after = server_coverage(analysis, replaced)
     assert [one.id for one in after.servers["b"]] == ["b/burn_books"]
     assert after.of("a", ["b"]).share == after.of("nobody", ["b"]).share == 0.0
+
+
+def test_what_is_as_likely_as_not_is_another_job_where_the_nouns_differ(tmp_path, monkeypatch):
+    tools = (
+        tool(
+            "a", "list_org_repositories", "org", description="List repositories of an organization."
+        ),
+        tool("b", "list_repo_tree", "repo", description="List the tree of a repository."),
+        tool("c", "list_repositories", "org", description="List repositories of an owner."),
+    )
+    analysis = analysed(Catalog(tools, tuple(map(Server, "abc")), "mcp"), tmp_path)
+    pairs = dict.fromkeys([Pair.of(a.id, b.id) for a, b in combinations(tools, 2)], 0.6)
+    monkeypatch.setattr("toolscope_core.merging.coverage.unsure_pairs", lambda _: pairs)
+    monkeypatch.setattr("toolscope_core.merging.coverage.edges_at", lambda _: {})
+    links = server_coverage(analysis, ()).links["a/list_org_repositories"]
+    assert links["b/list_repo_tree"].alike and not links["b/list_repo_tree"].unsure
+    assert links["c/list_repositories"].unsure and not links["c/list_repositories"].alike
 
 
 def test_servers_of_three_names_are_copies_where_each_name_may_be_one_job():

@@ -7,7 +7,7 @@ from toolscope_core.cli.terminal import progress, say, say_error
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.merging.analysing import analyse, plan_merge
-from toolscope_core.merging.coverage import server_coverage
+from toolscope_core.merging.coverage import ServerCoverage, server_coverage
 from toolscope_core.merging.server_choice import Advice, advise
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig
@@ -21,8 +21,14 @@ _MOST_ADVICE = 8
 
 
 def advice_on(catalog: Catalog, engine: Engine) -> Advice | None:
-    """What the servers can do without each other, by the local encoder; ``None`` where there are
-    not two of them, or they cannot be compared, which is said.
+    """What the servers can do without each other; ``None`` as ``coverage_on``."""
+    servers = coverage_on(catalog, engine)
+    return advise(servers) if servers else None
+
+
+def coverage_on(catalog: Catalog, engine: Engine) -> ServerCoverage | None:
+    """The servers against each other, by the local encoder; ``None`` where there are not two of
+    them, or they cannot be compared, which is said.
     """
     if len({tool.server for tool in catalog.tools} - {""}) < 2:
         return None
@@ -35,7 +41,7 @@ def advice_on(catalog: Catalog, engine: Engine) -> Advice | None:
         say_error(f"servers could not be compared: {error}")
         return None
     clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
-    return advise(server_coverage(analysis, clusters))
+    return server_coverage(analysis, clusters)
 
 
 def advice_json(advice: Advice) -> JsonObject:

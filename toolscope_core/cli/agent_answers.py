@@ -14,7 +14,7 @@ from toolscope_core.check.baseline import Baseline, read_baseline
 from toolscope_core.check.checks import PairJudge
 from toolscope_core.check.comparison_report import AppPlace, GateItem, compare, gate_items
 from toolscope_core.check.version_changes import change_counts
-from toolscope_core.cli.advising import advice_json, advice_on
+from toolscope_core.cli.advising import advice_json, advice_on, coverage_on
 from toolscope_core.cli.inspect_commands import inspection
 from toolscope_core.cli.machine_command import setup_json
 from toolscope_core.cli.machine_report import machine_report
@@ -120,7 +120,7 @@ def setup_answer(files: CatalogFiles) -> ToolAnswer:
     ]
     if records:
         catalog = files.catalog(None)
-        report = machine_report(setup.servers, catalog, advice_on(catalog, LOCAL))
+        report = machine_report(setup.servers, catalog, coverage_on(catalog, LOCAL))
         lines += [f"{name}: {own:,} tokens" for name, own in report.tokens_by_client.items()]
         lines += report.sentences
     else:

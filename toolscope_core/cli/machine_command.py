@@ -219,11 +219,11 @@ def _report(
 ) -> "MachineReport":
     """The report on the records, which are kept as the catalog of this machine."""
     from toolscope_core.catalog.isolation import read_files
-    from toolscope_core.cli.advising import advice_on
+    from toolscope_core.cli.advising import coverage_on
     from toolscope_core.cli.machine_report import machine_report
 
     catalog = read_files([keep_records(cache, setup.servers, records)])
-    return machine_report(setup.servers, catalog, advice_on(catalog, LOCAL))
+    return machine_report(setup.servers, catalog, coverage_on(catalog, LOCAL))
 
 
 def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], catalog: Path) -> None:

@@ -10,7 +10,8 @@ from itertools import islice
 from toolscope_core.catalog.clients.client_table import CLIENTS
 from toolscope_core.catalog.tokens import tokenizer, tool_tokens
 from toolscope_core.mcp.servers.configured_servers import ConfiguredServer
-from toolscope_core.merging.server_choice import Advice
+from toolscope_core.merging.coverage import Coverage, ServerCoverage
+from toolscope_core.merging.server_choice import advise
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.numbers import enumerated, quantity
 
@@ -44,9 +45,9 @@ class MachineReport:
 
 
 def machine_report(
-    servers: Sequence[ConfiguredServer], catalog: Catalog, advice: Advice | None
+    servers: Sequence[ConfiguredServer], catalog: Catalog, coverage: ServerCoverage | None
 ) -> MachineReport:
-    """The report on a catalog of these servers; ``advice`` is on the same catalog."""
+    """The report on a catalog of these servers; ``coverage`` is of the same catalog."""
     tools = Counter(tool.server for tool in catalog.tools)
     tokens = Counter[str]()
     for tool in catalog.tools:
@@ -54,7 +55,7 @@ def machine_report(
     tools_by_client, tokens_by_client = (_by_client(servers, one) for one in (tools, tokens))
     sentences = (
         *_of_findings(catalog.findings),
-        *_of_advice(advice, servers),
+        *_of_advice(coverage, servers),
         *_of_limits(tools_by_client),
         *_of_large_servers(tokens),
     )
@@ -89,31 +90,32 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"Read {what} before you use them: the scan blocks tools such as {subjects[0]}."
 
 
-def _of_advice(advice: Advice | None, servers: Sequence[ConfiguredServer]) -> Iterator[str]:
-    """Of what other servers do, what those of the same clients do: who switches a server off must
-    have the others.
+def _of_advice(
+    coverage: ServerCoverage | None, servers: Sequence[ConfiguredServer]
+) -> Iterator[str]:
+    """What each client can do without, among its own servers: who switches a server off must have
+    the others. Where it is the same in every client that has the server, no client is named.
     """
-    if advice is None:
+    if coverage is None:
         return
     clients = {server.name: _clients_of(server) for server in servers}
-    needless = (
-        one.in_words
-        for one in advice.switch_off
-        if all(clients[one.server] <= clients[other] for other in one.others)
-    )
-    yield from islice(needless, 2)
-    copies = (
-        (client, [server for server in group if client in clients[server]])
-        for group in advice.copies
-        for client in sorted(set().union(*(clients[server] for server in group)))
-    )
-    for client, group in copies:
-        if len(group) > 1:
-            yield (
-                f"{enumerated(group)} offer the same tools in {client}. Keep one of them, "
-                "unless each is for its own account or folder."
-            )
-            return
+    advice = {
+        client: advise(coverage.among([name for name in clients if client in clients[name]]))
+        for client in sorted(set().union(*clients.values()))
+    }
+    needless = [(client, one) for client, own in advice.items() for one in own.switch_off]
+    alike: dict[Coverage, list[str]] = {}
+    for client, one in sorted(needless, key=lambda row: (-row[1].tokens, row[1].server, row[0])):
+        alike.setdefault(one, []).append(client)
+    for one, where in islice(alike.items(), 2):
+        in_all = set(where) == clients[one.server]
+        yield one.in_words if in_all else f"In {enumerated(where)}: {one.in_words}"
+    copies = ((client, group) for client, own in advice.items() for group in own.copies)
+    for client, group in islice(copies, 1):
+        yield (
+            f"{enumerated(group)} offer the same tools in {client}. Keep one of them, "
+            "unless each is for its own account or folder."
+        )
 
 
 def _clients_of(server: ConfiguredServer) -> set[str]:

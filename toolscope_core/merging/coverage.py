@@ -14,6 +14,7 @@ from typing import Literal
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.distinctions import object_apart
 from toolscope_core.judging.guards import handles_of, returned
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.auto_accept import LEAST_OFFLINE
@@ -26,6 +27,7 @@ from toolscope_core.model.numbers import enumerated, listed, quantity
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool, canonical_json
 from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.words import plain_words
 
 _Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How a tool is served by another: with the same arguments; with arguments under other names; with
@@ -39,6 +41,8 @@ it mostly is one.
 
 COVERED = 0.8
 """Share of its tools from which a server is said to be covered."""
+_ACCOUNTS = (frozenset({"account"}), frozenset({"tenant"}))
+_KEYS = frozenset({"id", "name", "email"})
 _FEW = 3
 """Servers of less tools may share their names by chance."""
 _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
@@ -48,7 +52,8 @@ _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 
 class CoveredTool:
     """A tool, and the tool of another server that comes nearest to doing its job; ``arguments`` are
     those of its calls that get another name or a fixed value, ``losses`` says in sentences what a
-    call would lose.
+    call would lose. ``accounts`` are the arguments that say for whom a call works, and that the
+    other tool does not have: it does the job, for the account that its own server is set up with.
     """
 
     tool: str
@@ -56,6 +61,7 @@ class CoveredTool:
     way: _Way
     losses: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +197,17 @@ class ServerCoverage:
     def _stores(self) -> Stores:
         return Stores(self.catalog.tools)
 
+    def among(self, names: Collection[str]) -> "ServerCoverage":
+        """These servers alone, as a client has them that knows no others."""
+        by_id = self.catalog.by_id
+        rest = {tool.id for tool in self.catalog.tools if tool.server not in names}
+        links = {
+            tool: {other: link for other, link in row.items() if other not in rest}
+            for tool, row in self.links.items()
+            if by_id[tool].server in names
+        }
+        return replace(self, links=links, removed_ids=self.removed_ids | rest)
+
     def of(self, server: str, others: Collection[str]) -> Coverage:
         """What the ``others`` do of the tools of a server."""
         served: list[CoveredTool] = []
@@ -319,6 +336,11 @@ class ServerCoverage:
             yield (
                 f"{listed(f'`{name}`' for name in keeping)} may work on data that only {server} has"
             )
+        if accounts := sorted({name for one in served for name in one.accounts}):
+            yield (
+                f"{listed(f'`{name}`' for name in accounts)} of its tools says for which account; "
+                "the others have only the account that they are set up with"
+            )
         if handles := self.handles_of(server):
             yield f"others cannot use its {handles}: switch off all of its tools or none"
 
@@ -359,15 +381,27 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
     if alike or tool.schema is None or other.schema is None:
         return CoveredTool(tool.id, other.id, "alike")
     alpha = argument_map(tool, other)
-    lost = [f"`{name}`: {reason}" for name, reason in alpha.dropped.items()]
+    accounts = tuple(_accounts(tool, alpha))
+    lost = [f"`{name}`: {why}" for name, why in alpha.dropped.items() if name not in accounts]
     lost += alpha.lossy
     ours, theirs = returned(tool.returns), returned(other.returns)
     results = [f"it returns {theirs}, not {ours}"] if ours and theirs and ours != theirs else []
     arguments = tuple(_changed_arguments(alpha))
-    if lost:
-        return CoveredTool(tool.id, other.id, "gateway", (*lost, *results), arguments)
-    notes = (*alpha.inferred, *alpha.notes, *results)
-    return CoveredTool(tool.id, other.id, "mapped" if arguments else "as it is", notes, arguments)
+    notes = (*lost, *results) if lost else (*alpha.inferred, *alpha.notes, *results)
+    taken: _Way = "mapped" if arguments else "as it is"
+    way = "gateway" if lost or accounts else taken
+    return CoveredTool(tool.id, other.id, way, notes, arguments, accounts)
+
+
+def _accounts(tool: Tool, alpha: ArgumentMap) -> Iterator[str]:
+    """The dropped arguments that say for whom a tool works: an account or a tenant that may be left
+    out, or the address of the user.
+    """
+    for parameter in tool.parameters:
+        words = frozenset(plain_words(parameter.name))
+        is_account = not parameter.required and words - _KEYS in _ACCOUNTS
+        if parameter.name in alpha.dropped and (is_account or words >= {"user", "email"}):
+            yield parameter.name
 
 
 def _served_counts(one: Coverage) -> tuple[int, int]:
@@ -392,7 +426,8 @@ def server_coverage(
 ) -> ServerCoverage:
     """The servers of an analysed catalog under the decisions, from the verdicts on pairs and the
     cards (``clusters``) that they make: pairs that people keep apart are no links, and tools that
-    they left out or let another stand for are gone.
+    they left out or let another stand for are gone. Two that are as likely as not one job are none
+    where their names and descriptions say that they work on other things.
     """
     copies: defaultdict[str, list[str]] = defaultdict(list)
     for tool, first in analysis.copies.items():
@@ -406,6 +441,7 @@ def server_coverage(
         for member in cluster.members
         if member != cluster.canonical
     }
+    readings = {tool.id: read_tool(tool) for tool in analysis.catalog.tools}
     own_copies = {Pair(tool, tool): 1.0 for tool in copies}
     cards = {
         Pair.of(a, b): cluster.weakest_edge
@@ -426,7 +462,11 @@ def server_coverage(
                 copies[analysis.copies[pair.left]], copies[analysis.copies[pair.right]]
             ):
                 if a != b and removed_ids.isdisjoint((a, b)) and Pair.of(a, b) not in people.cannot:
-                    likely = pairs is unsure and probability >= LEAST_OFFLINE
+                    likely = (
+                        pairs is unsure
+                        and probability >= LEAST_OFFLINE
+                        and not object_apart(readings[a], readings[b])
+                    )
                     link = CoverageLink(probability, alike and not likely, likely)
                     links[a][b] = links[b][a] = link
     return ServerCoverage(analysis.catalog, links, removed_ids, people)

@@ -148,7 +148,8 @@ _REVIEWER = "merge --by-server"
 
 def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage, ...]:
     """The servers of the advice that can go unseen: of each tool another takes every call, nothing
-    is lost or guessed on the way, the server keeps nothing, and nobody decided on its tools.
+    is lost or guessed on the way, no call says for which account, the server keeps nothing, and
+    nobody decided on its tools.
     """
     decided_ids = {member for one in clusters if one.state == "accepted" for member in one.members}
     return tuple(
@@ -157,7 +158,7 @@ def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage,
         if not one.lost_tools
         and not one.keeps
         and decided_ids.isdisjoint(row.tool for row in one.served)
-        and not any(row.losses or row.way == "gateway" for row in one.served)
+        and not any(row.losses or row.accounts or row.way == "gateway" for row in one.served)
     )
 
 
