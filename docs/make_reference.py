@@ -66,7 +66,10 @@ def changes() -> str:
 
 def targets() -> str:
     """The rules of each target, as a Markdown table."""
-    columns = ("target", "tools", "name", "description", "parameters", "source, as of")
+    columns = (
+        *("target", "tools", "name", "description", "parameters"),
+        *("instructions of a server", "source, as of"),
+    )
     head = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
     return "\n".join([head, *(_target_row(target_named(name)) for name in MATRIX)])
 
@@ -86,6 +89,7 @@ def _target_row(target: Target) -> str:
         ],
         [f"up to {rules.longest_description:,} characters" if rules.longest_description else ""],
         _of_parameters(rules),
+        [f"up to {rules.longest_instructions:,} bytes" if rules.longest_instructions else ""],
         [f"<{target.source}>", target.as_of] if target.source else ["ours"],
     )
     shown = ("; ".join(filter(None, cell)).replace("|", "&#124;") for cell in cells)

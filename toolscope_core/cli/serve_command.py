@@ -34,7 +34,7 @@ from toolscope_core.mcp.gateway.http_transport import (
     tokens_of_profiles,
 )
 from toolscope_core.mcp.gateway.routing import Original, Search
-from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog
+from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog, calls_by_server
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.gateway.withheld_tools import OnChange, Review
 from toolscope_core.mcp.servers.configured_servers import read_configurations
@@ -177,9 +177,11 @@ def serve(
     settings, every = read_environment(), read_served_bundle(bundle)
     configuration, keys_by_server = read_configurations(config), keys_given(server or ())
     also = profiles_of_bundle(bundle) if http and not check else ()
+    uses = calls_by_server(log) if log else {}
     bundles = {}
     for name in profile or ("", *also):
         merged = read_served_bundle(bundle, name) if name else every
+        merged = replace(merged, uses=uses)
         launch_readers = {
             one: key
             for one, key in keys_by_server.items()

@@ -11,18 +11,19 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     read_served_bundle,
     words_of_servers,
 )
+from toolscope_core.mcp.gateway.routing import Original
 from toolscope_core.mcp.gateway.running import check_servers
-from toolscope_core.mcp.gateway.tool_calls import tool_error
+from toolscope_core.mcp.gateway.tool_calls import AgentCall, CallLog, calls_by_server, tool_error
 
 HIDDEN = "\x1b\x9b\u202e\u200b\U000e0041\r"
 
 
-def words_of(**said):
+def words_of(uses=None, **said):
     tools = [record("get", "Get it.")]
     servers = [{"name": n, "description": text, "tools": tools} for n, text in said.items()]
     catalog = read_json({"servers": servers}, "town.json")
     table = SimpleNamespace(servers=tuple(said))
-    return words_of_servers(SimpleNamespace(catalog=catalog, table=table))
+    return words_of_servers(SimpleNamespace(catalog=catalog, table=table, uses=uses or {}))
 
 
 @pytest.mark.case(82)
@@ -44,6 +45,23 @@ def test_the_limit_holds_for_any_number_of_servers(servers):
     assert len(words.notes) == servers
     assert words.text.count("bytes more]") >= min(servers, 25)
     assert ("are left out" in words.text) == (servers > 30)
+
+
+@pytest.mark.case(82)
+def test_the_most_used_servers_come_first_and_are_the_last_to_be_left_out(tmp_path):
+    log = CallLog(tmp_path / "calls.jsonl")
+    for number, outcome in ((498, "ok"), (499, "error"), (499, "ok"), (0, "held")):
+        original = Original("", f"server{number:03}", "get")
+        log.add(AgentCall("get", {}, original=original, outcome=outcome))
+    log.close()
+    with (tmp_path / "calls.jsonl").open("a") as file:
+        file.write("half a li")
+    uses = calls_by_server(tmp_path / "calls.jsonl")
+    assert uses == {"server498": 1, "server499": 2}
+    words = words_of(uses, **{f"server{n:03}": f"{n} does much. " * 99 for n in range(500)})
+    names = [paragraph.partition(":")[0] for paragraph in words.text.split("\n\n")]
+    assert names[:3] == ["server499", "server498", "server000"]
+    assert calls_by_server(tmp_path / "none") == {}
 
 
 @pytest.mark.case(81)

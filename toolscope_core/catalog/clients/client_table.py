@@ -190,6 +190,7 @@ CLAUDE_CODE = Client(
         prefix="mcp__{server}__",
         unique="server",
         longest_description=4096,
+        longest_instructions=2_000,
         whole_object=True,
         mcp_record=True,
         dots_fold=True,

@@ -30,7 +30,8 @@ class Rules:
     ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
     for a record that the SDKs of MCP read, ``strict_mode`` for a schema that OpenAI's takes where a
     record says so. Where ``dots_fold``, names are equal that differ in dots
-    and underscores only. ``most_tools`` counts the client's ``own_tools`` too.
+    and underscores only. ``most_tools`` counts the client's ``own_tools`` too,
+    ``longest_instructions`` the bytes of what a server says of itself.
     """
 
     name_rule: str = ""
@@ -38,6 +39,7 @@ class Rules:
     prefix: str = ""
     unique: Scope = "toolset"
     longest_description: int | None = None
+    longest_instructions: int | None = None
     most_tools: int | None = None
     own_tools: int = 0
     parameter_rule: str = ""

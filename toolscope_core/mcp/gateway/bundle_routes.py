@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from toolscope_core.catalog.clients import client_table
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.relabelling import (
     bundle_bytes,
@@ -30,7 +31,8 @@ from toolscope_core.model.tool import JsonObject, Tool
 class ServedBundle:
     """A bundle to serve: ``catalog`` are its tools with their ids, ``came_in`` all that they were
     made of; ``withheld`` are the gateway tools that were accepted and not exported, each as the ids
-    of its members; ``notes`` say, in sentences, what of a profile's words is not served.
+    of its members; ``notes`` say, in sentences, what of a profile's words is not served; ``uses``
+    how often each server was called before, as far as that is known.
     """
 
     table: RoutingTable
@@ -38,6 +40,7 @@ class ServedBundle:
     came_in: tuple[Original, ...]
     withheld: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    uses: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
@@ -206,8 +209,8 @@ def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
                 yield str(part.get("server") or ""), record
 
 
-MOST_BYTES = 2_000
-"""Clients cut instructions at 2 KB, wherever that falls."""
+MOST_BYTES = client_table.CLAUDE_CODE.rules.longest_instructions or 0
+"""That client cuts instructions there, wherever that falls; no other is known to take less."""
 FEWEST_BYTES = 60
 """A share that is smaller tells an agent nothing."""
 NOTE_BYTES = 80
@@ -225,13 +228,14 @@ class ServerWords:
 
 
 def words_of_servers(bundle: ServedBundle) -> ServerWords:
-    """The words of the servers that calls may reach, at most ``MOST_BYTES`` in UTF-8. Each gets a
-    fair share, and what short ones do not need the others have. Blocked words are left out.
+    """The words of the servers that calls may reach, at most ``MOST_BYTES`` in UTF-8, the most
+    used server first. Each gets a fair share, and what short ones do not need the others have.
+    Blocked words are left out.
     """
     blocking = [one for one in bundle.catalog.findings if one.severity == "block" and one.server]
     blocked = {one.server: one.message for one in blocking[::-1]}
     servers, notes, texts = set(bundle.table.servers), dict[str, str](), dict[str, str]()
-    for server in bundle.catalog.servers:
+    for server in sorted(bundle.catalog.servers, key=lambda one: -bundle.uses.get(one.name, 0)):
         if server.description.strip() and server.name in servers:
             if server.name in blocked:
                 notes[server.name] = f"its words are left out: {blocked[server.name]}"

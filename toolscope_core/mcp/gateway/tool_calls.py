@@ -2,6 +2,7 @@
 JSON line each, with what was called and what came of it.
 """
 
+import json
 import os
 import re
 import time
@@ -133,6 +134,24 @@ class CallLog:
         if self._with_arguments:
             row["arguments"] = dict(call.arguments)
         return row
+
+
+_READ_BYTES = 1_000_000
+
+
+def calls_by_server(path: Path) -> Counter[str]:
+    """How often each server was called, by the end of the log in a file; nothing where there is
+    none.
+    """
+    counts: Counter[str] = Counter()
+    with suppress(OSError), path.open("rb") as log:
+        log.seek(max(0, path.stat().st_size - _READ_BYTES))
+        for line in log.read(_READ_BYTES).splitlines():
+            with suppress(ValueError, RecursionError):
+                row = json.loads(line)
+                if isinstance(row, dict) and row.get("outcome") in ("ok", "error"):
+                    counts[str(row.get("server"))] += 1
+    return counts
 
 
 def _now() -> str:
