@@ -17,7 +17,7 @@ from toolscope_core.cli.options import BundlePath, Configurations, ServerKeys
 from toolscope_core.cli.terminal import command, fail_for, say, say_error, say_json
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.embedding import embedder_of, scorer_of
-from toolscope_core.mcp.gateway import running
+from toolscope_core.mcp.gateway import preflight, running
 from toolscope_core.mcp.gateway.bundle_routes import (
     ServedBundle,
     profiles_of_bundle,
@@ -161,6 +161,14 @@ def serve(
             "Exits with 1 if a server failed or changed, or if a tool is held back.",
         ),
     ] = False,
+    need: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOOL",
+            help="With --check: only whether this tool can be called now; repeatable. Exits with "
+            "0 if each can, with 75 if a retry may help, and with 1 if it cannot.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --check: as JSON.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for a server to start.")] = 60.0,
     call_timeout: Annotated[float, typer.Option(help="Seconds to wait for each call.")] = 300.0,
@@ -206,7 +214,14 @@ def serve(
         place = _place(http, settings, allow_host or (), names) if http else None
         _serve(bundles, CallLog(log, log_arguments, say_error), place)
         return
-    states = running.check_servers(merged, gateway)
+    if need:
+        _check_needed(preflight.check_needed(merged, gateway, need), as_json)
+    else:
+        _check_all(preflight.check_servers(merged, gateway), as_json)
+
+
+def _check_all(states: Sequence[preflight.ServerState], as_json: bool) -> None:
+    """Say what was found of the servers, and end with 1 where one is not served whole."""
     if as_json:
         say_json([asdict(state) for state in states])
     else:
@@ -217,6 +232,25 @@ def serve(
     if wrong:
         servers = quantity(len(wrong), "server")
         fail_for(f"{servers} failed, changed since the export, or have a tool that is held back")
+
+
+RETRY_STATUS = 75
+"""What sysexits.h calls a temporary failure."""
+
+
+def _check_needed(tools: Sequence[preflight.NeededTool], as_json: bool) -> None:
+    """Say what was found of the tools that a job needs, and end with the status for that."""
+    verdicts = {one.verdict for one in tools}
+    worst = next(one for one in ("never", "retry", "ready") if one in verdicts)
+    if as_json:
+        say_json({"verdict": worst, "tools": [asdict(one) for one in tools]})
+    else:
+        for one in tools:
+            say(f"{one.verdict}  {one.name}" + (f" ({one.reason})" if one.reason else ""))
+            if one.message:
+                say(f"    {one.message}")
+    if worst != "ready":
+        raise typer.Exit(RETRY_STATUS if worst == "retry" else 1)
 
 
 def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[str]) -> HttpPlace:
@@ -246,7 +280,7 @@ def _serve(by_path: running.ServedByPath, log: CallLog, place: HttpPlace | None)
             say_error(sentence)
 
 
-def _state_lines(state: running.ServerState) -> list[str]:
+def _state_lines(state: preflight.ServerState) -> list[str]:
     lines = [
         f"failed  {state.failure}"
         if state.failure

@@ -11,8 +11,8 @@ from toolscope_core.mcp.gateway.bundle_routes import (
     read_served_bundle,
     words_of_servers,
 )
+from toolscope_core.mcp.gateway.preflight import check_servers
 from toolscope_core.mcp.gateway.routing import Original
-from toolscope_core.mcp.gateway.running import check_servers
 from toolscope_core.mcp.gateway.tool_calls import AgentCall, CallLog, calls_by_server, tool_error
 
 HIDDEN = "\x1b\x9b\u202e\u200b\U000e0041\r"

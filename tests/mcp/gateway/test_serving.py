@@ -255,6 +255,37 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
     assert living(mark) == []
 
 
+@pytest.mark.parametrize(
+    ("needed", "verdict", "status", "reasons"),
+    [
+        (["get", "north_same"], "ready", 0, ["", ""]),
+        (["get", "south_same"], "retry", 75, ["", "exit"]),
+        (["south_same", "norht_same"], "never", 1, ["exit", "unknown"]),
+        (["work"], "retry", 75, ["exit"]),
+        (["file_reading", "read_file"], "never", 1, ["unknown", "held"]),
+    ],
+)
+def test_a_job_learns_whether_its_tools_can_be_called_now_later_or_never(
+    toolset, config, tmp_path, needed, verdict, status, reasons
+):
+    """By an old name too; no other server is started."""
+    path, mark = config
+    (tmp_path / "south.json").unlink()
+    if "read_file" in needed:
+        (tmp_path / "north.json").write_text("[]")
+    options = [part for one in needed for part in ("--need", one)]
+    answer = invoke(toolset, "--config", path, "--check", "--json", "--old-names", *options)
+    said = json.loads(answer.stdout)
+    assert (said["verdict"], answer.exit_code) == (verdict, status)
+    assert [one["reason"] for one in said["tools"]] == reasons
+    assert [one["name"] for one in said["tools"]] == needed
+    near = [one["did_you_mean"] for one in said["tools"] if one["name"] == "norht_same"]
+    assert near in ([], [["north_same", "south_same"]])
+    lines = invoke(toolset, "--config", path, "--check", "--old-names", *options).stdout
+    assert lines.startswith(f"{said['tools'][0]['verdict']}  {needed[0]}")
+    assert living(mark) == []
+
+
 def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, tmp_path):
     path, mark = config
     other = tmp_path / "other.json"

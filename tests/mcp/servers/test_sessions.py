@@ -74,8 +74,8 @@ def test_no_message_or_address_is_logged(caplog):
     [
         ("/401", "refused", "(401)"),
         ("/404", "missing", "(404)"),
-        ("/429", "missing", "is busy; try again later (429)"),
-        ("/500", "missing", "(500)"),
+        ("/429", "busy", "is busy; try again later (429)"),
+        ("/500", "busy", "(500)"),
         ("/moved", "missing", "'http://127.0.0.1:1/mcp' (307)"),
         ("/html", "missing", "'text/html', not"),
         ("/long", "garbage", "200,000 bytes"),

@@ -5,7 +5,7 @@ answers of both could not be told apart.
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -73,18 +73,18 @@ class Gateway:
     def _forget(self, session: str) -> None:
         self._lists.pop(session, None)
 
-    async def open_all(self) -> dict[str, str]:
-        """Open every server; the failures, in words, by server."""
-        failures: dict[str, str] = {}
+    async def open_all(self, servers: Sequence[str]) -> dict[str, ToolScopeError]:
+        """Open these servers; the failures by server."""
+        failures: dict[str, ToolScopeError] = {}
 
         async def look(name: str) -> None:
             try:
                 await self.calls.servers.ready(name, self.calls.callers.requests(name, None))
             except ToolScopeError as error:
-                failures[name] = str(error)
+                failures[name] = error
 
         async with anyio.create_task_group() as group:
-            for name in self.calls.table.servers:
+            for name in servers:
                 group.start_soon(look, name)
         return failures
 

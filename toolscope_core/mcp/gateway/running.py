@@ -1,6 +1,4 @@
-"""A gateway that runs: its connections, its server, its standard streams, and its end; and what it
-would find if it served now.
-"""
+"""A gateway that runs: its connections, its server, its standard streams, and its end."""
 
 from __future__ import annotations
 
@@ -19,7 +17,6 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
 
-from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.mcp.gateway.announcements import Announcements
 from toolscope_core.mcp.gateway.bundle_routes import ServedBundle, words_of_servers
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues, fixed_values
@@ -272,104 +269,3 @@ async def _when_told(end: Callable[[], None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             end()
-
-
-@dataclass(frozen=True, slots=True)
-class ServerState:
-    """One server: how many tools it declares; names of originals that are ``changed`` and held
-    back, that ``passed`` a review of what changed, and that are ``missing``; of tools that are
-    ``new`` and wait, and of those that stand ``twice``; ``failure`` where it could not be listed.
-
-    The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
-    ``mended`` so that all clients read it, and those ``withheld`` since that is not possible;
-    ``notes`` say what of its list was not read; ``words`` what of its own words agents do not get;
-    ``to_be_renamed`` are sentences on new tools that another's name would be taken from.
-    """
-
-    name: str
-    tools: int = 0
-    changed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()
-    failure: str = ""
-    renamed: tuple[str, ...] = ()
-    mended: tuple[str, ...] = ()
-    withheld: tuple[str, ...] = ()
-    twice: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    words: str = ""
-    to_be_renamed: tuple[str, ...] = ()
-    passed: tuple[str, ...] = ()
-
-    @property
-    def is_as_exported(self) -> bool:
-        """Whether all originals are there as they were; new tools do not matter."""
-        return not (self.failure or self.changed or self.missing or self.twice)
-
-    @property
-    def is_served_whole(self) -> bool:
-        """Whether clients get every tool of it that the toolset has, as it was exported."""
-        return self.is_as_exported and not self.withheld
-
-
-def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerState, ...]:
-    """The state of every server that calls may reach, in the order of their names. Have no event
-    loop in this thread.
-    """
-
-    async def run() -> tuple[ServerState, ...]:
-        async with open_gateway(bundle, config, CallLog()) as gateway:
-            failures = await gateway.open_all()
-            declared, words = gateway.calls.withheld_tools.declared, words_of_servers(bundle).notes
-            by_server = {
-                name: DeclaredTools() if name in failures else declared[name]
-                for name in bundle.table.servers
-            }
-            names = _names_to_come(bundle, by_server)
-            return tuple(
-                replace(
-                    _state(name, bundle, tools),
-                    failure=failures.get(name, ""),
-                    words=words.get(name, ""),
-                    to_be_renamed=tuple(
-                        f"{one!r} of {name} would be called {names[name, one]!r}"
-                        for one in tools.new
-                        if names.get((name, one), one) != one
-                    ),
-                )
-                for name, tools in by_server.items()
-            )
-
-    return anyio.run(run)
-
-
-def _names_to_come(
-    bundle: ServedBundle, declared: Mapping[str, DeclaredTools]
-) -> dict[tuple[str, str], str]:
-    """By server and name the names that the new tools would have in the next export."""
-    new = {
-        tools.by_name[name].id: (server, name)
-        for server, tools in declared.items()
-        for name in tools.new
-    }
-    newcomers = [declared[server].by_name[name] for server, name in new.values()]
-    came_in, former = [one.name for one in bundle.came_in], bundle.catalog.former_names
-    names = unique_names([*bundle.catalog.tools, *newcomers], came_in, former)
-    return {new[one]: name for one, name in names.items() if one in new}
-
-
-def _state(name: str, bundle: ServedBundle, tools: DeclaredTools) -> ServerState:
-    names, table = {one.tool_id: one.name for one in bundle.came_in}, bundle.table
-    return ServerState(
-        name,
-        len(tools.by_name),
-        tuple(sorted(names[one] for one in tools.held)),
-        tuple(sorted(names[one] for one in tools.missing)),
-        tools.new,
-        renamed=table.renamed_of(name),
-        mended=table.mended_of(name),
-        withheld=table.withheld_of(name),
-        twice=tuple(sorted(tools.twice & set(names.values()))),
-        notes=tools.notes,
-        passed=tuple(sorted(names[one] for one in tools.changed.keys() - tools.held)),
-    )

@@ -297,6 +297,16 @@ class ToolCalls:
         self.addresses.note_result(original.server, result)
         return _in_own_names(result, route.alphas.get(original.tool_id))
 
+    @property
+    def callable_names(self) -> list[str]:
+        """The names that calls may have."""
+        return [*self.table.routes, *(self.table.old_names if self.old_names else ())]
+
+    def route_of(self, name: str) -> Route | None:
+        """The tool that is called by a name, ``None`` where there is none."""
+        old = self.table.old_names.get(name) if self.old_names else None
+        return self.table.routes.get(name) or (self.table.routes[old.route] if old else None)
+
     def _route(self, call: AgentCall) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
         old = self.table.old_names.get(call.tool) if self.old_names else None

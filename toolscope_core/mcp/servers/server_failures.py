@@ -1,8 +1,8 @@
 """What went wrong with a server, in words: what, the value, and what to do.
 
 Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (no answer in time),
-``garbage`` (writes what is no message), ``refused`` (401, 403), ``missing`` (404 and other
-statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
+``garbage`` (writes what is no message), ``refused`` (401, 403), ``busy`` (429, 5xx), ``missing``
+(404 and other statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
 """
 
 import signal
@@ -193,7 +193,8 @@ class Situation:
             )
         if status:
             why = f"{STATUSES.get(status, OTHER_STATUS)} ({status})"
-            return ServerConnectionError(f"{name}: {host} {why}", "missing")
+            kind = "busy" if status == 429 or status >= 500 else "missing"
+            return ServerConnectionError(f"{name}: {host} {why}", kind)
         if record.media:
             media = _one_line(self.launch, record.media)
             return ServerConnectionError(
