@@ -16,6 +16,8 @@ NAME, TOOLS = sys.argv[1], sys.argv[2]
 PENDING, FOLLOWED, LEVELS, LISTED = {}, [], [], []
 LISTS = os.environ.get("LISTS", "")
 OFFERS = json.loads(os.environ.get("OFFERS", '{"resources": ["file:///a.txt"]}'))
+ASKED_FOR = {}
+"""What the client said that it can."""
 ASKED = []
 """The addresses that it was asked for."""
 
@@ -180,6 +182,10 @@ def secret(number, params, arguments, answer):
     said(number, {"with": os.environ.get("API_TOKEN"), "folder": os.environ.get("FOLDER")})
 
 
+def can(number, params, arguments, answer):
+    said(number, ASKED_FOR)
+
+
 def cancelled(number, params, arguments, answer):
     said(number, PENDING.get("cancelled"))
 
@@ -189,7 +195,7 @@ ACTS = {
     for act in (
         *(structured, die, babble, whisper, huge, progress, log, storm, ask, rpc_error, echo),
         *(strange, null_meta, announce, listen, rich, change, touch, offer, link, secret),
-        *(cancelled,),
+        *(cancelled, can),
     )
 }
 
@@ -238,6 +244,8 @@ def list_tools(number, params):
 def said_of(method, params):
     """The result of a request that is no call."""
     ASKED.extend(filter(None, [params.get("uri"), params.get("ref", {}).get("uri")]))
+    if method == "initialize":
+        ASKED_FOR.update(params["capabilities"])
     if params.get("uri") == "file:///refused":
         return None
     if method == "logging/setLevel":

@@ -13,8 +13,8 @@ from tests.support.catalogs import accepting
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.http_transport import http_place
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, prefixes_of
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
-from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
 from toolscope_core.mcp.servers.launches import matched_servers
@@ -128,9 +128,20 @@ def test_a_place_has_a_token_that_nobody_sees_by_chance():
 
 
 def test_prefixes_are_schemes_and_no_two_are_the_same():
-    content = ServerFeatures(None, None, ["My Files", "my files", "9", "+"])
     prefixes = {"+": "server", "9": "s-9", "My Files": "my-files", "my files": "my-files-2"}
-    assert content.prefixes == prefixes
+    assert prefixes_of(["My Files", "my files", "9", "+"]) == prefixes
+
+
+@pytest.mark.parametrize(
+    "own", ["file:///a+b.txt", "ui://card", "ui:///", "ui://{id}", "greet", ""]
+)
+def test_a_name_here_leads_back_to_its_server(own):
+    addresses = ResourceAddresses(prefixes=prefixes_of(["My Files", "9"]))
+    for server in addresses.prefixes:
+        name = addresses.name_here(server, own)
+        assert addresses.split(name) == (server, own)
+        assert name.startswith("ui://") == own.startswith("ui://")
+    assert addresses.split(own) == ("", own)
 
 
 def test_the_search_gives_whole_records_and_refuses_in_words():

@@ -24,7 +24,7 @@ from mcp_types import INVALID_PARAMS, URL_ELICITATION_REQUIRED
 from toolscope_core.catalog.scan.hidden import for_agent, for_terminal
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.gateway.call_mapping import NOTHING_FIXED, FixedValues
-from toolscope_core.mcp.servers.sessions import ServerRequests
+from toolscope_core.mcp.servers.sessions import ANY_APP, APPS, ServerRequests
 from toolscope_core.model.tool import JsonObject, with_texts
 
 ELICITATION, SAMPLING = "elicitation/create", "sampling/createMessage"
@@ -304,6 +304,7 @@ class Callers:
             roots=roots if can("roots") else None,
             logging=partial(self._log, server),
             client=_client_of(context),
+            apps=ANY_APP if is_shared or context is None else apps_of(context),
         )
 
     async def _ask(self, server: str, capability: str, request: Any, result: Any) -> Any:
@@ -411,6 +412,13 @@ def session_of(context: Context) -> str:
     if headers is None:
         return ""
     return str(headers.get(SESSION_HEADER) or f"{NO_SESSION}{id(context.session)}")
+
+
+def apps_of(context: Context) -> JsonObject | None:
+    """What a client says of the apps that it shows (MCP Apps), ``None`` where it shows none."""
+    capabilities = context.session.client_capabilities
+    extensions = (capabilities.extensions or {}) if capabilities is not None else {}
+    return extensions.get(APPS)
 
 
 def client_name(context: Context) -> str:

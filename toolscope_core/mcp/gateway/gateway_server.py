@@ -21,10 +21,17 @@ from mcp_types import INVALID_REQUEST
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from toolscope_core.mcp.gateway.callers import NO_SESSION, SESSION_HEADER, Context, session_of
+from toolscope_core.mcp.gateway.callers import (
+    NO_SESSION,
+    SESSION_HEADER,
+    Context,
+    apps_of,
+    session_of,
+)
 from toolscope_core.mcp.gateway.original_calls import FRESH, McpResult
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls
+from toolscope_core.mcp.servers.sessions import APPS
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 
@@ -62,13 +69,17 @@ class Gateway:
 
     def listed(self, context: Context) -> list[JsonObject]:
         """The tools for the client of a request: those of its first list, if it has a session."""
-        tools, session = self.finder or self.calls, session_of(context)
+        session = session_of(context)
         if self.is_live or session.startswith(NO_SESSION):
-            return tools.records
+            return self._now(context)
         if session not in self._lists:
-            now, others = tools.records, self._lists.values()
+            now, others = self._now(context), self._lists.values()
             self._lists[session] = next((one for one in reversed(others) if one == now), now)
         return self._lists[session]
+
+    def _now(self, context: Context) -> list[JsonObject]:
+        records = (self.finder or self.calls).records
+        return self.calls.for_apps(records) if apps_of(context) is not None else records
 
     def _forget(self, session: str) -> None:
         self._lists.pop(session, None)
@@ -119,6 +130,8 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     server.create_initialization_options = partial(  # type: ignore[method-assign]
         server.create_initialization_options, NotificationOptions(True, True, gateway.is_live)
     )
+    if gateway.calls.table.apps.servers:
+        server.extensions[APPS] = {}
     gateway.content.add_to(server)
     server.middleware += [RequestsUnderWay(), _as_it_came]
     return server

@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.mcp.gateway.routing import Route
@@ -20,6 +19,25 @@ _OPERATORS = ("+", "#", "/", "?", "&", ".", ";")
 _OF_ALL = frozenset("file http https ftp data ws wss".split())
 """Schemes that are no server's own: a template names a host or a folder too."""
 
+SEPARATOR = "+"
+"""``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
+hold a plus. Hosts of apps take no scheme but theirs, so ``ui://notes+card`` is ``ui://card``."""
+
+
+def prefixes_of(names: Iterable[str]) -> dict[str, str]:
+    """What stands before the names of each server: its name in letters that a scheme takes."""
+    by_name: dict[str, str] = {}
+    for name in sorted(names):
+        plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
+        plain = plain if plain[0].isalpha() else f"s-{plain}"
+        number, prefix = 1, plain
+        while prefix in by_name.values():
+            number += 1
+            prefix = f"{plain}-{number}"
+        by_name[name] = prefix
+    return by_name
+
+
 Owners = frozenset[str]
 _NOBODY: Owners = frozenset()
 
@@ -30,13 +48,30 @@ class ResourceAddresses:
     then what servers list, what results of their tools name, and what matches their templates.
 
     A plain address is of the one server that offers it in any of these ways, and of nobody where
-    there are several.
+    there are several. ``prefixes`` by server stand before the names that its addresses have here.
     """
 
     by_tools: Mapping[str, Owners] = field(default_factory=dict)
+    prefixes: Mapping[str, str] = field(default_factory=dict)
     _lists: dict[str, frozenset[str]] = field(default_factory=dict)
     _templates: dict[str, frozenset[str]] = field(default_factory=dict)
     _results: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+
+    def name_here(self, server: str, own: str) -> str:
+        """What an address, or a prompt, of a server is called here."""
+        scheme = APP if own.startswith(APP) else ""
+        return f"{scheme}{self.prefixes[server]}{SEPARATOR}{own.removeprefix(scheme)}"
+
+    def split(self, text: str) -> tuple[str, str]:
+        """The server and its own name for what is called ``text`` here; no server where none is
+        named and there are several.
+        """
+        scheme = APP if text.startswith(APP) else ""
+        prefix, plus, rest = text.removeprefix(scheme).partition(SEPARATOR)
+        server = next((one for one, own in self.prefixes.items() if plus and own == prefix), "")
+        if server:
+            return server, f"{scheme}{rest}"
+        return (next(iter(self.prefixes)) if len(self.prefixes) == 1 else ""), text
 
     def note_listed(self, server: str, addresses: Iterable[str]) -> None:
         """What a server lists now."""
@@ -115,22 +150,9 @@ def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
     """By address the servers whose tools name it as their page (MCP Apps, OpenAI Apps)."""
     servers_of: defaultdict[str, set[str]] = defaultdict(set)
     for route in routes:
-        meta = route.record.get("_meta")
-        for original in route.originals:
-            if isinstance(meta, dict) and original.tool_id == route.tool_id:
-                for address in _pages(meta):
-                    servers_of[address].add(original.server)
+        for address in route.pages:
+            servers_of[address].add(route.own_server)
     return {address: frozenset(servers) for address, servers in servers_of.items()}
-
-
-def _pages(meta: JsonObject) -> list[str]:
-    ui: Any = meta.get("ui")
-    values = (
-        ui.get("resourceUri") if isinstance(ui, dict) else None,
-        meta.get("ui/resourceUri"),
-        meta.get("openai/outputTemplate"),
-    )
-    return [one for one in values if isinstance(one, str)]
 
 
 def matches(template: str, address: str) -> bool:

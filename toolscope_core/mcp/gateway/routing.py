@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from toolscope_core.catalog.formats.mcp_records import readable_record
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
@@ -62,6 +63,26 @@ class Route:
         return self.originals[0].server if self.originals else ""
 
     @property
+    def own_server(self) -> str:
+        """The server whose record it has; empty where calls do not reach that one."""
+        own = (one.server for one in self.originals if one.tool_id == self.tool_id)
+        return next(own, "")
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """The addresses of the pages that its server shows beside its results."""
+        meta: Any = self.record.get("_meta")
+        found: list[str] = []
+
+        def keep(address: str) -> str:
+            found.append(address)
+            return address
+
+        if isinstance(meta, dict) and self.own_server:
+            with_pages(meta, keep)
+        return tuple(found)
+
+    @property
     def listing(self) -> JsonObject:
         """The record that clients get: without the presets, and without what is for originals that
         these leave out.
@@ -82,12 +103,36 @@ class Route:
         return schema if isinstance(schema, dict) else ANY_OBJECT
 
 
+_FLAT_PAGES = ("ui/resourceUri", "openai/outputTemplate")
+
+
+def with_pages(meta: JsonObject, name: Callable[[str], str]) -> dict[str, Any]:
+    """The ``_meta`` of a tool with other names for the pages in it (MCP Apps, OpenAI Apps)."""
+    own = dict(meta)
+    own |= {key: name(one) for key in _FLAT_PAGES if isinstance(one := meta.get(key), str)}
+    ui = meta.get("ui")
+    if isinstance(ui, dict) and isinstance(ui.get("resourceUri"), str):
+        own["ui"] = {**ui, "resourceUri": name(ui["resourceUri"])}
+    return own
+
+
 @dataclass(frozen=True, slots=True)
 class OldName:
     """A name that a tool had before, and the maps that the arguments of its calls go through."""
 
     route: str
     maps: tuple[ArgumentMap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AppNames:
+    """What the apps of ``servers`` call tools by: ``names`` that no tool has here any more, each of
+    one of these servers; ``contested`` ones are those of another tool here, so no app may use them.
+    """
+
+    servers: frozenset[str] = frozenset()
+    names: Mapping[str, OldName] = field(default_factory=dict)
+    contested: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +154,8 @@ class RoutingTable:
     """Every tool by the name that agents call it by, in the order of their ids; ``old_names`` are
     those of before that lead to one tool; ``renamed`` has by id, in a sentence, what a tool is
     called here and why; ``bundle`` the hash of its manifest, which has those of its files;
-    ``eager`` the ids of tools that are in every prompt where clients search for the others.
+    ``eager`` the ids of tools that are in every prompt where clients search for the others;
+    ``apps`` has the names by which pages of servers call their tools.
     """
 
     routes: Mapping[str, Route]
@@ -117,6 +163,7 @@ class RoutingTable:
     renamed: Mapping[str, str] = field(default_factory=dict)
     bundle: str = ""
     eager: frozenset[str] = frozenset()
+    apps: AppNames = AppNames()
 
     @property
     def listed_routes(self) -> tuple[Route, ...]:
@@ -182,6 +229,7 @@ def routing_table(
         routes,
         _old_names(routes, names),
         _reasons(own_tools, new, {comparable_name(one.name) for one in former}),
+        apps=_app_names(routes, names),
     )
 
 
@@ -257,3 +305,12 @@ def _old_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> dic
         if name not in routes and len(meanings) == 1 and tool_id in by_id and maps is not None:
             old[name] = OldName(by_id[tool_id], maps)
     return old
+
+
+def _app_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> AppNames:
+    servers = frozenset(route.own_server for route in routes.values() if route.pages)
+    own = [one for one in former if one.server in servers]
+    contested = {
+        one.name for one in own if one.name in routes and routes[one.name].tool_id != one.tool_id
+    }
+    return AppNames(servers, _old_names(routes, own), frozenset(contested))

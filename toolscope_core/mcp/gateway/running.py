@@ -24,7 +24,11 @@ from toolscope_core.mcp.gateway.callers import Callers
 from toolscope_core.mcp.gateway.gateway_server import Gateway, ToolFinder, gateway_server
 from toolscope_core.mcp.gateway.http_transport import HttpPlace, http_server, listening_socket
 from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
-from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, addresses_of_tools
+from toolscope_core.mcp.gateway.resource_addresses import (
+    ResourceAddresses,
+    addresses_of_tools,
+    prefixes_of,
+)
 from toolscope_core.mcp.gateway.server_features import ServerFeatures
 from toolscope_core.mcp.gateway.tool_calls import CallLog, ToolCalls
 from toolscope_core.mcp.gateway.withheld_tools import (
@@ -187,7 +191,9 @@ async def open_gateway(
         callers = Callers(group, fixed)
         announcements = Announcements(callers)
         servers = OriginalServers(group, launches, config.limits, hooks)
-        addresses = ResourceAddresses(addresses_of_tools(bundle.table.routes.values()))
+        addresses = ResourceAddresses(
+            addresses_of_tools(bundle.table.routes.values()), prefixes_of(bundle.table.servers)
+        )
         calls = ToolCalls(
             bundle.table, servers, withheld, callers, log, config.old_names, addresses
         )

@@ -1,7 +1,6 @@
 """Resources and prompts of the originals, each under its server's name."""
 
-import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,9 +30,6 @@ from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
 
-SEPARATOR = "+"
-"""``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may
-hold a plus."""
 _LISTS = (
     ("resources/list", "resources", "uri"),
     ("resources/templates/list", "resourceTemplates", "uriTemplate"),
@@ -65,20 +61,6 @@ class ServerFeatures:
         """The clients, whose calls these are."""
         return self.announcements.callers
 
-    @property
-    def prefixes(self) -> Mapping[str, str]:
-        """What stands before the names of each server: its name in letters that a scheme takes."""
-        by_name: dict[str, str] = {}
-        for name in sorted(self.names):
-            plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
-            plain = plain if plain[0].isalpha() else f"s-{plain}"
-            number, prefix = 1, plain
-            while prefix in by_name.values():
-                number += 1
-                prefix = f"{plain}-{number}"
-            by_name[name] = prefix
-        return by_name
-
     def add_to(self, server: Server[Any]) -> None:
         """Let the server answer for resources, prompts and the level of logs."""
         paged = types.PaginatedRequestParams
@@ -99,7 +81,7 @@ class ServerFeatures:
         """A resource by its name here, or by the plain address that results and tools have; it is
         read at the server that offered it.
         """
-        name, uri = self._split(str(params.uri))
+        name, uri = self.addresses.split(str(params.uri))
         if name:
             await self._check(context, name, uri)
         else:
@@ -109,7 +91,7 @@ class ServerFeatures:
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
         """A prompt by its name here."""
-        name, prompt = self._split(params.name)
+        name, prompt = self.addresses.split(params.name)
         if not name:
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
         own_params = {**plain_params(params), "name": prompt}
@@ -121,7 +103,7 @@ class ServerFeatures:
         """
         own_params = plain_params(params)
         key = "uri" if "uri" in own_params["ref"] else "name"
-        name, own_params["ref"][key] = self._split(own_params["ref"][key])
+        name, own_params["ref"][key] = self.addresses.split(own_params["ref"][key])
         if not name:
             raise _unknown(f"there is no {params.ref.type} {own_params['ref'][key]!r}")
         server = await self._ready(context, name)
@@ -157,7 +139,7 @@ class ServerFeatures:
         followed: list[tuple[str, str]] = []
         stream = object()  # who follows
         try:
-            for name, uri in (self._split(str(one)) for one in addresses):
+            for name, uri in (self.addresses.split(str(one)) for one in addresses):
                 if name:
                     with suppress(MCPError):
                         await self._follow(context, stream, name, uri)
@@ -188,7 +170,7 @@ class ServerFeatures:
         """Pass on what a server says of its resources and prompts."""
         if method == "notifications/resources/updated":
             uri = str(message.params.uri)
-            own_name = f"{self.prefixes[name]}{SEPARATOR}{uri}"
+            own_name = self.addresses.name_here(name, uri)
             await self.announcements.updated(name, uri, own_name)
         else:
             await self.announcements.list_changed(method)
@@ -246,7 +228,7 @@ class ServerFeatures:
             self._note(name, kind, key, by_server[name])
         return {
             kind: [
-                {**item, key: f"{self.prefixes[name]}{SEPARATOR}{item.get(key, '')}"}
+                {**item, key: self.addresses.name_here(name, str(item.get(key, "")))}
                 for name, items in by_server.items()
                 for item in items
             ],
@@ -290,7 +272,7 @@ class ServerFeatures:
         if len(owners) == 1:
             return next(iter(owners))
         if owners:
-            forms = (repr(f"{self.prefixes[name]}{SEPARATOR}{uri}") for name in sorted(owners))
+            forms = (repr(self.addresses.name_here(name, uri)) for name in sorted(owners))
             raise _unknown(f"{uri!r} is of several servers; read {' or '.join(forms)}", uri)
         raise _unknown(f"there is no resource {uri!r}; resources/list names them", uri)
 
@@ -353,20 +335,10 @@ class ServerFeatures:
 
     def _named_resource(self, uri: Any) -> tuple[str, str]:
         """The server and its own address of a resource. Raises ``MCPError`` for another name."""
-        name, own = self._split(str(uri))
+        name, own = self.addresses.split(str(uri))
         if not name:
             raise _unknown(f"there is no resource {own!r}; resources/list names them", own)
         return name, own
-
-    def _split(self, text: str) -> tuple[str, str]:
-        """The server and its own name for what is called ``text`` here; no server where none is
-        named and there are several.
-        """
-        prefix, plus, rest = text.partition(SEPARATOR)
-        by_prefix = {prefix: name for name, prefix in self.prefixes.items()}
-        if plus and prefix in by_prefix:
-            return by_prefix[prefix], rest
-        return (self.names[0] if len(self.names) == 1 else ""), text
 
 
 async def _say(server: OpenServer, method: str, params: JsonObject) -> None:

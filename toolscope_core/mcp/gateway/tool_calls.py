@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +27,7 @@ from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.original_calls import McpResult, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
-from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
+from toolscope_core.mcp.gateway.routing import OldName, Original, Route, RoutingTable, with_pages
 from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ExportError, ToolScopeError
@@ -210,10 +211,38 @@ class ToolCalls:
         """
         meta = route.record.get("_meta")
         originals = [{"server": one.server, "tool": one.name} for one in route.originals]
+        if isinstance(meta, dict) and route.pages:
+            meta = with_pages(meta, partial(self.addresses.name_here, route.own_server))
         own: dict[str, Any] = {ORIGIN: {"bundle": self.table.bundle, "originals": originals}}
         if route.tool_id in self.table.eager:
             own[ALWAYS_LOAD] = True
         return {**(meta if isinstance(meta, dict) else {}), **own}
+
+    def for_apps(self, records: Sequence[JsonObject]) -> list[JsonObject]:
+        """The records as a client gets them that shows apps: with the names by which these call
+        their tools, for them alone. No app may call a tool of a server that has none, or one whose
+        name means another's tool to it.
+        """
+        apps, listed = self.table.apps, [self._for_apps(one) for one in records]
+        names = {str(one["name"]) for one in records}
+        for name, old in apps.names.items() if apps.servers else ():
+            if old.route in names:
+                route = self.table.routes[old.route]
+                schema = {"type": "object"} if old.maps else route.listing["inputSchema"]
+                meta = {"ui": {"visibility": ["app"]}}
+                listed.append({"name": name, "inputSchema": schema, "_meta": meta})
+        return listed
+
+    def _for_apps(self, record: JsonObject) -> JsonObject:
+        apps, route = self.table.apps, self.table.routes.get(str(record["name"]))
+        of_app = route is not None and any(one.server in apps.servers for one in route.originals)
+        if not apps.servers or (of_app and record["name"] not in apps.contested):
+            return record
+        meta = record.get("_meta")
+        ui = meta.get("ui") if isinstance(meta, dict) else None
+        own_ui = ui if isinstance(ui, dict) else {}
+        visibility = [one for one in own_ui.get("visibility") or ("model",) if one != "app"]
+        return {**record, "_meta": {**(meta or {}), "ui": {**own_ui, "visibility": visibility}}}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> McpResult:
         """The original's result as it sent it; or a tool error that says what to do.
@@ -304,12 +333,17 @@ class ToolCalls:
 
     def route_of(self, name: str) -> Route | None:
         """The tool that is called by a name, ``None`` where there is none."""
-        old = self.table.old_names.get(name) if self.old_names else None
+        old = self._old_name(name)
         return self.table.routes.get(name) or (self.table.routes[old.route] if old else None)
+
+    def _old_name(self, name: str) -> OldName | None:
+        """The tool that had the name, or that a page of its server calls so."""
+        old = self.table.old_names.get(name) if self.old_names else None
+        return old or self.table.apps.names.get(name)
 
     def _route(self, call: AgentCall) -> Route:
         """The tool that is meant; an old name is followed, and its arguments mapped."""
-        old = self.table.old_names.get(call.tool) if self.old_names else None
+        old = self._old_name(call.tool)
         if call.tool not in self.table.routes and old is not None:
             call.old_name = call.tool
             for alpha in old.maps:

@@ -58,10 +58,17 @@ _WAYS: Mapping[Transport, tuple[SessionKind, ...]] = {
 }
 
 
+APPS = "io.modelcontextprotocol/ui"
+"""The extension by which a server shows pages beside the results of its tools (MCP Apps)."""
+ANY_APP: JsonObject = {"mimeTypes": ["text/html;profile=mcp-app"]}
+
+
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
     """What answers a server that asks its client for something; ``None`` refuses it. ``client`` is
-    any value that stands for the client.
+    any value that stands for the client; ``apps`` what it says of the apps that it shows, ``None``
+    where it shows none. Whoever only lists tools says that it does, since some servers have no
+    pages for others.
     """
 
     sampling: sdk.SamplingFnT | None = None
@@ -70,6 +77,7 @@ class ServerRequests:
     logging: sdk.LoggingFnT | None = None
     messages: sdk.MessageHandlerFnT | None = None
     client: Hashable = ""
+    apps: JsonObject | None = field(default_factory=lambda: ANY_APP)
 
 
 NO_ANSWERS = ServerRequests()
@@ -217,6 +225,7 @@ async def _open(
     requests: ServerRequests,
 ) -> AsyncIterator[OpenServer]:
     from mcp import Client
+    from mcp.client.extension import advertise
     from mcp_types import Implementation
 
     if isinstance(record, ProcessRecord):
@@ -236,6 +245,7 @@ async def _open(
             client_info=Implementation(name="toolscope", version="1"),
             cache=None,
             log_level="info",
+            extensions=[advertise(APPS, dict(requests.apps))] if requests.apps is not None else [],
         ) as client,
     ):
         client.session._stamp = partial(_stamp_call, client.session._stamp)
