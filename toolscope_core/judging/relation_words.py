@@ -6,6 +6,7 @@ Names and words in the sentences come from the catalog and are not escaped.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from toolscope_core.catalog.formats.mcp_records import pages_of
 from toolscope_core.judging import distinctions, explanation
 from toolscope_core.judging.arguments.alignment import serving
 from toolscope_core.judging.arguments.matching import match_parameters
@@ -238,6 +239,21 @@ def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
     where each says all that it says, and for a gateway tool, whose members all stay.
     """
     return tuple(dict.fromkeys(_unmatched_reasons(catalog, cluster)))
+
+
+def app_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
+    """What a merge takes from the apps of servers, which show pages and call tools by name."""
+    showing = {tool.server for tool in catalog.tools if pages_of(tool.raw)}
+    reasons = []
+    for tool in map(catalog.by_id.__getitem__, sorted(cluster.members)):
+        if tool.id != cluster.canonical and tool.server in showing:
+            if pages_of(tool.raw):
+                reasons.append(f"The page that {tool.server} shows for {tool.name} is gone.")
+            reasons.append(
+                f"An app of {tool.server} may call {tool.name}: serve passes such calls on, but "
+                "without serve they fail."
+            )
+    return tuple(reasons)
 
 
 def _unmatched_reasons(catalog: Catalog, cluster: Cluster) -> Iterator[str]:

@@ -16,6 +16,7 @@ from tests.support.analyses import analysed
 from tests.support.catalogs import read_json
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
+from toolscope_core.judging.relation_words import app_reasons_in
 from toolscope_core.mcp.servers.sessions import ANY_APP, APPS
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.configuration import PlanConfig
@@ -139,6 +140,21 @@ def test_a_toolset_without_apps_offers_none(toolset, servers):
 
     listed, offered = stub_toolset.through(toolset, servers, use, callbacks=SHOWS_APPS)
     assert not offered and not any("ui" in meta for meta in listed.values())
+
+
+def test_a_merge_of_a_tool_that_an_app_may_call_says_so():
+    def reasons_of(*north):
+        listed = [{"name": "north", "tools": north}, {"name": "south", "tools": [SAME]}]
+        catalog = read_json({"servers": listed}, "town.json")
+        return app_reasons_in(
+            catalog, stub_toolset.accepted(catalog, "north/get", "north/read_file")
+        )
+
+    assert reasons_of(GET, READ) == ()
+    (calls,) = reasons_of(GET, READ, SHOW)
+    assert "read_file" in calls
+    page, calls = reasons_of(GET, {**READ, "_meta": SHOW["_meta"]})
+    assert "page" in page and "read_file" in calls
 
 
 HOST = """

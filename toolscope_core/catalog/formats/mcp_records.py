@@ -169,6 +169,28 @@ def may_be_odd(tool: Tool) -> bool:
     )
 
 
+_FLAT_PAGES = ("ui/resourceUri", "openai/outputTemplate")
+
+
+def with_pages(meta: JsonObject, name: Callable[[str], str]) -> dict[str, Any]:
+    """The ``_meta`` of a tool with other names for the pages in it (MCP Apps, OpenAI Apps)."""
+    own = dict(meta)
+    own |= {key: name(one) for key in _FLAT_PAGES if isinstance(one := meta.get(key), str)}
+    ui = meta.get("ui")
+    if isinstance(ui, dict) and isinstance(ui.get("resourceUri"), str):
+        own["ui"] = {**ui, "resourceUri": name(ui["resourceUri"])}
+    return own
+
+
+def pages_of(record: JsonObject) -> tuple[str, ...]:
+    """The addresses of the pages that a server shows beside the results of a tool."""
+    pages: dict[str, None] = {}
+    meta = record.get("_meta")
+    if isinstance(meta, dict):
+        with_pages(meta, lambda address: pages.setdefault(address) or address)
+    return tuple(pages)
+
+
 def without_nulls(record: JsonObject) -> JsonObject:
     """The record of a tool without what is null beside its schemas: that says nothing, and not
     every client reads it.

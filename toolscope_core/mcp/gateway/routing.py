@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from toolscope_core.catalog.formats.mcp_records import readable_record
+from toolscope_core.catalog.formats.mcp_records import pages_of, readable_record
 from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.relabelling import argument_maps, names_now
@@ -71,16 +70,7 @@ class Route:
     @property
     def pages(self) -> tuple[str, ...]:
         """The addresses of the pages that its server shows beside its results."""
-        meta: Any = self.record.get("_meta")
-        found: list[str] = []
-
-        def keep(address: str) -> str:
-            found.append(address)
-            return address
-
-        if isinstance(meta, dict) and self.own_server:
-            with_pages(meta, keep)
-        return tuple(found)
+        return pages_of(self.record) if self.own_server else ()
 
     @property
     def listing(self) -> JsonObject:
@@ -101,19 +91,6 @@ class Route:
     def schema(self) -> JsonObject:
         schema = self.record["inputSchema"]
         return schema if isinstance(schema, dict) else ANY_OBJECT
-
-
-_FLAT_PAGES = ("ui/resourceUri", "openai/outputTemplate")
-
-
-def with_pages(meta: JsonObject, name: Callable[[str], str]) -> dict[str, Any]:
-    """The ``_meta`` of a tool with other names for the pages in it (MCP Apps, OpenAI Apps)."""
-    own = dict(meta)
-    own |= {key: name(one) for key in _FLAT_PAGES if isinstance(one := meta.get(key), str)}
-    ui = meta.get("ui")
-    if isinstance(ui, dict) and isinstance(ui.get("resourceUri"), str):
-        own["ui"] = {**ui, "resourceUri": name(ui["resourceUri"])}
-    return own
 
 
 @dataclass(frozen=True, slots=True)

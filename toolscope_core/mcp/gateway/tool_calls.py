@@ -21,13 +21,14 @@ import mcp_types as types
 from jsonschema_rs import Draft202012Validator
 
 from toolscope_core.catalog.calls import call_refusals, map_call, takes, validator_of
+from toolscope_core.catalog.formats.mcp_records import with_pages
 from toolscope_core.catalog.scan.hidden import for_agent, visible
 from toolscope_core.mcp.gateway import call_mapping
 from toolscope_core.mcp.gateway.callers import Callers, Context, client_name
 from toolscope_core.mcp.gateway.original_calls import McpResult, ask_original, plain_params
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
-from toolscope_core.mcp.gateway.routing import OldName, Original, Route, RoutingTable, with_pages
+from toolscope_core.mcp.gateway.routing import OldName, Original, Route, RoutingTable
 from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.errors import ExportError, ToolScopeError

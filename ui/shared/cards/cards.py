@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
 from toolscope_core.catalog.tokens import SizeChange
-from toolscope_core.judging.relation_words import FamilySelector, selector_in, unmatched_reasons_in
+from toolscope_core.judging.relation_words import (
+    FamilySelector,
+    app_reasons_in,
+    selector_in,
+    unmatched_reasons_in,
+)
 from toolscope_core.merging.analysing import growth_in_words, merge_size
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
@@ -45,7 +50,7 @@ class Card:
     member that the judge is least sure of, empty where there are but two. ``drop_in`` is the
     member that could stay alone if the servers work on the same data, the canonical if it can;
     empty where none can, or one does. ``larger`` says by how much it grows and where, empty where
-    it does not.
+    it does not; ``apps`` what the merge takes from pages of servers.
     """
 
     cluster: Cluster
@@ -62,16 +67,18 @@ class Card:
     loosest: str = ""
     drop_in: str = ""
     larger: str = ""
+    apps: tuple[str, ...] = ()
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What speaks against accepting beside what ``unmatched`` and ``selector`` say."""
         family = family_name(self.selector.name) if self.selector else None
-        return tuple(
+        reasons = (
             reason
             for reason in self.cluster.reasons
             if reason not in self.unmatched and not (family and reason.startswith(family))
         )
+        return (*reasons, *self.apps)
 
     @property
     def canonical(self) -> Tool:
@@ -133,6 +140,7 @@ def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0
         loosest=_loosest(cluster.members, pairs, probabilities),
         drop_in=_drop_in(analysis, cluster),
         larger=growth_in_words(cluster, by_id, size),
+        apps=app_reasons_in(analysis.catalog, cluster),
     )
 
 
