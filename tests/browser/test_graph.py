@@ -112,6 +112,41 @@ def test_a_click_selects_the_tool_and_survives_a_reload(watched, tmp_path):
     expect(page.locator("h3").first).to_have_text("count_words and words_of_text")
 
 
+BOXES = """root => {
+    const { network, nodes, numbers, labels } = root.view, boxes = [];
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `${labels.size}px arial`;
+    for (const { id, label } of nodes.get()) {
+        const { left, right, top, bottom } = network.getBoundingBox(id);
+        const middle = network.getPosition(id).x, half = pen.measureText(label).width / 2;
+        boxes.push([Math.min(left, middle - half), Math.max(right, middle + half), top, bottom]);
+    }
+    for (const { x, y, side, up } of numbers) boxes.push([x - side, x + side, y - up, y + up]);
+    return boxes;
+}"""
+
+
+def test_no_name_or_number_lies_on_another_and_the_frame_is_used(watched, tmp_path):
+    watched.page.set_viewport_size({"width": 900, "height": 900})
+    copies = [("count_words", COUNTERS["count_words"])] * 20
+    page = add(watched, tmp_path, "crowd", "-with-a-long-name", copies)
+    servers = page.locator(".st-key-servers_network .network")
+    servers.locator("canvas").wait_for()
+    watched.settled()
+    boxes = servers.evaluate(BOXES)
+    nodes = servers.evaluate("root => root.view.nodes.length")
+    assert nodes >= 10 and len(boxes) > nodes + 10, "lines have their number"
+    for at, (left, right, top, bottom) in enumerate(boxes):
+        for x0, x1, y0, y1 in boxes[:at]:
+            assert min(right, x1) - max(left, x0) < 1 or min(bottom, y1) - max(top, y0) < 1
+    frame = servers.locator(".canvas").bounding_box()
+    lefts, rights, tops, bottoms = zip(*boxes, strict=True)
+    assert min(lefts) > -1 and max(rights) < frame["width"] + 1
+    assert min(tops) > -1 and max(bottoms) < frame["height"] + 1
+    assert max(rights) - min(lefts) > 0.6 * frame["width"]
+    assert max(bottoms) - min(tops) > 0.6 * frame["height"]
+
+
 def test_a_line_between_two_servers_opens_them_side_by_side(watched):
     page = watched.open("graph", catalog="Example")
     servers = page.locator(".st-key-servers_network .network")

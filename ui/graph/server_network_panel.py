@@ -1,16 +1,14 @@
 """The servers of a catalog and what they share; a click opens two of them."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations
 
 import streamlit as st
 
-from toolscope_core.merging.analysis import Analysis
-from toolscope_core.merging.pair_graph import unsure_pairs
 from toolscope_core.model.cluster import KINDS, ProposalKind, proposal_kind
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.plan import MergePlan
@@ -32,33 +30,33 @@ from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, ToolBlock, blocks_of,
 
 @dataclass(frozen=True, slots=True)
 class ServerLink:
-    """Two servers, sorted, and their pairs of tools: ``counts`` by kind, a key of ``KINDS``."""
+    """Two servers, sorted, and the jobs that both do: ``counts`` by kind, a key of ``KINDS``."""
 
     servers: tuple[str, str]
     counts: Mapping[ProposalKind, int]
 
     @property
-    def pairs(self) -> int:
+    def jobs(self) -> int:
         return sum(self.counts.values())
 
     @property
     def kind(self) -> ProposalKind:
-        """The kind of most pairs; of equal ones the clearest."""
+        """The kind of most jobs; of equal ones the clearest."""
         return max(KINDS, key=lambda kind: self.counts.get(kind, 0))
 
     @property
     def in_words(self) -> str:
-        """The kinds that occur, as in *drop-in: 3; looks alike: 1*."""
+        """The kinds that occur, as in *drop-in: 3; gateway tool: 1*."""
         counts = {words.name: self.counts.get(kind, 0) for kind, words in KINDS.items()}
         return "; ".join(f"{words}: {count:,}" for words, count in counts.items() if count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerOverlap:
-    """The servers with how many tools each has, and the links between two, the most pairs first.
+    """The servers with how many tools each has, and the links between two, the most jobs first.
 
     ``grouping`` is what the blocks are: servers, or where hardly a tool has one the values of a
-    field. ``inside`` are the pairs of tools of one server.
+    field. ``inside`` are the jobs that several tools of one server do.
     """
 
     grouping: str
@@ -68,47 +66,42 @@ class ServerOverlap:
 
 
 @kept()
-def shared_pairs(snapshot: Snapshot) -> ServerOverlap:
+def shared_jobs(snapshot: Snapshot) -> ServerOverlap:
     """By servers, else by the first category field. Raises ``JobError`` before the analysis is
     finished.
     """
     plan = snapshot.plan
     grouping = groupings(plan.catalog)[0]
     blocks = blocks_of(plan, grouping) if grouping != CLUSTERS else ()
-    return server_overlap(snapshot.analysis, plan, blocks, grouping)
+    return server_overlap(plan, blocks, grouping)
 
 
 def server_overlap(
-    analysis: Analysis, plan: MergePlan, blocks: Sequence[ToolBlock], grouping: str = SERVERS
+    plan: MergePlan, blocks: Sequence[ToolBlock], grouping: str = SERVERS
 ) -> ServerOverlap:
-    """Two tools overlap where a cluster holds both, or where the judge is unsure (they look
-    alike).
-    """
-    ids, counts = tuple(analysis.rows), dict[tuple[str, str], Counter[ProposalKind]]()
-    home = {ids[row]: block.name for block in blocks for row in block.rows.tolist()}
-    together = {}
-    for cluster in (one for one in plan.clusters if one.state != "kept_apart"):
-        together.update(dict.fromkeys(cluster.members, cluster.id))
-        tools = Counter(home[member] for member in cluster.members if member in home)
-        for one, other in combinations_with_replacement(sorted(tools), 2):
-            pairs = math.comb(tools[one], 2) if one == other else tools[one] * tools[other]
-            counts.setdefault((one, other), Counter())[proposal_kind(cluster)] += pairs
-    for pair in unsure_pairs(analysis):
-        ends = sorted(home[tool] for tool in (pair.left, pair.right) if tool in home)
-        is_apart = pair.left not in together or together[pair.left] != together.get(pair.right)
-        if len(ends) == len((pair.left, pair.right)) and is_apart:
-            counts.setdefault((ends[0], ends[1]), Counter())["looks_alike"] += 1
-    links = [ServerLink(two, +kinds) for two, kinds in counts.items() if two[0] != two[1]]
+    """A job is a cluster that nobody rejected; families and lookalikes are several jobs."""
+    tools = plan.catalog.tools
+    home = {tools[row].id: block.name for block in blocks for row in block.rows.tolist()}
+    counts: defaultdict[tuple[str, str], Counter[ProposalKind]] = defaultdict(Counter)
+    inside = Counter[str]()
+    for cluster in plan.clusters:
+        kind = proposal_kind(cluster)
+        if cluster.state != "kept_apart" and kind not in ("family", "looks_alike"):
+            owners = Counter(home[member] for member in cluster.members if member in home)
+            inside.update(one for one, members in owners.items() if members > 1)
+            for two in combinations(sorted(owners), 2):
+                counts[two][kind] += 1
+    links = [ServerLink(two, kinds) for two, kinds in counts.items()]
     return ServerOverlap(
         grouping=grouping,
         tools={block.name: len(block) for block in blocks},
-        links=tuple(sorted(links, key=lambda link: (-link.pairs, link.servers))),
-        inside={two[0]: n.total() for two, n in counts.items() if two[0] == two[1] and n.total()},
+        links=tuple(sorted(links, key=lambda link: (-link.jobs, link.servers))),
+        inside=inside,
     )
 
 
 def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
-    """The two servers, their pairs, and those of each kind that occurs."""
+    """The two servers, the jobs that both do, and those of each kind that occurs."""
 
     def of_kind(kind: ProposalKind) -> Column[ServerLink]:
         return Column(KINDS[kind].name, lambda link: link.counts.get(kind, 0))
@@ -116,22 +109,22 @@ def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
     return [
         Column("server A", lambda link: link.servers[0]),
         Column("server B", lambda link: link.servers[1]),
-        Column("pairs"),
+        Column("jobs"),
         *(of_kind(kind) for kind in KINDS if any(link.counts.get(kind) for link in links)),
     ]
 
 
 _ALT = "Servers that overlap"
 MOST_LINKS = 45
-"""Up to as many links are drawn, those of the most pairs: of more no line can be followed."""
+"""Up to as many links are drawn, those of the most jobs: of more no line can be followed."""
+_LOWEST, _FOR_EACH, _HIGHEST = 400, 9, 800
+"""Pixels of the picture's height: of few servers, for each of them, and at most."""
 _LETTERS = 20
 """Letters of a name."""
 COLOURS = {
     "copy": pictures.PALETTE[2],
     "drop_in": pictures.PALETTE[0],
     "gateway": pictures.PALETTE[1],
-    "family": pictures.PALETTE[3],
-    "looks_alike": pictures.GREY,
 }
 _GROUND = "rgba(86,180,233,0.9)"
 
@@ -143,7 +136,7 @@ def drawn_servers(view: ServerOverlap) -> list[str]:
 
 @lru_cache(maxsize=4)
 def server_drawing(view: ServerOverlap) -> Drawing:
-    """A node for each of ``drawn_servers``; a line has the colour of most of its pairs."""
+    """A node for each of ``drawn_servers``; a line has the colour of most of its jobs."""
     names, links = drawn_servers(view), view.links[:MOST_LINKS]
     number = {name: at for at, name in enumerate(names)}
     kinds = [kind for kind in KINDS if any(link.kind == kind for link in links)]
@@ -165,8 +158,8 @@ def server_drawing(view: ServerOverlap) -> Drawing:
                 "from": number[link.servers[0]],
                 "to": number[link.servers[1]],
                 "line": kinds.index(link.kind),
-                "width": round(1.5 + 1.2 * math.log2(link.pairs), 1),
-                "label": f"{link.pairs:,}" if link.pairs > 1 else "",
+                "width": round(1.5 + 1.2 * math.log2(link.jobs), 1),
+                "label": f"{link.jobs:,}",
                 "title": f"{' and '.join(map(short_text, link.servers))}\n{link.in_words}",
             }
             for link in links
@@ -183,13 +176,14 @@ def server_drawing(view: ServerOverlap) -> Drawing:
         },
         lines=[line.options for line in lines],
         label_size=12,
+        height=min(_LOWEST + _FOR_EACH * max(0, len(names) - 8), _HIGHEST),
         legend=tuple(LegendKey(f"mostly {line.name}", line=line) for line in lines),
     )
 
 
 def _server(view: ServerOverlap, name: str) -> str:
     inside = view.inside.get(name, 0)
-    within = f"\n{inside:,} overlapping pairs of its own" if inside else ""
+    within = f"\n{quantity(inside, 'job')} done by several of its tools" if inside else ""
     return f"{short_text(name)}\n{view.tools[name]:,} tools{within}"
 
 
@@ -200,8 +194,8 @@ OPENED, _CHOSEN = "opened_servers", "chosen_server"
 
 
 def server_network_panel(snapshot: Snapshot) -> None:
-    """The picture, and the same as a table; nothing where no two servers share a pair."""
-    view = shared_pairs(snapshot)
+    """The picture, and the same as a table; nothing where no two servers do one job."""
+    view = shared_jobs(snapshot)
     if not view.links:
         return
     names, chosen_server = drawn_servers(view), st.session_state.get(_CHOSEN)
@@ -210,9 +204,9 @@ def server_network_panel(snapshot: Snapshot) -> None:
     linked = len({server for link in view.links for server in link.servers})
     some = f" Drawn are the {MOST_LINKS} widest lines." * (len(view.links) > MOST_LINKS)
     st.markdown(
-        f"**Who overlaps with whom, and how much?** {linked:,} of {total} have tools in "
-        "common with another. The number on a line is the number of pairs; click it to see "
-        f"both servers side by side, or click a dot to see only its lines.{some}"
+        f"**Which servers do the same jobs, and how many?** {linked:,} of {total} do jobs in "
+        "common with another. The number on a line is the number of jobs that both do; click it "
+        f"to see both servers side by side, or click a dot to see only its lines.{some}"
     )
     links = [link for link in view.links if chosen_server in link.servers] or view.links
     around = {server for link in links for server in link.servers} if chosen_server in names else ()

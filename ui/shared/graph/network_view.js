@@ -14,6 +14,8 @@ const OPTIONS = {
   },
 };
 const FAINT = 0.18;
+const DOT = 11, GAP = 3, NUMBER = 12, ALWAYS = 4, ROUNDS = 400;
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".network");
@@ -29,8 +31,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
       font: { color: view.text, size: view.labels.size, strokeWidth: 3, strokeColor: ground },
       scaling: { label: { drawThreshold: view.labels.from } },
     },
-    edges: { font: { color: view.text, strokeWidth: 0, background: ground } },
   });
+  view.ground = ground;
   emphasise(view, new Set(data.selected), data.edge);
   return () => view.network.destroy();
 }
@@ -40,8 +42,8 @@ function draw(root, view, data) {
   view.graph = data.graph;
   view.labels = { size: graph.labelSize, from: graph.labelFrom };
   view.nodes = new vis.DataSet(graph.nodes);
-  view.edges = new vis.DataSet(
-    graph.edges.map((edge, id) => ({ ...graph.lines[edge.line], ...edge, id })));
+  view.edges = new vis.DataSet(graph.edges.map(
+    ({ label, ...edge }, id) => ({ ...graph.lines[edge.line], ...edge, id, number: label })));
   view.network?.destroy();
   view.host.style.height = `${graph.height}px`;
   view.network = new vis.Network(
@@ -50,6 +52,8 @@ function draw(root, view, data) {
     view.network.setOptions({ physics: false });
     spread(view);
   });
+  view.numbers = [];
+  view.network.on("afterDrawing", (canvas) => write(view, canvas));
   root.querySelector(".legend").replaceChildren(...graph.legend.map(key));
   view.host.setAttribute("aria-label", graph.alt);
   const announcement = root.querySelector(".announcement");
@@ -67,7 +71,7 @@ function draw(root, view, data) {
     if (step) {
       at = (at + step + graph.nodes.length) % graph.nodes.length;
       view.network.selectNodes([at], false);
-      if (graph.labelFrom > 4) view.network.focus(at, { scale: 2 });
+      if (graph.labelFrom > ALWAYS) view.network.focus(at, { scale: 2 });
       announcement.textContent = graph.nodes[at].title;
     } else if (event.key === "Enter" && at >= 0) send([at]);
     else return;
@@ -75,18 +79,95 @@ function draw(root, view, data) {
   };
 }
 
-// Over the whole canvas, as wide as it is: a unit is a pixel then, and names can be read.
+// Over the whole canvas, in pixels: half as the springs placed them, half in equal steps, and then
+// apart until no dot or name lies on another. Names that appear from near count for nothing.
 function spread(view) {
-  const ids = view.nodes.getIds(), places = view.network.getPositions();
-  const room = Math.min(1, 0.45 + ids.length / 60);
-  const place = (axis, pixels) => {
-    const all = ids.map((id) => places[id][axis]), low = Math.min(...all);
-    const wide = Math.max(...all) - low || 1;
-    return (id) => ((places[id][axis] - low) / wide) * room * pixels;
+  const { clientWidth: wide, clientHeight: high } = view.host;
+  const places = view.network.getPositions(), items = view.nodes.get();
+  const room = Math.min(1, 0.5 + items.length / 24);
+  const middle = (axis, pixels) => {
+    const all = items.map(({ id }) => places[id][axis]).sort((a, b) => a - b);
+    const span = all.at(-1) - all[0] || 1, steps = all.length - 1 || 1;
+    return (id) => ((((places[id][axis] - all[0]) / span + all.indexOf(places[id][axis]) / steps) / 2
+      - 0.5) * room + 0.5) * pixels;
   };
-  const x = place("x", view.host.clientWidth - 160), y = place("y", view.host.clientHeight - 80);
-  view.nodes.update(ids.map((id) => ({ id, x: x(id), y: y(id) })));
-  view.network.fit();
+  const x = middle("x", wide), y = middle("y", high);
+  const boxes = items.map(({ id, label, size = DOT }) => {
+    const named = view.labels.from <= ALWAYS;
+    return {
+      id, x: x(id), y: y(id), up: size + GAP, down: size + GAP + (named ? view.labels.size * 2 : 0),
+      side: Math.max(size, named ? textWidth(label, view.labels.size) / 2 : 0) + GAP,
+    };
+  });
+  for (let round = 0; round < ROUNDS && pushApart(boxes, wide, high); round++);
+  view.nodes.update(boxes.map(({ id, x, y }) => ({ id, x, y })));
+  view.network.moveTo({ position: { x: wide / 2, y: high / 2 }, scale: 1 });
+  view.numbers = placed(view.edges.get(), boxes);
+  view.network.redraw(); // what stood outside is passed over once more, until its place is known
+}
+
+// Whether two boxes lay on each other: they are moved apart by half of what they share.
+function pushApart(boxes, wide, high) {
+  let moved = false;
+  boxes.forEach((a, at) => boxes.slice(at + 1).forEach((b) => {
+    const across = a.side + b.side - Math.abs(a.x - b.x);
+    const [above, below] = a.y <= b.y ? [a, b] : [b, a];
+    const along = above.y + above.down - (below.y - below.up);
+    if (across <= 0 || along <= 0) return;
+    moved = true;
+    if (across < along) {
+      const step = (a.x <= b.x ? -1 : 1) * (across / 2 + 0.1);
+      a.x += step, b.x -= step;
+    } else above.y -= along / 2 + 0.1, below.y += along / 2 + 0.1;
+  }));
+  for (const box of boxes) {
+    box.x = Math.min(Math.max(box.x, box.side), wide - box.side);
+    box.y = Math.min(Math.max(box.y, box.up), high - box.down);
+  }
+  return moved;
+}
+
+// The numbers of lines where they lie on no name and no other number, near the middle of the line;
+// one that has no such place is left to the tooltip and the table.
+function placed(edges, boxes) {
+  const numbers = [];
+  const at = new Map(boxes.map((box) => [box.id, box]));
+  for (const { id, from, to, number } of edges.filter((edge) => edge.number)) {
+    const a = at.get(from), b = at.get(to), side = textWidth(number, NUMBER) / 2 + 4;
+    for (const share of SHARES) {
+      const box = { id, number, side, up: NUMBER / 2 + 1, down: NUMBER / 2 + 1,
+        x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share };
+      if (![...boxes, ...numbers].some((other) => overlap(box, other))) {
+        numbers.push(box);
+        break;
+      }
+    }
+  }
+  return numbers;
+}
+
+function overlap(a, b) {
+  return Math.abs(a.x - b.x) < a.side + b.side && a.y + a.down > b.y - b.up
+    && b.y + b.down > a.y - a.up;
+}
+
+function write(view, canvas) {
+  canvas.font = `${NUMBER}px arial`;
+  canvas.textAlign = "center", canvas.textBaseline = "middle";
+  for (const { id, number, x, y, side, up } of view.numbers) {
+    canvas.globalAlpha = view.edges.get(id).off ? FAINT : 1;
+    canvas.fillStyle = view.ground;
+    canvas.fillRect(x - side, y - up, 2 * side, 2 * up);
+    canvas.fillStyle = view.text;
+    canvas.fillText(number, x, y);
+  }
+  canvas.globalAlpha = 1;
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+function textWidth(text, size) {
+  pen.font = `${size}px arial`;
+  return pen.measureText(text).width;
 }
 
 // What is selected stands out, the rest stands back. Only what changes is drawn anew.
