@@ -27,7 +27,7 @@ def test_a_tool_that_no_word_leads_to_is_named_and_fails_the_check(tmp_path):
 
 def test_a_search_in_the_way_of_a_client_gives_what_the_client_gives():
     found = run("search", EXAMPLE, "what is the weather", "--as", "codex", "-k", "3").stdout
-    assert "current_weather" in found and "Perhaps no tool" not in found
+    assert "current_weather" in found and "No tool does this" not in found
     run("search", EXAMPLE, "weather", "--as", "codex", "--servers", code=2)
 
 

@@ -1,7 +1,7 @@
 """``search`` and ``evaluate`` over the bundled example, with the real model."""
 
 import math
-import re
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -53,9 +53,12 @@ def test_words_alone_answer_while_many_texts_are_encoded(tmp_path, monkeypatch):
     assert again.stdout == first.stdout
 
 
-def test_it_says_where_perhaps_no_tool_does_what_is_asked():
-    done = run("search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1)
-    assert re.search(r"Perhaps no tool .* 0\.\d", done.output)
+def test_it_says_where_no_tool_does_what_is_asked():
+    first, nearest = run(
+        "search", EXAMPLE, "Which proteins fold like insulin?", "-k", 1
+    ).output.splitlines()
+    assert "No tool does this" in first and nearest.split()[0] == "1"
+    assert "No tool" not in run("search", EXAMPLE, "Translate this to French").output
 
 
 class OneWord:
@@ -134,6 +137,38 @@ def test_a_set_is_measured_before_and_after_a_merge(queries, bundle):
     assert report["queries"] == 2
     assert set(report["metrics"]["recall@10"]) == {"mean", "low", "high"}
     assert "merged" not in report
+
+
+def test_it_is_measured_how_often_no_tool_is_said_to_fit(tmp_path):
+    rows = [
+        {"query": "Translate this to French", "gold": [FRENCH]},
+        {"query": "Which proteins fold like insulin?", "gold": []},
+    ]
+    asked = ("evaluate", EXAMPLE, "--queries", write_lines(tmp_path / "q.jsonl", *rows))
+    refusals = run_json(*asked)["refusals"]
+    assert refusals["served"]["mean"] == 0.0
+    assert (refusals["unserved"]["mean"], refusals["auroc"]) == (1.0, 1.0)
+    assert "AUROC 1.000" in run(*asked).output
+    assert "refusals" not in run_json(*asked, "--as", "codex")
+
+
+def test_a_model_decides_whether_any_tool_fits_where_that_is_uncertain(monkeypatch):
+    shown = []
+
+    def answered(request, nearest, asker):
+        shown.append([tool.name for tool in nearest])
+        return len(shown) == 1
+
+    monkeypatch.setattr("toolscope_core.cli.search_command.asking", lambda _: nullcontext((0, 0)))
+    monkeypatch.setattr("toolscope_core.cli.search_command.none_by_model", answered)
+    asked = ("search", EXAMPLE, "book a table at a restaurant", "-k", 2)
+    assert "No tool does this" not in run(*asked).output
+    assert "No tool does this" in run(*asked, "--none-by", "model").output
+    assert shown == [["book_hotel", "book_flight"]]
+    run("search", EXAMPLE, "Translate this to French", "--none-by", "model")
+    assert len(shown) == 1
+    unserved = ("search", EXAMPLE, "Which proteins fold like insulin?", "--none-by", "model")
+    assert "No tool does this" not in run(*unserved).output
 
 
 def test_a_bundle_of_other_tools_is_refused(queries, small, tmp_path):

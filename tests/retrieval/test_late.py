@@ -159,7 +159,7 @@ def test_scores_by_hand(tmp_path):
     )
     # tool side: of a b one half is in the request, of c none, of a all: .5 0 1
     # request side: a and c; with a b one half, with b c one half, with a one half: all equal
-    of_rows = late.of(["a", ""])
+    of_rows = late(["a", ""])
     assert of_rows("a", [0, 1, 2]) == pytest.approx(
         [TOOL_SIDE * 0.5 + (1 - TOOL_SIDE), 0.0, 1.0], abs=1e-6
     )

@@ -32,6 +32,7 @@ from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.comparison import PLACES, Comparison, Trial, compared, of_rankings
 from toolscope_core.evaluation.intervals import Interval, rate_text, too_few_text
 from toolscope_core.evaluation.metrics import Gold, MetricRow, metric_rows, p_values
+from toolscope_core.evaluation.refusals import Refusals
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -166,7 +167,8 @@ class EvaluationReport:
     ``augmented`` is the number of tools with a document variant, ``unknown_variants`` of variants
     of no tool; ``from_tools`` is the share of places that a tool led to, of servers less than 1.
     Where tools were searched before and after, the ``result`` has every query, tokens and gold
-    calls; ``changes`` are the merges, each alone, where they were asked for.
+    calls; ``changes`` are the merges, each alone, where they were asked for. ``refusals`` says how
+    often the search finds that no tool fits.
     """
 
     queries: int
@@ -183,6 +185,7 @@ class EvaluationReport:
     labelled: measured_toolsets.LabelledMerges | None = None
     changes: tuple[change_effects.ComparedChange, ...] | None = None
     result: Comparison | None = None
+    refusals: Refusals | None = None
 
     def recall_below(self, least: Mapping[int, float]) -> str:
         """Which of the recalls asked for, by k, are not reached on the last toolset; empty if all
@@ -241,6 +244,9 @@ def evaluation(
         unknown_variants=len(variants.unknown_names),
         from_tools=rankings.from_tools,
         metrics=_intervals(rows),
+        refusals=Refusals.of(
+            rankings.fits, searcher.rankings([one for one in query_set if one.needs_none]).fits
+        ),
     )
     for toolset in measured_toolsets.with_merged(catalog, options.bundle)[1:]:
         trial = Trial(catalog, answerable, rankings.requests, cutoffs)
@@ -375,6 +381,8 @@ def _tell_evaluation(report: EvaluationReport) -> None:
             after = report.merged.metrics[name].text
             line += f"  after {after}  p {report.p[name]:.3f}"
         terminal.say(line)
+    if report.refusals is not None:
+        _tell_refusals(report.refusals)
     if report.result is not None:
         _tell_comparison(report.result)
     if report.labelled is not None:
@@ -387,6 +395,14 @@ def _tell_evaluation(report: EvaluationReport) -> None:
     for change in report.changes or ():
         _tell_change(change)
     terminal.say("[95 % bootstrap intervals over queries; p-values paired, corrected by Holm]")
+
+
+def _tell_refusals(refusals: Refusals) -> None:
+    terminal.say(f"*no tool does this* said of requests that one serves: {refusals.served.text}")
+    if refusals.unserved is not None:
+        terminal.say(
+            f"of those that need none: {refusals.unserved.text} (AUROC {refusals.auroc:.3f})"
+        )
 
 
 def _tell_comparison(comparison: Comparison) -> None:

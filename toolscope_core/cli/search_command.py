@@ -1,11 +1,12 @@
 """The command that shows what a request finds: tools, or the servers that have them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from toolscope_core.catalog.isolation import start_waiting
+from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import HERE, SAVED, AskRequest, EngineChoice
 from toolscope_core.cli.searcher import (
     ALL_TOOLS,
@@ -19,21 +20,24 @@ from toolscope_core.cli.searcher import (
 )
 from toolscope_core.cli.terminal import command, more, progress, say, say_error
 from toolscope_core.evaluation.query_sets import Query, read_queries
-from toolscope_core.evaluation.search_results import doubt
+from toolscope_core.evaluation.selection import none_by_model
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Engine, Progress, Step
+from toolscope_core.retrieval.fitting import NO_TOOL
 from toolscope_core.retrieval.retriever import (
     SCORE_PARTS,
     RankedServer,
     RankedTool,
+    SearchAnswer,
     ranked_by_words,
 )
 
 _ENCODING = ("embed", "tokens")
 """Stages in which texts are encoded."""
+NoneSaidBy = Literal["search", "model"]
 NOTICED = 300
 """Texts whose encoding a person notices: about two seconds."""
 
@@ -54,6 +58,13 @@ def search(
         Path | None, typer.Option(help="JSONL file for the rankings; with --queries.")
     ] = None,
     k: Annotated[int, typer.Option("-k", "--top", help="Number of tools to return.")] = 10,
+    none_by: Annotated[
+        NoneSaidBy,
+        typer.Option(
+            help="Who decides whether any tool does what is asked where that is uncertain: the "
+            "search, or a model, which is shown the nearest tools."
+        ),
+    ] = "search",
     knobs: SearchKnobs = DEFAULT_SEARCH,
     searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
@@ -64,7 +75,7 @@ def search(
     Example: toolscope search tools.json "Translate this letter"
     """
     start_waiting()
-    options = SearchOptions(k, searched, knobs, ask)
+    options = SearchOptions(k, searched, knobs, ask, none_by == "model")
     files, request = [Path(one) for one in catalogs], ""
     if queries is None:
         files, request = catalogs_and_request(catalogs)
@@ -85,22 +96,35 @@ def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engi
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
     searcher = Searcher(catalog, options, words_first, engine=engine)
     (tool_request,) = searcher.requests([Query("", request)])
-    tools: tuple[RankedTool, ...] = ()
+    none_fits = False
     if options.servers:
         retriever = searcher.servers()
         made_up = {profile.name for profile in retriever.profiles if profile.is_made_up}
         servers = retriever.search(tool_request, options.k)
         lines = [_server_line(server, catalog, server.server in made_up) for server in servers]
     else:
-        tools = searcher.tools.search(tool_request, options.k)
-        lines = [_tool_line(tool, catalog) for tool in tools]
+        (answer,) = searcher.tools.answers([tool_request], options.k)
+        none_fits = _none_fits(request, answer, catalog, options)
+        lines = [_tool_line(tool, catalog) for tool in answer.places]
     parts = tool_request.subqueries
     for number, part in enumerate(parts if len(parts) > 1 else (), 1):
         say(f"part {number}: {part}")
+    if none_fits:
+        say(NO_TOOL)
     for place, line in enumerate(lines, 1):
         say(f"{place:3}  {line}")
-    if options.knobs.client is None and (doubtful := doubt(tools)):
-        say(doubtful)
+
+
+def _none_fits(
+    request: str, answer: SearchAnswer, catalog: Catalog, options: SearchOptions
+) -> bool:
+    """Whether no tool does what is asked. Raises as the model's commands do where one is asked."""
+    if not (options.asks and answer.fit and answer.fit.is_uncertain):
+        return answer.is_none
+    nearest = [catalog.by_id[place.tool_id] for place in answer.places]
+    with asking(options.model_request) as (_, model):
+        by_model = none_by_model(request, nearest, model)
+    return answer.is_none if by_model is None else by_model
 
 
 def _words_first(request: str, catalog: Catalog, k: int) -> Progress:

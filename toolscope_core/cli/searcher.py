@@ -40,8 +40,9 @@ from toolscope_core.retrieval.decomposition import (
     splits_of_model,
 )
 from toolscope_core.retrieval.documents import tool_document
+from toolscope_core.retrieval.fitting import Fit
 from toolscope_core.retrieval.index_files import encode_documents
-from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
+from toolscope_core.retrieval.retriever import RankedServer, RankedTool, Retriever, ServerRetriever
 from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
@@ -275,13 +276,15 @@ class SearchOptions:
 @dataclass(frozen=True, slots=True)
 class QueryRankings:
     """For each query, in their order, what was asked and the names and scores of what it finds:
-    tool ids, or names of servers. ``from_tools`` is the share of places that a tool led to.
+    tool ids, or names of servers. ``from_tools`` is the share of places that a tool led to;
+    ``fits`` says of each whether any tool serves it, where tools were searched.
     """
 
     requests: tuple[ToolRequest, ...]
     names: tuple[tuple[str, ...], ...]
     scores: tuple[tuple[float, ...], ...]
     from_tools: float = 1.0
+    fits: tuple[Fit | None, ...] = ()
 
     @property
     def whole(self) -> int:
@@ -368,8 +371,13 @@ class Searcher:
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
         """What each query finds."""
         requests, k = tuple(self.requests(queries)), self.options.k
-        search = self.servers() if self.options.servers else self.tools
-        ranked = search.search_each(requests, k, self.progress)
+        fits: tuple[Fit | None, ...] = ()
+        ranked: Sequence[Sequence[RankedTool | RankedServer]]
+        if self.options.servers:
+            ranked = self.servers().search_each(requests, k, self.progress)
+        else:
+            answers = self.tools.answers(requests, k, self.progress)
+            ranked, fits = [one.places for one in answers], tuple(one.fit for one in answers)
         places = [place for ranking in ranked for place in ranking]
         by_tools = sum(place.tool_id is not None for place in places) / max(1, len(places))
         return QueryRankings(
@@ -377,6 +385,7 @@ class Searcher:
             tuple(tuple(map(place_id, ranking)) for ranking in ranked),
             tuple(tuple(place.score for place in ranking) for ranking in ranked),
             by_tools if self.options.servers else 1.0,
+            fits,
         )
 
     def selection_rates(

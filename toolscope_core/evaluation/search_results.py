@@ -14,16 +14,12 @@ from toolscope_core.model.cluster import RELATIONS
 from toolscope_core.model.pair import Verdict, pair_key
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.documents import ServerProfile
+from toolscope_core.retrieval.fitting import Fit
 from toolscope_core.retrieval.retriever import RankedServer, RankedTool
 
 NEAR_TIE = 0.12
 """Two tools whose scores, of 0 to 1, differ by no more than this are a near tie: another wording of
 the request may turn them round.
-"""
-
-DISTANT = 0.3
-"""Where no tool's cosine reaches this, perhaps none answers the request: so it is for 5 % of four
-benchmarks' queries in their own catalog and for 38 % of those in another's, with MiniLM.
 """
 
 
@@ -107,7 +103,8 @@ class SearchedToolset:
 
     ``stands_for`` has by id the tools of the catalog as it is that were merged into it; one that is
     not named stands for itself. ``answers`` are the request's needs by ids of this toolset;
-    ``profiles`` are those of the servers, by name, where servers were searched.
+    ``profiles`` are those of the servers, by name, where servers were searched. Where it is known,
+    ``fit`` says whether any tool serves the request.
     """
 
     catalog: Catalog
@@ -116,6 +113,7 @@ class SearchedToolset:
     profiles: Mapping[str, ServerProfile] = field(default_factory=dict)
     stands_for: Mapping[str, Collection[str]] = field(default_factory=dict)
     answers: Gold = ()
+    fit: Fit | None = None
 
     def origins(self, own: str) -> Collection[str]:
         """What of the catalog as it is leads to one of these ids."""
@@ -192,19 +190,6 @@ def _place_fields(
         "led_by": "" if place.tool_id is None else tools[place.tool_id].name,
         "is_made_up": profile.is_made_up,
     }
-
-
-def doubt(places: Sequence[RankedTool | RankedServer]) -> str:
-    """A sentence where perhaps none of the tools found answers the request, else nothing. Scores do
-    not say it: they compare the tools with each other, so the best of them is always near 1.
-    """
-    closest = max((one.dense for one in places if isinstance(one, RankedTool)), default=1.0)
-    if closest >= DISTANT:
-        return ""
-    return (
-        f"Perhaps no tool does this: the closest one has a similarity of {closest:.2f} to the "
-        "request. Scores only compare these tools with each other."
-    )
 
 
 def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Confusion, ...]:

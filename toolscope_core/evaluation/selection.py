@@ -62,6 +62,15 @@ def best_for_jobs(
     )
 
 
+def none_by_model(request: str, nearest: Sequence[Tool], asker: Asker) -> bool | None:
+    """Whether a model, shown the nearest tools, says that none does what is asked; ``None`` without
+    a usable answer.
+    """
+    question = SelectionQuestion(request, request, tuple(nearest))
+    (answer,) = asker(SELECTION_TASK, [question])
+    return answer.value["tool"] == NOBODY if answer and answer.value else None
+
+
 def selected_by_model(
     tools: Sequence[Tool], requests: Sequence[ToolRequest], asker: Asker, lists: Lists
 ) -> tuple[frozenset[str], ...]:

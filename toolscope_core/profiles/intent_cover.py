@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from toolscope_core.decisions.profile_decisions import MOST_INTENTS, profile_detail
 from toolscope_core.evaluation.query_sets import Query, relabelled
-from toolscope_core.evaluation.search_results import doubt
 from toolscope_core.evaluation.selection import jobs_of
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergePlan
@@ -30,7 +29,7 @@ PER_JOB = 3
 @dataclass(frozen=True, slots=True)
 class Intent:
     """A request that an agent has to serve: for each need the ids of which any one does, none
-    where no tool of the toolset does. ``is_doubtful`` where perhaps none does a part of it: even
+    where no tool of the toolset does. ``is_doubtful`` where no tool does a part of it: even
     the closest is distant.
     """
 
@@ -160,18 +159,18 @@ def intents_of(
     ]
     distinct_jobs = list(dict.fromkeys(job for own in jobs for job in own))
     requests = list(map(ToolRequest, distinct_jobs))
-    rankings = retriever_of().search_each(requests, per_job) if requests else ()
-    places, equal = dict(zip(distinct_jobs, rankings, strict=True)), same_job(plan)
+    answers = retriever_of().answers(requests, per_job) if requests else ()
+    found, equal = dict(zip(distinct_jobs, answers, strict=True)), same_job(plan)
 
     def needs(query: Query, own: Sequence[str]) -> Iterator[frozenset[str]]:
         yield from (need & ids for need in query.gold)
         for job in own:
-            sets = [equal.get(one.tool_id, frozenset({one.tool_id})) for one in places[job]]
+            sets = [equal.get(one.tool_id, frozenset({one.tool_id})) for one in found[job].places]
             yield from [frozenset().union(*sets)] if one_is_enough else sets
 
     return tuple(
         Intent(
-            one.text, tuple(dict.fromkeys(needs(one, own))), any(doubt(places[job]) for job in own)
+            one.text, tuple(dict.fromkeys(needs(one, own))), any(found[job].is_none for job in own)
         )
         for one, own in zip(queries, jobs, strict=True)
     )

@@ -27,7 +27,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest, best_first, min_max
 from toolscope_core.retrieval.documents import RequestVectors
 from toolscope_core.retrieval.index_files import Scores
-from toolscope_core.retrieval.retriever import RankedTool, Retriever
+from toolscope_core.retrieval.retriever import RankedTool, Retriever, SearchAnswer
 from toolscope_core.wording.tool_text import encodable, split_text, tool_text
 from toolscope_core.wording.words import stem
 
@@ -101,6 +101,11 @@ class SearchableTools(Protocol):
     ) -> tuple[tuple[RankedTool, ...], ...]:
         """As ``search`` for each request."""
 
+    def answers(
+        self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
+    ) -> tuple[SearchAnswer, ...]:
+        """The same, and whether any tool fits."""
+
 
 class ClientRetriever:
     """Tools ranked as the search ``name`` of ``CLIENT_SEARCHES`` ranks them, searched as a
@@ -140,6 +145,12 @@ class ClientRetriever:
         """The k best tools of those that the search returns at all, equal scores by id."""
         request = ToolRequest(request) if isinstance(request, str) else request
         return self.search_each([request], k)[0]
+
+    def answers(
+        self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
+    ) -> tuple[SearchAnswer, ...]:
+        """As ``search_each``; no client says whether any tool fits."""
+        return tuple(SearchAnswer(one, None) for one in self.search_each(requests, k, progress))
 
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent

@@ -27,7 +27,9 @@ from toolscope_core.retrieval.documents import (
     server_profiles,
     tool_document,
 )
+from toolscope_core.retrieval.fitting import Fit, fit_of, fit_weights, signals
 from toolscope_core.retrieval.index_files import Scores, SparseIndex
+from toolscope_core.retrieval.rerankers.reranker_table import LateInteraction
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.wording.tool_text import tool_text
 
@@ -55,6 +57,22 @@ class RankedTool:
     def by(self) -> str:
         """Which part decided: that which gave the most."""
         return max(zip(self.parts, SCORE_PARTS, strict=True), key=lambda one: one[0])[1]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """The best tools for a request, and how sure it is that one of all serves it; ``fit`` is
+    ``None`` where nobody can say: for a request without text or in a script that the encoder cannot
+    read, and with another encoder or no token vectors.
+    """
+
+    places: tuple[RankedTool, ...]
+    fit: Fit | None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether to say that no tool does this; the places are the nearest then."""
+        return self.fit is not None and self.fit.is_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +196,49 @@ class Retriever(DocumentSearch):
         Reports ``Step("search", …)`` in requests.
         """
         return self.each(requests, k, self._ranking, progress)
+
+    def answer(self, request: assembly.ToolRequest | str, k: int = 10) -> SearchAnswer:
+        """What ``search`` gives, and whether any tool fits at all."""
+        request = assembly.ToolRequest(request) if isinstance(request, str) else request
+        return self.answers([request], k)[0]
+
+    def answers(
+        self, requests: Sequence[assembly.ToolRequest], k: int = 10, progress: Progress = silent
+    ) -> tuple[SearchAnswer, ...]:
+        """As ``answer`` for each request."""
+
+        def answer(
+            request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
+        ) -> tuple[SearchAnswer]:
+            return (SearchAnswer(self._ranking(request, by_text, k), self._fit(request, by_text)),)
+
+        ranked = self.each(requests, k, answer, progress)
+        return tuple(one[0] if one else SearchAnswer((), None) for one in ranked)
+
+    def signals_each(
+        self, requests: Sequence[assembly.ToolRequest]
+    ) -> tuple[tuple[float, ...] | None, ...]:
+        """For each request what its fit is made of; ``None`` as in ``SearchAnswer``."""
+
+        def own(
+            request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
+        ) -> tuple[tuple[float, ...] | None]:
+            return (self._signals(request, by_text),)
+
+        return tuple(one[0] if one else None for one in self.each(requests, 1, own))
+
+    def _fit(self, request: assembly.ToolRequest, by_text: Sequence[TextScores]) -> Fit | None:
+        is_known = self._embedder.name == fit_weights()["embedder"]
+        own = self._signals(request, by_text) if is_known else None
+        return None if own is None else fit_of(own)
+
+    def _signals(
+        self, request: assembly.ToolRequest, by_text: Sequence[TextScores]
+    ) -> tuple[float, ...] | None:
+        late = self._reranker
+        if not isinstance(late, LateInteraction) or not self._is_read(request.text):
+            return None
+        return signals(request.text, by_text[0], self._rows.tools, late)
 
     def _ranking(
         self, request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int

@@ -168,7 +168,7 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
     )
     for title, texts in {
         "Not served": [one.text for one in cover.intents if not one.is_served_by(cover.ids)],
-        "Perhaps no tool does this": [one.text for one in cover.intents if one.is_doubtful],
+        "No tool does this": [one.text for one in cover.intents if one.is_doubtful],
         "Not within the budget": [names[one] for one in cover.too_large],
     }.items():
         if texts:

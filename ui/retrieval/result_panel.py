@@ -45,8 +45,8 @@ def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
         building_panel(snapshot, lookup)
         return None
     _subqueries(view)
-    if view.doubt:
-        st.warning(view.doubt, icon=":material/help:")
+    if view.none_fits:
+        st.warning(view.none_fits, icon=":material/help:")
     if lookup.servers:
         st.caption(
             f"{view.from_tools:.0%} of the places before the merge come from a server's tools, the "

@@ -1,5 +1,7 @@
 """The rerankers by the name that a configuration gives; every other name is a cross-encoder's."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,7 +42,7 @@ request's tokens, each by its best in the tool.
 """
 
 
-def late_interaction(inputs: RerankInputs) -> Reranker:
+def late_interaction(inputs: RerankInputs) -> LateInteraction:
     """The reranker with the embedder of the search. Raises ``ConfigError`` where that gives no
     vectors of tokens.
     """
@@ -49,14 +51,14 @@ def late_interaction(inputs: RerankInputs) -> Reranker:
             f"{inputs.embedder.name} has no token vectors, which rerank late needs; use a local "
             "model, or rerank none"
         )
-    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress).of
+    return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress)
 
 
 _NONE = np.zeros(0, dtype=np.float32)
 
 
 class LateInteraction:
-    """Scores of documents by their tokens."""
+    """A ``Reranker`` by the tokens of documents."""
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class LateInteraction:
         self._token_weights: dict[str, protocols.Vectors] = {}
         self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
 
-    def of(self, texts: Sequence[str]) -> RowScores:
+    def __call__(self, texts: Sequence[str]) -> RowScores:
         """See ``Reranker``; the tokens of all texts are encoded at once. What many texts are
         compared with is remembered: they are searched in other toolsets too, which are alike.
         """
@@ -99,6 +101,10 @@ class LateInteraction:
         if not rows or not len(request):
             return np.zeros(len(rows), dtype=np.float32)
         return _mixed(*self.directions(request, rows))
+
+    def sides(self, text: str, rows: Sequence[int]) -> tuple[Scores, Scores]:
+        """The ``directions`` of a request that was searched."""
+        return self.directions(decoded(self._requests.tokens([text], self._embedder)[text]), rows)
 
     def directions(self, request: protocols.Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
         """The mean of the best cosines of the tool's tokens (of several texts the mean of theirs),

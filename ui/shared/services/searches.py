@@ -1,7 +1,7 @@
 """Searching on the screen: a request against the toolset as it is and as the merge leaves it."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -20,6 +20,7 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import (
+    RankedServer,
     RankedTool,
     Retriever,
     ServerRetriever,
@@ -64,7 +65,7 @@ class SearchView:
     """What a request finds before and after the merge, the sub-queries that it was split into, and
     the near ties that confuse it. ``by_rule`` is false where a query set gave the sub-queries;
     ``from_tools`` is the share of the places before that a tool led to, of servers less than 1;
-    ``doubt`` says that perhaps no tool answers the request.
+    ``none_fits`` says that no tool does what is asked, empty where one may.
     """
 
     before: search_results.SearchSide
@@ -73,7 +74,7 @@ class SearchView:
     by_rule: bool
     confusions: tuple[search_results.Confusion, ...]
     from_tools: float
-    doubt: str = ""
+    none_fits: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +119,7 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
         if lookup.servers
         else search_results.confusions(snapshot.analysis, came.places),
         from_tools=by_tool / max(1, len(came.places)),
-        doubt="" if lookup.config.client else search_results.doubt(before.ranking),
+        none_fits=before.fit.sentence if before.fit else "",
     )
 
 
@@ -240,7 +241,13 @@ def _searched(
     stands_for: Mapping[str, Collection[str]],
 ) -> search_results.SearchedToolset:
     start, retriever = time.perf_counter(), toolset.retriever
-    ranking = retriever.search(request, max(k, RANKED))
+    ranking: Sequence[RankedTool | RankedServer]
+    fit = None
+    if isinstance(retriever, ServerRetriever):
+        ranking = retriever.search(request, max(k, RANKED))
+    else:
+        (answer,) = retriever.answers([request], max(k, RANKED))
+        ranking, fit = answer.places, answer.fit
     profiles = retriever.profiles if isinstance(retriever, ServerRetriever) else ()
     return search_results.SearchedToolset(
         catalog=toolset.catalog,
@@ -249,6 +256,7 @@ def _searched(
         profiles={one.name: one for one in profiles},
         stands_for=stands_for,
         answers=toolset.answers,
+        fit=fit,
     )
 
 

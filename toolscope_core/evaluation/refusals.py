@@ -1,0 +1,42 @@
+"""How well a search tells requests that a tool serves from those that none does."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolscope_core.evaluation.intervals import Interval, interval
+from toolscope_core.retrieval.fitting import Fit
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """Of the requests that a tool serves, and of those that need none, the share for which the
+    search says that no tool does it; ``auroc`` is how well the probabilities tell the two apart.
+    The last two are ``None`` without requests that need no tool.
+    """
+
+    served: Interval
+    unserved: Interval | None
+    auroc: float | None
+
+    @classmethod
+    def of(cls, served: Iterable[Fit | None], unserved: Iterable[Fit | None]) -> "Refusals | None":
+        """``None`` where the search cannot say it."""
+        ours, others = list(filter(None, served)), list(filter(None, unserved))
+        if not ours:
+            return None
+        own = interval([float(one.is_none) for one in ours])
+        if not others:
+            return cls(own, None, None)
+        return cls(
+            own,
+            interval([float(one.is_none) for one in others]),
+            auroc([one.probability for one in ours], [one.probability for one in others]),
+        )
+
+
+def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
+    """The share of pairs of one of each in which the first is higher; ties count half."""
+    differences = np.subtract.outer(np.asarray(higher), np.asarray(lower))
+    return float((differences > 0).mean() + (differences == 0).mean() / 2)

@@ -1,0 +1,115 @@
+"""Whether a tool of a toolset serves a request at all. The scores of a search do not say it: they
+compare tools with each other, so the best is near 1 even where none fits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from toolscope_core.model.tool import Tool
+from toolscope_core.retrieval.assembly import best_first
+from toolscope_core.retrieval.rerankers.reranker_table import LateInteraction
+from toolscope_core.retrieval.searching import TextScores
+from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.vocabulary import total_weight
+from toolscope_core.wording.words import keys_of
+
+FIT_WEIGHTS = Path(__file__).with_name("fit_weights.json")
+"""Written by ``benchmarks.nothing_fits``."""
+SIGNALS = (
+    "cosine",
+    "margin",
+    "tool_tokens",
+    "request_tokens",
+    "request_words",
+    "name_words",
+    "object",
+)
+"""What the probability is made of (``signals``)."""
+NO_TOOL = "No tool does this; these are the nearest."
+_NEAREST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The ``probability`` that a tool of the toolset serves a request, in [0, 1], where as many
+    requests are served as not.
+    """
+
+    probability: float
+
+    @property
+    def is_none(self) -> bool:
+        """Whether to say that no tool does it: so it is for 5 % of the requests that one does."""
+        return self.probability < float(fit_weights()["none_below"])
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether a model, where one is named, had better decide."""
+        return self.probability < float(fit_weights()["uncertain_below"])
+
+    @property
+    def sentence(self) -> str:
+        """What is said where no tool does it; empty where one may."""
+        return NO_TOOL if self.is_none else ""
+
+
+def fit_of(values: Sequence[float]) -> Fit:
+    """The fit by the ``signals`` of a request."""
+    weights = fit_weights()
+    logit = weights["intercept"] + sum(
+        weights["signals"][name] * value for name, value in zip(SIGNALS, values, strict=True)
+    )
+    return Fit(1 / (1 + math.exp(-logit)))
+
+
+def signals(
+    text: str, scores: TextScores, tools: Sequence[Tool], late: LateInteraction
+) -> tuple[float, ...]:
+    """How well a request and the tools fit, in the order of ``SIGNALS``: the highest cosine, and by
+    how many deviations it lies above the mean; of the nearest tools the highest share of tokens
+    that have their like in the request, and of the request's in theirs; of the best tool the share
+    of the request's words that it says, that of its name's words that the request says, and whether
+    the request names what it works on.
+    """
+    nearest = best_first(scores.scores, _NEAREST)
+    by_tool, by_request = late.sides(text, nearest)
+    dense = scores.dense
+    cosine = float(dense.max())
+    best = read_tool(tools[nearest[0]])
+    request = _read(text)
+    return (
+        cosine,
+        (cosine - float(dense.mean())) / (float(dense.std()) or 1.0),
+        float(by_tool.max()),
+        float(by_request.max()),
+        _share(request.text_words, best.all_keys),
+        _share(best.name_words, request.word_keys),
+        float(any(keys_of(word) & request.word_keys for word in best.objects or best.nouns)),
+    )
+
+
+def _read(text: str) -> ToolReading:
+    """A request as if it were what a tool says of itself."""
+    return read_tool(Tool("", "", text))
+
+
+def _share(words: Sequence[str], keys: frozenset[Any]) -> float:
+    """The weight of the words that have one of the keys, of that of all."""
+    known = [word for word in words if keys_of(word) & keys]
+    return total_weight(known) / (total_weight(words) or 1.0)
+
+
+@cache
+def fit_weights() -> dict[str, Any]:
+    """The intercept, the weight of each signal, the probabilities below which no tool fits and
+    below which that is uncertain, and the embedder whose cosines they were made for.
+    """
+    weights: dict[str, Any] = json.loads(FIT_WEIGHTS.read_text("utf-8"))
+    return weights
