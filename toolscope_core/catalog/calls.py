@@ -1,4 +1,4 @@
-"""Calls of tools: where their parts stand, what α makes of them, and which a schema takes."""
+"""Calls of tools: finding their parts, mapping them by α, and checking them against a schema."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class MappedCall:
-    """A call on the other side of α; ``losses`` names the arguments that have no place there."""
+    """A call after α; ``losses`` names the arguments that have no place in it."""
 
     tool: str
     arguments: JsonObject
@@ -48,8 +48,9 @@ _SAMPLES: dict[str, Any] = {
 
 
 class _NewName(str):
-    """The name of a property that a rename gave it: what is called so in a call is another one.
-    Places may overlap, so a rename meets properties that have their new name already.
+    """A property name that a rename created; such a property is not renamed again.
+
+    Places may overlap, so a rename can meet properties that already have their new name.
     """
 
     __slots__ = ()
@@ -58,8 +59,7 @@ class _NewName(str):
 def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
     """The call to ``alpha.to`` that does what ``arguments`` asked of ``alpha.tool_id``.
 
-    Arguments that the old tool never declared are passed on under their own name, unless that
-    name is taken.
+    Arguments that the old tool did not declare keep their names, unless the name is taken.
     """
     moves = {move.source: (move.target, partial(_forward, move)) for move in alpha.moves}
     declared = {move.target for move in alpha.moves} | alpha.constants.keys() | alpha.dropped.keys()
@@ -70,11 +70,11 @@ def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
 
 
 def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, str]) -> MappedCall:
-    """The call to the old tool again, with its arguments where α is lossless.
+    """The call to the old tool again, with its original arguments if α is lossless.
 
-    ``types`` gives the JSON type of the old parameters by name: what ``cast`` turns text back to.
-    Arguments that the merged tool never declared are passed on under their own name, unless the
-    old tool has a parameter of that name.
+    ``types`` gives the JSON types of the old parameters by name, so that ``cast`` can be reversed.
+    Arguments that the merged tool did not declare keep their names, unless the old tool has a
+    parameter of that name.
     """
     lost: list[str] = []
     for rename in reversed(alpha.nested):
@@ -94,8 +94,10 @@ def _mapped_arguments(
     moves: Mapping[str, tuple[str, Callable[[Any], Any]]],
     declared: Collection[str],
 ) -> tuple[dict[str, Any], list[str]]:
-    """The arguments under the names that ``moves`` lead to, and those that have no place: only a
-    move may give what is ``declared``, and of two that give the same the first.
+    """The arguments under their new names, and those without a place.
+
+    Only a move may fill a name that is ``declared``; if two moves fill the same name, the first
+    wins.
     """
     givers: dict[str, str] = {}
     for name, (target, _) in moves.items():
@@ -117,10 +119,10 @@ def _mapped_arguments(
 def renamed_inside(
     arguments: JsonObject, source: str, target: str, lost: list[str]
 ) -> dict[str, Any]:
-    """The arguments with the property at the pointer ``source`` called as in ``target``.
+    """The arguments with the property at the pointer ``source`` renamed as in ``target``.
 
-    A property that has the new name already, which nothing declares, goes, and ``lost`` gets its
-    pointer.
+    An undeclared property that already has the new name is removed, and its pointer is added to
+    ``lost``.
     """
     steps = [step.replace("~1", "/").replace("~0", "~") for step in source.split("/")[1:]]
     new = target.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
@@ -146,12 +148,14 @@ def renamed_inside(
 
 
 def sample_arguments(parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Arguments that show the types: a default, the first of listed values, or a plain value."""
+    """Example arguments that show the types: a default, the first of listed values, or a plain
+    value.
+    """
     return {parameter.name: _sample(parameter) for parameter in parameters}
 
 
 def _sample(parameter: Parameter) -> Any:
-    """A value that shows the type; the first of a list of values."""
+    """A value that shows the type; the first one if values are listed."""
     if parameter.enum:
         return parameter.enum[0]
     return parameter.schema.get("default", _SAMPLES.get(parameter.type, "…"))
@@ -159,17 +163,16 @@ def _sample(parameter: Parameter) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CallPlaces:
-    """Where a call has its tool and its arguments, as paths; a call without arguments has nothing
-    at the second.
-    """
+    """The paths of the tool and the arguments in a call; the second is empty without arguments."""
 
     tool: tuple[str, ...]
     arguments: tuple[str, ...]
 
 
 def read_call(call: object) -> tuple[str, JsonObject] | None:
-    """The tool of a call, by id or name, and its arguments, in any form that ``relabel`` rewrites;
-    ``None`` for what is no call.
+    """The tool of a call (id or name) and its arguments, in any form that ``relabel`` rewrites.
+
+    ``None`` if the value is not a call.
     """
     places = call_places(call)
     if places is None:
@@ -180,9 +183,10 @@ def read_call(call: object) -> tuple[str, JsonObject] | None:
 
 
 def call_places(call: object, is_tool: Callable[[str], object] = bool) -> CallPlaces | None:
-    """Where an object has a tool, of which ``is_tool`` is true, and what it is called with; a
-    schema is no argument, and only ``tool`` and ``name`` alone are a call without any. ``None`` for
-    what is no call.
+    """The paths of the tool (``is_tool`` is true for it) and of its arguments in an object.
+
+    A schema does not count as arguments. Only an object with nothing but ``tool`` or ``name`` is a
+    call without arguments. ``None`` if the object is not a call.
     """
     for holder in _HOLDERS:
         inner = value_of_path(call, holder)
@@ -206,7 +210,7 @@ def _are_arguments(inner: JsonObject, key: str) -> bool:
 
 
 def is_schema(value: object) -> bool:
-    """Whether an object describes arguments in place of giving them."""
+    """Whether an object describes arguments instead of giving them."""
     return isinstance(value, dict) and (
         any(isinstance(value.get(key), (dict, str)) for key in _OF_SCHEMAS)
         or (isinstance(value.get("type"), str) and value["type"].lower() in ("object", "dict"))
@@ -214,14 +218,14 @@ def is_schema(value: object) -> bool:
 
 
 def value_of_path(value: object, path: Sequence[str]) -> Any:
-    """What stands at a path of keys; ``None`` where nothing does."""
+    """The value at a path of keys; ``None`` if there is none."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def arguments_of(arguments: object) -> JsonObject | None:
-    """The arguments as an object, also where an evaluation set holds them as JSON text."""
+    """The arguments as an object, parsed if an evaluation set stores them as JSON text."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -251,7 +255,7 @@ def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
 
 
 def _plain_value(text: str) -> Any:
-    """The number or truth value that is written so; the text itself where it is none."""
+    """The number or truth value that the text spells; otherwise the text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -261,8 +265,9 @@ def _plain_value(text: str) -> Any:
 
 
 def validator_of(schema: JsonObject | None, mask: str | None = None) -> Draft202012Validator | None:
-    """``None`` for a tool that does not say what it takes, or says it in a schema that no validator
-    reads: it takes everything. Its messages have the ``mask`` in place of values.
+    """A validator; ``None`` if the tool declares no arguments or no validator reads its schema.
+
+    Without one, any call is valid. Messages have ``mask`` in place of values.
     """
     if schema is None:
         return None
@@ -280,8 +285,9 @@ def takes(validator: Draft202012Validator | None, value: object) -> bool:
 def call_refusals(
     schema: JsonObject | None, arguments: JsonObject, most: int = 5, mask: str | None = None
 ) -> tuple[str, ...]:
-    """What the schema says against these arguments: the first ``most`` sentences, cut to 300, with
-    the ``mask`` in place of values.
+    """The first ``most`` objections of the schema to these arguments.
+
+    They are sentences cut to 300 characters, with ``mask`` in place of values.
     """
     validator = validator_of(schema, mask)
     if validator is None:
@@ -295,5 +301,5 @@ def _nothing_outside(uri: str) -> Any:
 
 
 def _encodable(value: object) -> Any:
-    """Without lone surrogates, which are no text for the validator."""
+    """The value without lone surrogates, which the validator does not accept as text."""
     return json.loads(canonical_json(value).encode("utf-8", "replace"))

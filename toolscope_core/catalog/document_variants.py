@@ -1,8 +1,8 @@
-"""Document variants: files of them, and tools that carry them.
+"""Document variants: files of them, and tools that use them.
 
 A variant is an expanded description and questions that a tool answers (Retrieval–Plan–Select,
-§3.1). In a file it is a row with ``tool`` (an id, or a name that one tool has), ``expanded`` and
-``questions``.
+§3.1). In a file it is a row with ``tool`` (an id, or a name that only one tool has), ``expanded``
+and ``questions``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,9 @@ _LONGEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LoadedVariants:
-    """Variants by tool id; ``unknown_names`` are the names in a file that no tool of the catalog
-    has, or several.
+    """Variants by tool id.
+
+    ``unknown_names`` are names in the file that belong to no tool, or to several.
     """
 
     by_id: Mapping[str, Augmentation]
@@ -34,14 +35,16 @@ class LoadedVariants:
 
 
 def read_variants(path: Path, catalog: Catalog) -> LoadedVariants:
-    """The variants of a JSONL file for the tools of a catalog. Raises ``ConfigError`` for a row of
-    another form, a tool that comes twice, and a file without a variant of the catalog's tools.
+    """The variants of a JSONL file for the tools of a catalog.
+
+    Raises ``ConfigError`` for a malformed row, a repeated tool, and a file without variants of the
+    catalog's tools.
     """
     return _by_id(read_rows(path), str(path), catalog)
 
 
 def variants_in(content: bytes, label: str, catalog: Catalog) -> LoadedVariants:
-    """As ``read_variants``, of the content of a file."""
+    """Like ``read_variants``, for a file's content."""
     return _by_id(rows_in(content, label), label, catalog)
 
 
@@ -58,10 +61,11 @@ def with_variants(
     variants: Mapping[str, Augmentation],
     phi: Mapping[str, str | None] | None = None,
 ) -> tuple[Tool, ...]:
-    """The tools with their variants. ``phi`` leads from the ids that ``variants`` has to those of
-    the tools: one that took the place of several has its own expanded description, else that of the
-    first, and the questions of all in turn, at most ``MOST_QUESTIONS``; one that has its members
-    with it leaves them theirs.
+    """The tools with their variants.
+
+    ``phi`` maps the ids in ``variants`` to those of the tools. A tool that replaces several has its
+    own expanded description, else that of the first, and the questions of all in turn, at most
+    ``MOST_QUESTIONS``. A tool that carries its members leaves them their variants.
     """
     former: dict[str, list[str]] = {}
     for old, new in sorted((phi or {}).items()):
@@ -76,8 +80,9 @@ def with_variants(
 
 
 def with_expanded(plan: MergePlan, variants: Mapping[str, Augmentation]) -> MergePlan:
-    """The plan with the expanded descriptions of ``variants`` in place of the tools' own, as far as
-    they still have their own: what people edited and the wording of merged tools stay.
+    """The plan with the expanded descriptions of ``variants`` for tools that still have their own.
+
+    Descriptions edited by people and those of merged tools stay.
     """
     originals = plan.catalog.by_id
 

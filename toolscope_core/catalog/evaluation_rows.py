@@ -1,10 +1,11 @@
-"""Rows of evaluation sets through φ and α, in whatever form they have their calls.
+"""Rows of evaluation sets after φ and α, whatever form their calls have.
 
 ToolScope relabels gold answers by φ (equation 3); a call keeps its meaning only if its arguments
-move too. Where a name stands decides, not whose data set it is: an object with a tool and arguments
-is a call; one with a name and a schema defines a tool; one of which all keys are tools is a map of
-calls; and a name may stand alone under a key that says so. A text may hold all of this as JSON, as
-Python's literals or as Python's calls. What a sentence says stays: ``gone_names`` lists it.
+are mapped too. The position of a name decides, not the data set: an object with a tool and
+arguments is a call; one with a name and a schema defines a tool; one whose keys are all tools is a
+map of calls; and a name may be the value of a key for names. All of this may be inside a text as
+JSON, Python literals or Python calls. Sentences are not changed: ``gone_names`` lists the names in
+them.
 """
 
 import re
@@ -53,16 +54,15 @@ _NAMES = ("name", "tool_name", "toolName", "function_name")
 
 @dataclass(frozen=True, slots=True)
 class RelabelledQuery:
-    """One row of an evaluation set after φ and α, and what became of it.
+    """One row of an evaluation set after φ and α, and what happened to it.
 
-    ``shrunk`` holds the groups of gold ids that became one; ``removed_tools`` the gold and called
-    tools that were left out of the toolset, with ``is_emptied`` where no gold tool is left;
-    ``unknown_ids`` lists ids that φ does not know (left as they are); ``losses`` names the
-    arguments of its calls that have no place any more; ``unread_calls`` counts the calls of which
-    it is not clear which tool they call; ``rename_count`` the names that became others; ``exempt``
-    are the JSON pointers at which a name that is gone may stand: the id of the row, called tools
-    that were left out, and what α has put in. ``is_understood`` where the row has gold or calls, or
-    names a tool of φ where only a name stands.
+    ``shrunk`` has the groups of gold ids that became one. ``removed_tools`` are gold and called
+    tools that were left out; ``is_emptied`` says that no gold tool is left. ``unknown_ids`` are ids
+    that φ does not know (left unchanged). ``losses`` names the call arguments that no longer have a
+    place. ``unread_calls`` counts the calls whose tool is unclear. ``rename_count`` counts changed
+    names. ``exempt`` are the JSON pointers at which an old name may remain: the row's id, called
+    tools that were left out, and values added by α. ``is_understood`` says that the row has gold or
+    calls, or a tool's name in a position for names.
     """
 
     row: JsonObject
@@ -84,13 +84,13 @@ def relabel_query(
     alphas: Mapping[str, ArgumentMap],
     names: _Names | None = None,
 ) -> RelabelledQuery:
-    """One row rewritten, in its order; what names no tool stays as it was.
+    """One row rewritten, in its order; text that names no tool stays unchanged.
 
-    Of two gold tools that became one the first place stays, and one that was left out of the
-    toolset leaves gold; calls are never dropped or joined, and one to such a tool stays as it is;
-    of two definitions of one tool the first stays. A call says its tool by id or, where one tool
-    has it, by name: ``names`` are old name → (old id, new name). In ``gold`` and ``calls`` an id
-    that φ does not know, and what is no call, is counted.
+    If two gold tools became one, the first position stays; a gold tool that was left out is
+    removed. Calls are never dropped or joined, and calls to a left-out tool stay. If a tool is
+    defined twice, the first definition stays. A call names its tool by id, or by a name that only
+    one tool has: ``names`` maps old name → (old id, new name). Unknown ids and non-calls in
+    ``gold`` and ``calls`` are counted.
     """
     reading = _Reading(phi, alphas, names or {})
     lists = {key: row[key] for key in ("gold", "calls") if isinstance(row.get(key), list)}
@@ -124,7 +124,9 @@ def relabel_query(
 
 
 def _new_gold(gold: Sequence[Any], reading: "_Reading", old_ids: dict[str, list[str]]) -> list[Any]:
-    """Gold after φ, also in lists of alternatives; ``old_ids`` gets the old ids of each new one."""
+    """Gold after φ, including lists of alternatives; ``old_ids`` collects the old ids of each new
+    one.
+    """
     new_gold: list[Any] = []
     for tool in gold:
         if isinstance(tool, list):
@@ -146,8 +148,8 @@ def _new_gold(gold: Sequence[Any], reading: "_Reading", old_ids: dict[str, list[
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read of a row so far; ``called`` are the tools of ``calls``, ``reads`` how often a
-    tool of φ was named.
+    """The state of reading a row: ``called`` are the tools of ``calls``, ``reads`` counts tools of
+    φ.
     """
 
     phi: Mapping[str, str | None]
@@ -162,7 +164,7 @@ class _Reading:
     reads: int = 0
 
     def gold_call(self, call: Any, at: int) -> Any:
-        """One of ``calls``, which holds nothing else."""
+        """One of ``calls``, where every value is a call."""
         keys, before = ("calls", str(at)), self.reads
         places = call_places(call, self._tool) or call_places(call)
         tool = value_of_path(call, places.tool) if places else None
@@ -174,7 +176,7 @@ class _Reading:
         return new
 
     def value(self, value: Any, keys: _Keys) -> Any:
-        """What stands at these keys, rewritten."""
+        """The value at these keys, rewritten."""
         if keys in (("gold",), ("calls",)) and value is not None:
             before = self.reads
             new = self._value(value, keys)
@@ -190,7 +192,7 @@ class _Reading:
         return self._text(value, keys) if isinstance(value, str) else value
 
     def _tool(self, name: Any) -> tuple[str, str | None] | None:
-        """Old id and new name of a tool that has this name or id."""
+        """Old id and new name of the tool with this name or id."""
         if not isinstance(name, str):
             return None
         return (name, self.phi[name]) if name in self.phi else self.names.get(name)
@@ -228,7 +230,7 @@ class _Reading:
         return new
 
     def _call(self, call: JsonObject, keys: _Keys) -> JsonObject:
-        """A call rewritten, also what stands beside it."""
+        """A call rewritten, with the values beside it."""
         places = call_places(call, self._tool) or call_places(call)
         if places is None:
             return call
@@ -259,8 +261,9 @@ class _Reading:
         return dict(done.arguments)
 
     def _map_of_calls(self, value: JsonObject, keys: _Keys) -> JsonObject:
-        """Arguments, lists of them or numbers by the names of tools; as it was where two tools
-        became one, or a text stands for arguments.
+        """Arguments, lists of them or numbers by tool name.
+
+        Unchanged if two of the tools became one, or if a text is given as arguments.
         """
         news = [(self._tool(name) or (name, name))[1] or name for name in value]
         if len({*news}) < len(value) or any(isinstance(one, str) for one in value.values()):
@@ -287,7 +290,7 @@ class _Reading:
         return new
 
     def _moved_choices(self, alpha: ArgumentMap, choices: JsonObject, keys: _Keys) -> JsonObject:
-        """Arguments of which each has the list of its right values, as BFCL writes them."""
+        """Arguments with a list of accepted values for each, as in BFCL."""
         moved: dict[str, list[Any]] = {}
         for name, values in choices.items():
             for value in values or [None]:
@@ -298,7 +301,7 @@ class _Reading:
         return {**moved, **{name: [value] for name, value in alpha.constants.items()}}
 
     def _list(self, values: list[Any], keys: _Keys) -> list[Any]:
-        """A list rewritten; of a list of tools to choose from each once, and none that is gone."""
+        """A list rewritten; a list of available tools has no repeats and no tool that is gone."""
         named = [_defined_name(one) for one in values]
         is_offer = all(named) and (
             _OFFER.fullmatch(_last(keys)) is not None
@@ -333,14 +336,16 @@ class _Reading:
         return rewritten_calls(text, self._python_call)
 
     def _is_name(self, text: str, key: str) -> bool:
-        """Whether a text is a name where only a name stands; a plain word needs a surer place."""
+        """Whether a text is a name in a position for names; a plain word
+        needs a clearer position.
+        """
         if self._tool(text.strip()) is None:
             return False
         is_answer = _SAYS_ANSWER.search(key) is not None and is_clear_name(text)
         return is_answer or _SAYS_TOOL.search(key) is not None
 
     def _python_call(self, call: PythonCall) -> PythonCall | None:
-        """A call of Python after α; ``None`` for one that stays as it is."""
+        """A Python call after α; ``None`` if it stays unchanged."""
         tool = self._tool(call.name)
         if tool is None:
             return None
@@ -353,7 +358,7 @@ class _Reading:
 
 
 def _last(keys: _Keys) -> str:
-    """The last key that is no place in a list."""
+    """The last key that is not a list index."""
     return next((key for key in reversed(keys) if not key.isdigit()), "")
 
 
@@ -367,7 +372,7 @@ def _put(value: JsonObject, path: Sequence[str], new: Any) -> JsonObject:
 
 
 def _says_tool(value: JsonObject, keys: _Keys) -> bool:
-    """Whether an object that has a name is a tool, or what one said."""
+    """Whether an object with a name is a tool, or a tool's message."""
     if not _RESULTS.isdisjoint(value):
         return True
     kinds = (str(value.get(key)).lower() for key in ("role", "type", "run_type", "kind"))
@@ -375,19 +380,21 @@ def _says_tool(value: JsonObject, keys: _Keys) -> bool:
 
 
 def _defines(value: JsonObject) -> bool:
-    """Whether an object with a name says what a tool is."""
+    """Whether an object with a name defines a tool."""
     return "description" in value or any(is_schema(value.get(key)) for key in _SCHEMAS)
 
 
 def _definition(value: Any) -> JsonObject:
-    """The part of a list's member that has the name: of an object, of JSON, of OpenAI's chat."""
+    """The part of a list entry that has the name: of an object, of JSON, of
+    OpenAI's chat format.
+    """
     value = json_in(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else value
     inner = value.get("function", value) if isinstance(value, dict) else {}
     return inner if isinstance(inner, dict) else {}
 
 
 def _defined_name(value: Any) -> Any:
-    """The name of a tool in a list to choose from; ``None`` for what is no tool."""
+    """The tool name in an entry of available tools; ``None`` if it is not a tool."""
     inner = _definition(value)
     if not inner:
         return value if isinstance(value, str) else None
@@ -395,7 +402,7 @@ def _defined_name(value: Any) -> Any:
 
 
 def _moved_schema(schema: Any, alpha: ArgumentMap) -> JsonObject | None:
-    """The description of arguments with their new names; ``None`` where α does more than that."""
+    """The schema of arguments with new names; ``None`` if α does more than rename."""
     if not isinstance(schema, dict) or alpha.constants or alpha.dropped or alpha.nested:
         return None
     news: Mapping[Any, str] = {move.source: move.target for move in alpha.moves}

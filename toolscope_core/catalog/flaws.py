@@ -1,4 +1,6 @@
-"""What cannot be kept exactly, the limits of reading, and text that is safe to store and show."""
+"""Values that cannot be kept exactly, limits of reading, and text that is
+safe to store and show.
+"""
 
 import json
 import math
@@ -31,7 +33,7 @@ _PLACES = {key: place for place, key in enumerate(_FIRST.split())}
 
 
 def in_order(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of the pairs, its keys in their one order."""
+    """The object of the pairs, with its keys in canonical order."""
     value = dict(sorted(pairs, key=lambda pair: (_PLACES.get(pair[0], len(_PLACES)), pair[0])))
     for key in ("properties", "parameters"):
         named = value.get(key)
@@ -55,7 +57,7 @@ TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels; flatten it"
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Stands in a parsed value for a part that cannot be kept exactly."""
+    """Replaces a part of a parsed value that cannot be kept exactly; ``reason`` says why."""
 
     reason: str
 
@@ -80,16 +82,14 @@ def find_flaw(value: object, path: str = "", depth: int = 0) -> str:
 
 
 def below(place: str, key: object) -> str:
-    """The place of what stands under a key, as far as a message shows it: a key may be as long as
-    a file, and as much may lie below it.
-    """
+    """The place below a key, shortened for a message: keys can be very long and deeply nested."""
     return f"{place}/{key}"[:MAX_PLACE] if place else str(key)[:MAX_PLACE]
 
 
 def strict_json(text: str) -> Any:
     """The value of a JSON text, with a ``Flaw`` for each part that cannot be kept exactly.
 
-    Raises ``JSONDecodeError``, and ``RecursionError`` for one that is nested too deeply.
+    Raises ``JSONDecodeError``, and ``RecursionError`` if it is nested too deeply.
     """
     return json.loads(
         text,
@@ -116,7 +116,7 @@ def number(digits: str) -> float | Flaw:
 
 
 def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:
-    """The object of the pairs, keys ``in_order``, or that a key repeats."""
+    """The object of the pairs, keys ``in_order``; a ``Flaw`` if a key repeats."""
     value = in_order(pairs)
     if len(value) == len(pairs):
         return value
@@ -135,7 +135,7 @@ def value_excerpt(value: object) -> str:
 
 
 def writable(text: str) -> str:
-    """The text with lone surrogates, which no store or browser takes, as escapes."""
+    """The text with lone surrogates as escapes, since no store or browser accepts them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -1,14 +1,14 @@
-"""Names of tools that are gone, in lines of text and in the values of a JSON document.
+"""Finds names of removed tools in lines of text and in JSON values.
 
-A tool may be called like a word that people use (``search``), so where a name stands decides. One
-that no plain word looks like (``fetch_tide``, ``getTide``, ``saw.get``, ``mcp__harbor__search``)
-counts wherever it stands as a word of its own, in any case, between marks (``fetch_tide.json``) or
-behind a server; a longer identifier (``call_fetch_tide``, ``my-fetch_tide``) is another name. A
-plain word counts, as it is spelled, where only a name does: in backticks and before a bracket; in a
-value of a document also as all of it, quoted beside a colon or in a list, behind *tool*,
-*function*, *action* or *name*, beside an arrow, and as a key: of an object or a list; of a number
-or truth value only beside nothing but names of tools, and never in the arguments of a call. The key
-of a text may be an argument of that name.
+A tool may share its name with an ordinary word (``search``), so the position decides. A name that
+looks like no plain word (``fetch_tide``, ``getTide``, ``saw.get``, ``mcp__harbor__search``) counts
+as a separate word in any case, between marks (``fetch_tide.json``) or after a server. A longer
+identifier (``call_fetch_tide``, ``my-fetch_tide``) is another name. A plain word counts, as
+spelled, only in a position for names: in backticks and before a bracket. In a value of a document
+it also counts as the whole text, quoted beside a colon or in a list, after *tool*, *function*,
+*action* or *name*, beside an arrow, and as a key of an object or list. As the key of a number or
+truth value it counts only among other tool names, and never in the arguments of a call. As the key
+of a text it may be an argument's name.
 """
 
 import html
@@ -54,8 +54,10 @@ _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "p
 
 @dataclass(frozen=True, slots=True)
 class _SharedName:
-    """A name that tools of several servers had and some have still: the words of a row that say a
-    tool which has it, and those that say one which has it no more.
+    """A name that several servers' tools had and some still have.
+
+    ``living_words`` in a row point to a tool that still has it; ``gone_words`` to one that does
+    not.
     """
 
     living_words: frozenset[str]
@@ -64,8 +66,10 @@ class _SharedName:
 
 @dataclass(frozen=True, slots=True)
 class GoneNames:
-    """Each name that is gone → what it is called now, empty for a tool that was left out; ``alive``
-    are the names of tools that are there; ``shared_names`` is in both, and means what its row says.
+    """Each removed name → its new name, empty for a tool that was left out.
+
+    ``alive`` are the names of existing tools. A name in ``shared_names`` is in both; the row
+    decides which is meant.
     """
 
     new_names: Mapping[str, str]
@@ -84,7 +88,7 @@ class GoneNames:
         object.__setattr__(self, "_odd", tuple(odd))
 
     def in_words(self, text: str) -> set[str]:
-        """Those that no plain word looks like, among the words of a readable text."""
+        """The removed names among the words of a readable text that look like no plain word."""
         names = {name for name in self._odd if name in text and _stands_alone(name, text)}
         for word in map(_stripped, _WORD.findall(text)):
             tail = next((one for one in _tails(word) if self._of(one) or one in self.alive), "")
@@ -100,8 +104,10 @@ class GoneNames:
 
 @dataclass(frozen=True, slots=True)
 class LeftName:
-    """A name that is gone and still stands in a value: at which JSON pointer, also through JSON
-    that a text holds, and what it is called now, empty for a tool that was left out.
+    """A removed name that is still in a value.
+
+    ``path`` is its JSON pointer, also through JSON inside a text. ``new_name`` is empty for a tool
+    that was left out.
     """
 
     path: str
@@ -110,8 +116,9 @@ class LeftName:
 
 
 def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
-    """Old name → new names of the tools that are gone, and the name with its server, as clients
-    write it, → the new id. A bare name that a tool ``still`` has is none.
+    """Old name → new names of removed tools, and name with server, as clients write it → new id.
+
+    A bare name that a tool in ``still`` has is not included.
     """
     rows = _changed_rows(relabels)
     alive = frozenset(still)
@@ -127,8 +134,9 @@ def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
 
 
 def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
-    """The names and ids that a relabel mapping takes away, in every form in which files write them;
-    none that means a tool of the merged toolset, and a bare name of several only as ``shared``.
+    """The names and ids that a relabel mapping removes, in every form used in files.
+
+    No form of an existing tool is included; a bare name of several tools only as ``shared``.
     """
     changed, same = _changed_rows(relabels), [row for row in relabels if row.new_id == row.old_id]
     living = {form for row in same for form in _forms(row.old_id, row.server, row.new_name or "")}
@@ -156,20 +164,21 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
 
 
 def is_clear_name(name: str) -> bool:
-    """Whether no plain word looks like this name."""
+    """Whether the name looks like no plain word."""
     return _BORDER.search(name) is not None
 
 
 def gone_names_in(line: str, gone: GoneNames) -> set[str]:
-    """The names in a line of text that are ``gone``."""
+    """The removed names in a line of text."""
     text = _readable(line)
     return gone.in_words(text) | (_matches(_MARKED, text) & gone.new_names.keys())
 
 
 def left_names(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[LeftName]:
-    """The names in the texts and keys of a row that are ``gone`` (``gone_forms``), in their order;
-    not at the ``exempt`` pointers, where it is known what became of them, and no shared name
-    in a row that says a tool which has it, and none that has it no more.
+    """The removed names (``gone_forms``) in the texts and keys of a row, in order.
+
+    ``exempt`` pointers are skipped, because what happened there is known. A shared name counts only
+    if the row does not point to a tool that still has it.
     """
     leftovers = [*_places(value, gone, exempt)]
     words = _words_of(value) if any(one.name in gone.shared_names for one in leftovers) else set()
@@ -201,7 +210,7 @@ def _places(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[Le
 
 
 def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
-    """Whether an object gives nothing but tools, by their names, numbers or truth values."""
+    """Whether an object only lists tools, by their names, numbers or truth values."""
     return _ARGUMENTS.isdisjoint(path.split("/")) and all(
         (key in gone.new_names or key in gone.alive) and isinstance(sub, (int, float))
         for key, sub in inner.items()
@@ -209,7 +218,7 @@ def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
 
 
 def _words_of(value: Any) -> set[str]:
-    """The texts and keys of a value, and the words in them that no plain word looks like."""
+    """The texts and keys of a value, and the words in them that look like no plain word."""
     words, stack = set[str](), [value]
     while stack:
         inner = _parsed(stack.pop())
@@ -232,7 +241,7 @@ def _either(names: Iterable[str | None]) -> str:
 
 
 def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
-    """What says one of these tools, and not another one of its name."""
+    """The words of rows that point to one of these tools and to no namesake."""
     return frozenset(
         word
         for row in rows
@@ -242,9 +251,11 @@ def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
 
 
 def called_names(relabels: Sequence[Relabel]) -> dict[str, tuple[str, str | None]]:
-    """Each name by which clients and files call a tool, with and without its server → its old id,
-    and the new name in the same form, ``None`` of a tool that was left out. A name of several tools
-    is none of them.
+    """Each name that clients and files use for a tool, with and without server → (old id, new
+    name).
+
+    The new name has the same form, or is ``None`` for a tool that was left out. A name of several
+    tools is not included.
     """
     servers = {row.new_id: row.server for row in relabels if row.new_id == row.old_id}
     names: dict[str, tuple[str, str | None]] = {}
@@ -265,13 +276,14 @@ def called_names(relabels: Sequence[Relabel]) -> dict[str, tuple[str, str | None
 
 
 def _forms(tool_id: str, server: str, name: str) -> set[str]:
-    """What a tool is called: by id, and by name with and without its server."""
+    """The forms of a tool's name: its id, and its name with and without server."""
     return {tool_id, *(front + own for front in _fronts(server) for own in _spellings(name))}
 
 
 def _fronts(server: str) -> list[str]:
-    """What clients and files put before the name of a tool, always in the same order: nothing, or
-    its server; nothing at all where it has none.
+    """The prefixes that clients and files put before a tool's name, always in the same order.
+
+    They are none and the server; only none for a tool without a server.
     """
     fronts = [""]
     for one in (server, plain_name(server)):
@@ -285,8 +297,9 @@ def _spellings(name: str) -> tuple[str, str]:
 
 
 def _readable(text: str) -> str:
-    """The text as it is meant: entities, percent signs and escapes resolved, nothing hidden. Where
-    a backslash and a letter may be an escape or stand before a name, both readings follow.
+    """The text with entities, percent signs and escapes decoded, and nothing hidden.
+
+    If a backslash and a letter may be an escape or precede a name, both readings are included.
     """
     text = unquote(html.unescape(text))
     if not text.isascii():
@@ -299,8 +312,9 @@ def _readable(text: str) -> str:
 
 
 def _in_text(text: str, gone: GoneNames, *, is_name: bool) -> list[str]:
-    """The gone names in a text of a document, sorted, none that is only a part of another one;
-    ``is_name``: the text may be nothing but a name.
+    """The removed names in a document's text, sorted, without names that are part of another.
+
+    ``is_name``: the whole text may be a name.
     """
     readable = _readable(text)
     marked = _matches(_IN_CODE, readable) | _matches(_MARKED, readable)
@@ -312,7 +326,7 @@ def _in_text(text: str, gone: GoneNames, *, is_name: bool) -> list[str]:
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> set[str]:
-    """What the groups of a pattern match, with and without the marks of a sentence around it."""
+    """The groups of all matches, with and without surrounding punctuation."""
     groups = {group for match in pattern.findall(text) for group in match if group}
     return groups | set(map(_stripped, groups))
 
@@ -322,7 +336,7 @@ def _stripped(word: str) -> str:
 
 
 def _tails(word: str) -> Iterator[str]:
-    """The word, and what stands behind each mark that may follow a server."""
+    """The word, and what follows each mark that may come after a server."""
     yield word
     for mark in re.finditer(r"__|[./:]", word):
         if len(word) - mark.end() <= _LONGEST:
@@ -334,7 +348,7 @@ def _stands_alone(name: str, text: str) -> bool:
 
 
 def _parsed(value: Any) -> Any:
-    """The object or list that a text holds as JSON, also as the JSON of a text; else the value."""
+    """The object or list in a JSON text, even if encoded twice; else the value."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:

@@ -1,8 +1,8 @@
-"""Catalogs are read by another process, within limits of time and memory.
+"""Reads catalogs in another process, with limits on time and memory.
 
-One process waits with everything imported and splits off a child for each reading
-(``reading_child``). The child answers with the catalog as JSON, so that no file can harm this
-process, which itself loads no reader.
+One process waits with everything imported and forks a child for each reading (``reading_child``).
+The child returns the catalog as JSON, so no file can harm this process, which itself loads no
+reader.
 """
 
 import atexit
@@ -47,10 +47,10 @@ _logger = logging.getLogger(__name__)
 
 
 def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> Catalog:
-    """The catalog that ``read_catalog`` gives, read in a process with limits.
+    """The catalog of ``read_catalog``, read in a process with limits.
 
-    Where the system has no such processes (Windows), it is read here. Raises ``CatalogError`` as
-    ``read_catalog`` does, and where a limit is reached, which it names with the file.
+    On systems without such processes (Windows), it is read in this one. Raises ``CatalogError`` as
+    ``read_catalog`` does, and if a limit is reached; the error names the limit and the file.
     """
     check_size(
         f"the input ({len(sources)} files)", sum(source.size for source in sources), MAX_TOTAL_BYTES
@@ -65,8 +65,9 @@ def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> 
 
 
 def read_files(paths: Sequence[Path]) -> Catalog:
-    """The catalog of files and folders, as ``load_paths`` and ``read_isolated`` read them. Large
-    ones are kept, as they were read, for the next command.
+    """The catalog of files and folders, read by ``load_paths`` and ``read_isolated``.
+
+    Large catalogs are cached for the next command.
     """
     sources = load_paths(paths)
     if sum(source.size for source in sources) < _LARGE or not CAN_FORK:
@@ -84,7 +85,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
 
 
 def _digest(sources: Sequence[Source]) -> str:
-    """The hash of all that a catalog is read from, and of the program that reads it."""
+    """The hash of all sources of a catalog and of the program that reads it."""
     parts = [code_version("catalog", "model", "files")]
     parts += [
         text for source in sources for text in (source.label, source.folder, str(len(source.data)))
@@ -95,7 +96,7 @@ def _digest(sources: Sequence[Source]) -> str:
 
 
 def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonObject:
-    """The catalog as JSON, from a process with limits. Raises as ``read_isolated``."""
+    """The catalog as JSON, from a process with limits. Raises the errors of ``read_isolated``."""
     started = time.monotonic()
     with _reader.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
@@ -114,7 +115,7 @@ def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonOb
 
 
 def start_waiting() -> None:
-    """Start the process before it is needed, where something else takes time meanwhile."""
+    """Start the process early, while something else takes time."""
     if CAN_FORK:
         _reader.start()
 
@@ -157,14 +158,14 @@ def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float
 
 @dataclass(slots=True)
 class _ReadingProcess:
-    """The process from which readings are split off; it ends with this one."""
+    """The process that forks a child for each reading; it ends with this one."""
 
     process: subprocess.Popen[bytes] | None = None
     control: socket.socket | None = None
     lock: Lock = field(default_factory=Lock)
 
     def connect(self) -> socket.socket:
-        """A connection to a new reading. Raises ``CatalogError`` where none can be started."""
+        """A connection to a new reading. Raises ``CatalogError`` if none can be started."""
         ours, theirs = socket.socketpair()
         with self.lock, theirs:
             for _ in range(2):  # it may have been ended from outside

@@ -21,10 +21,9 @@ REPEAT = "exact-repeat"
 def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     """The tools sorted by id, every id unique.
 
-    Tools come with the id their record gives. Where several hold the same, each gets ``~`` and
-    the first 6 hex digits of its fingerprint; more digits where those of different tools agree or
-    the result is taken. Of tools with the same fingerprint the 2nd, 3rd… get ``-2``, ``-3``… on
-    top.
+    Tools come with the id from their record. If several share one, each gets ``~`` and the first 6
+    hex digits of its fingerprint; more digits if those of different tools are equal or the result
+    is taken. Tools with the same fingerprint get ``-2``, ``-3``… in addition, from the second on.
     """
     groups = grouped(tools, lambda tool: tool.id)
     identified = [group[0] for group in groups.values() if len(group) == 1]
@@ -39,14 +38,14 @@ def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
 
 
 def ids_by_name(tools: Sequence[Tool]) -> dict[str, str]:
-    """The ids of tools by what may name them: the id itself, or a name that one tool has."""
+    """Tool ids by their possible names: the id itself, or a name that only one tool has."""
     uses = Counter(tool.name for tool in tools)
     names = {tool.name: tool.id for tool in tools if uses[tool.name] == 1}
     return names | {tool.id: tool.id for tool in tools}
 
 
 def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
-    """An ``info`` finding on each tool whose server, name and definition another already has."""
+    """An ``info`` finding for each tool whose server, name and definition repeat another tool's."""
     first: dict[str, str] = {}
     findings = []
     for tool in sorted(tools, key=lambda tool: (len(tool.id), tool.id)):
@@ -58,9 +57,9 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
-    """One name a source, in their order: the label's stem, with folders if another has that stem.
+    """One name for each source, in order: the label's stem, with folders if stems are equal.
 
-    Sources that share even the label get a hash of their content in their names.
+    Sources with equal labels get a hash of their content in their names.
     """
     spellings: tuple[Callable[[Source], str], ...] = (
         lambda source: PurePosixPath(source.label).stem,
@@ -81,7 +80,7 @@ def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def _distinct_ids(tools: Sequence[Tool], used_ids: set[str]) -> list[str]:
-    """Ids for tools that hold the same one, in the order of ``_content_order``."""
+    """Ids for tools that share one, in the order of ``_content_order``."""
     prints = sorted(tool.fingerprint for tool in tools)
     suffixes = [
         f"-{copy}" if copy > 1 else ""
@@ -108,11 +107,11 @@ _KINDS = r"(?:tool|function|api|endpoint|method|command|operation)s?"
 
 
 def mentioned_names(text: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the names that the text has in any spelling, in their order.
+    """The names that the text contains in any spelling, in the order of ``names``.
 
-    A name of several words counts wherever its words stand in a row, whatever stands between them:
-    ``send_mail`` in *sendMail*, *Send-Mail* and *send mail*. A single word, which prose may well
-    hold, counts in backticks, before ``()``, and beside a word such as *tool*.
+    A name of several words counts if its words follow each other, whatever is between them:
+    ``send_mail`` in *sendMail*, *Send-Mail* and *send mail*. A single word may be ordinary prose,
+    so it counts only in backticks, before ``()``, and beside a word such as *tool*.
     """
     plain = plain_text(text).casefold()
     words = [word for word in SEPARATORS.split(plain) if word]
@@ -125,20 +124,23 @@ def mentioned_names(text: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def identifier_keys(names: Iterable[str]) -> dict[str, str]:
-    """The names of several words, each by the key that all of its spellings share."""
+    """The names of several words, each by the key that all its spellings share."""
     return {name_key(name): name for name in names if _INNER_BORDER.search(name)}
 
 
 def cited_identifiers(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
-    """Those of the names in ``keys`` (``identifier_keys``) that the text has as one identifier, as
-    ``sendMail`` or ``send-mail``, in its order. With spaces they are words that anybody may use.
+    """The names in ``keys`` (``identifier_keys``) that the text has as one identifier, in text
+    order.
+
+    Identifiers are forms such as ``sendMail`` or ``send-mail``. With spaces they are ordinary
+    words.
     """
     names = (keys.get(key) for key in _identifiers(plain_text(text)))
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def _in_a_row(key: str, words: list[str]) -> bool:
-    """Whether words in a row, written as one, are the key."""
+    """Whether consecutive words, joined, equal the key."""
     for start in range(len(words)):
         joined = ""
         for word in words[start:]:
@@ -151,14 +153,14 @@ def _in_a_row(key: str, words: list[str]) -> bool:
 
 
 def _is_marked(key: str, plain: str) -> bool:
-    """Whether a single word stands where only a name does."""
+    """Whether a single word is in a position for names."""
     word = re.escape(key)
     marked = rf"`{word}`|\b{word}\(\)|\b{word} {_KINDS}\b|\b{_KINDS} [`\"'“‘]?{word}\b"
     return re.search(marked, plain) is not None
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """The keys of what is written as an identifier: in one piece, with a border inside."""
+    """The keys of identifiers: words in one piece with a boundary inside."""
     for piece in (*text.split(), *re.findall(r"\w+(?:[.\-]\w+)*", text)):
         if _INNER_BORDER.search(piece):
             yield name_key(piece)

@@ -1,4 +1,4 @@
-"""Names of tools made of what an operation of an OpenAPI document says, which they keep."""
+"""Tool names made from an OpenAPI operation; the tool keeps the operation."""
 
 import re
 from collections.abc import Mapping
@@ -14,15 +14,17 @@ NAME_LENGTH = 56
 
 
 def operation_of(tool: Tool) -> Mapping[str, Any] | None:
-    """What is kept of the OpenAPI operation that the tool was read from; ``None`` for others."""
+    """The kept parts of the OpenAPI operation from which the tool was read; ``None`` for others."""
     meta = tool.raw.get("_meta")
     operation = meta.get(OPENAPI_META) if isinstance(meta, Mapping) else None
     return operation if isinstance(operation, Mapping) else None
 
 
 def name_source(operation: Mapping[str, Any]) -> str:
-    """The first of ``operationId`` (without what FastAPI adds after ``__``), summary, and method
-    and path that has a character which a name may have.
+    """The text from which a tool's name is made.
+
+    The first with a usable character of ``operationId`` (without FastAPI's addition after ``__``),
+    summary, and method and path.
     """
     place = f"{operation_text(operation, 'method')} {operation_text(operation, 'path')}"
     texts = (
@@ -34,8 +36,9 @@ def name_source(operation: Mapping[str, Any]) -> str:
 
 
 def identifier(text: str) -> str:
-    """The text as a tool name in FastMCP's way: letters, digits and single ``_``, cut at 56; what
-    FastMCP drops of other scripts is transliterated.
+    """The text as a tool name in FastMCP's way: letters, digits and single ``_``, cut at 56.
+
+    Letters of other scripts, which FastMCP drops, are transliterated.
     """
     joined = re.sub(r"[\s\-.]+", "_", transliterated(text))
     plain = re.sub(r"_+", "_", re.sub(r"[^a-zA-Z0-9_]", "", joined)).strip("_")
@@ -43,7 +46,7 @@ def identifier(text: str) -> str:
 
 
 def transliterated(text: str) -> str:
-    """The text in ASCII: without accents, letters of other scripts as they sound."""
+    """The text in ASCII, without accents; other scripts are transliterated by sound."""
     if text.isascii():
         return text
     from anyascii import anyascii
@@ -52,6 +55,6 @@ def transliterated(text: str) -> str:
 
 
 def operation_text(operation: Mapping[str, Any], key: str) -> str:
-    """What an operation says under a key; empty where that is no text."""
+    """The text at a key of an operation; empty if the value is not a text."""
     value = operation.get(key)
     return value if isinstance(value, str) else ""

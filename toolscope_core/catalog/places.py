@@ -1,4 +1,4 @@
-"""The places of an object that hold tools, and tools where none are expected."""
+"""The places of an object that contain tools, and tools in unexpected places."""
 
 import json
 from collections.abc import Iterator
@@ -34,12 +34,12 @@ Places = dict[str, list[Any]]
 
 
 def tool_places(value: JsonObject) -> Places:
-    """By key the entries where an object holds tools, or servers with tools, in its order.
+    """The entries of each place where an object contains tools, or servers with tools, in order.
 
-    A list of tools is such a place whatever it holds, anything else where its entries look like
-    tools or lead to some: each value is looked at once. An object with neither a place
-    nor a name holds records in its result, else is itself a map of tools by name (the place is then
-    empty), else holds them in the first list it has.
+    A list of tools is a place whatever it contains; any other value is one if its entries look like
+    tools or lead to some. Each value is visited once. An object with neither a place nor a name may
+    contain records in its result, be a map of tools by name (the place is then empty), or contain
+    them in its first list; they are tried in this order.
     """
     places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
     if places or GENERIC.find(value, "name"):
@@ -55,7 +55,9 @@ def tool_places(value: JsonObject) -> Places:
 
 
 def is_tool(value: Any) -> bool:
-    """Whether an object says what it takes, or has a name as only a tool has; servers do not."""
+    """Whether an object declares parameters, or has a name in a way that only tools do (not
+    servers).
+    """
     if not isinstance(value, dict) or not has_name(value) or API_LIST in value:
         return False
     if value.get("type") == "function" or "name" not in value:
@@ -76,12 +78,12 @@ def is_server_map(value: Any) -> bool:
 
 
 def names_servers(key: str, value: Any) -> bool:
-    """Whether what stands at a key is a map of servers by name."""
+    """Whether the value at a key is a map of servers by name."""
     return is_server_map(value) or (key in SERVER_MAPS and _is_map(value) and not is_tool(value))
 
 
 def server_of(holder: JsonObject) -> Server:
-    """The server that an object with a list names; its name is empty if it names none."""
+    """The server named by an object with a list; its name is empty if there is none."""
     info = holder.get("serverInfo")
     spellings = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
     spellings += [holder.get("tool_name")] if API_LIST in holder else []
@@ -99,22 +101,22 @@ def server_of(holder: JsonObject) -> Server:
 
 
 def cursor_of(page: JsonObject) -> JsonObject:
-    """The ``nextCursor`` of a page, under that key; empty on the last page."""
+    """The ``nextCursor`` of a page under that key; empty on the last page."""
     cursor = page.get("nextCursor")
     return {"nextCursor": cursor} if cursor and isinstance(cursor, str) else {}
 
 
 def holds_tools(value: Any) -> bool:
-    """Whether anything inside can be nothing but a tool."""
+    """Whether anything inside is certainly a tool."""
     return any(isinstance(item, dict) for item in tools_inside(value))
 
 
 def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
-    """All that can only be tools, at any depth, and what cannot be read, in order.
+    """All certain tools at any depth, and what cannot be read, in order.
 
-    That is what has a name and a JSON Schema of parameters, or a name and a place in a list of
-    tools, and an OpenAPI document; also inside a text that is JSON. Of what a tool says of itself
-    only lists of tools are looked through.
+    Certain are objects with a name and a JSON Schema of parameters, objects with a name in a list
+    of tools, and OpenAPI documents, also inside a JSON text. Inside a tool, only lists of tools are
+    searched.
     """
     stack = [(value, key)]
     while stack:
@@ -142,7 +144,7 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
 def tools_beside_operations(
     document: JsonObject, fields: frozenset[str]
 ) -> Iterator[tuple[str, JsonObject | Flaw]]:
-    """The tools in the fields that OpenAPI defines, but not what schemas and examples show."""
+    """The tools in fields of an OpenAPI document, without those in schemas and examples."""
     for key, value in document.items():
         if key in fields and key not in API_EXAMPLES:
             yield from ((key, item) for item in tools_inside(_without_examples(value), key))
@@ -156,14 +158,14 @@ def _without_examples(value: Any) -> Any:
 
 
 def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:
-    """The tools inside an object, each with its key, where it has no place for any."""
+    """Tools in parts of an object that are not places, each with its key."""
     for key, part in value.items():
         if key not in places:
             yield from ((key, item) for item in tools_inside(part, key))
 
 
 def _entries(value: JsonObject, key: str) -> list[Any] | None:
-    """The entries under the key; ``None`` where that is no place for tools."""
+    """The entries under the key; ``None`` if it is not a place for tools."""
     content = value[key]
     if any(one in value for one in DECLARATIONS) and home_of({key: content}):
         return [{key: content}]
@@ -179,7 +181,7 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
 
 
 def _without_texts(content: Any) -> Any:
-    """A list of tools that is a text of JSON, or holds such texts, as data sets have it."""
+    """A list of tools parsed from JSON text, as some data sets store it."""
     if isinstance(content, str):
         inside = _from_json(content)
         return inside[0] if inside else content
@@ -189,10 +191,10 @@ def _without_texts(content: Any) -> Any:
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
-    """Whether what stands under one of ``OTHERS`` is tools, leads to some, or seems to be some.
+    """Whether the value under one of ``OTHERS`` is, leads to, or resembles tools.
 
-    A name and a description seem to be one, but not in an object that has a name itself, where
-    they may describe its parts, nor in a list of servers.
+    A name and a description resemble a tool, but not inside an object with its own name, where they
+    may describe its parts, nor in a list of servers.
     """
     entry = value[key]
     if key in (*SERVER_MAPS, "mcp") and configured_servers({key: entry}):
@@ -209,12 +211,12 @@ def _looks_filled(value: JsonObject, key: str) -> bool:
 
 
 def names_a_list(value: JsonObject) -> bool:
-    """Whether an object has a name and says nothing else that a tool would."""
+    """Whether an object has a name and nothing else that a tool would have."""
     return not any(GENERIC.find(value, part) for part in ("description", "schema", "returns"))
 
 
 def _from_json(text: Any) -> list[Any]:
-    """What a text holds that is a JSON list or object and may name tools; else nothing."""
+    """The items of a JSON list or object in a text if it may name tools; else none."""
     if isinstance(text, str) and text[:1] in ("[", "{") and '"name"' in text:
         with suppress(ValueError, RecursionError):
             return [json.loads(text)]
@@ -222,12 +224,12 @@ def _from_json(text: Any) -> list[Any]:
 
 
 def _leads_on(row: JsonObject) -> bool:
-    """Whether an object has a place that keeps nothing but tools, or servers with tools."""
+    """Whether an object has a place with nothing but tools, or servers with tools."""
     return is_openapi(row) or any(isinstance(row.get(key), (dict, list)) for key in LEADING)
 
 
 def _objects(value: Any) -> Iterator[JsonObject]:
-    """The objects of a list, and of lists in it; one object is alone."""
+    """The objects of a list and its inner lists; a single object alone."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -238,7 +240,7 @@ def _objects(value: Any) -> Iterator[JsonObject]:
 
 
 def _entries_in(value: Any) -> list[Any] | None:
-    """The entries of a list or of a map by name; a tool, and what holds a list, stands alone."""
+    """The entries of a list or a map by name; a tool or an object with a list is one entry."""
     if isinstance(value, list):
         return value
     if isinstance(value, Flaw):
@@ -262,7 +264,7 @@ def _is_filled(item: Any, name: str) -> bool:
 
 
 def _is_entry(item: Any) -> bool:
-    """Whether an entry of a map by name is a tool or holds some."""
+    """Whether an entry of a map by name is a tool or contains some."""
     if isinstance(item, list):
         return any(_objects(item))
     if not isinstance(item, dict):
@@ -276,7 +278,7 @@ def _is_holder(item: JsonObject) -> bool:
 
 
 def _by_name(entries: JsonObject) -> JsonObject:
-    """A map by name in which each object says its name itself: a server's, else a tool's."""
+    """A map by name with the name written into each object: a server's, else a tool's."""
     return {name: _named(name, item) for name, item in entries.items()}
 
 
@@ -291,9 +293,9 @@ def _named(name: str, item: Any) -> Any:
 
 
 def _declares(item: JsonObject) -> bool:
-    """Whether an object has a name and what is clearly a declaration of parameters.
+    """Whether an object has a name and a clear declaration of parameters.
 
-    A function that is described declares that it has none; a call has no description.
+    A described function may declare that it has none; a call has no description.
     """
     if not has_name(item):
         return False
@@ -304,7 +306,7 @@ def _declares(item: JsonObject) -> bool:
 
 
 def _is_declaration(path: tuple[str, ...], schema: Any) -> bool:
-    """Whether a value is a JSON Schema, or flat parameters with their types, by its form."""
+    """Whether a value has the form of a JSON Schema, or of flat parameters with types."""
     if isinstance(schema, list):
         return path != ("schema",) and bool(schema) and all(map(_is_typed, schema))
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Native tool catalogs as one ``Catalog``: every record becomes a tool or a problem."""
+"""Reads native tool catalogs into one ``Catalog``: every record becomes a tool or a problem."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,13 +66,13 @@ class SourceContents:
 
     @property
     def is_one_tool(self) -> bool:
-        """Whether the source is nothing but the record of one tool, without its server."""
+        """Whether the source is the record of a single tool without a server."""
         records = [item for item in self.items if isinstance(item, Record)]
         is_alone = len(self.items) == len(records) == 1
         return is_alone and not any(records[0].trail) and not self.server_names
 
     def server_of(self, record: Record) -> str:
-        """The server that the source itself gives the record; empty if none."""
+        """The server that the source gives the record; empty if none."""
         own = own_server(record.value, self.format) if isinstance(record.value, dict) else ""
         return own or record.server
 
@@ -86,8 +86,8 @@ class SourceContents:
 def read_contents(
     sources: Sequence[Source], format_name: str | None, report: Callable[[str], object]
 ) -> list[SourceContents]:
-    """The contents of each source, with a ``Problem`` for each list of which pages are missing;
-    ``report`` is called with the label of each source before it is read.
+    """The contents of each source, with a ``Problem`` for each list with missing pages; ``report``
+    is called with the label of each source before it is read.
 
     Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
     """
@@ -161,7 +161,7 @@ def _version(values: Sequence[Record | Problem]) -> str:
 
 
 def _contents(source: Source) -> dict[str, Any]:
-    """The value in each file of a source, without those that cannot be read whole."""
+    """The value of each file of a source, without files that cannot be read completely."""
     contents = {}
     for path, data in source.files.items():
         items, _ = read_values(Source(path, data))
@@ -178,10 +178,10 @@ def _check_versions(label: str, documents: Iterable[Any]) -> None:
 
 
 def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceContents]:
-    """The contents with a ``Problem`` where the last page given of a server's list is not its last.
+    """The contents with a ``Problem`` for each server's list that lacks its last page.
 
-    Pages of one source come in their order. Sources come in any, so the end of a list may stand
-    in any of them that holds a last page of the same server, or of none if the list names none.
+    Pages of one source are in order. Sources may come in any order, so any of them may contain the
+    last page of the same server, or of no server if the list names none.
     """
     ends: set[str] = set()
     open_at: dict[str, tuple[int, ToolsPage]] = {}
@@ -211,7 +211,7 @@ def _goes_on(page: ToolsPage) -> Problem:
 
 
 def _bounded(inside: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
-    """The entries up to one record more than allowed: that is enough to refuse."""
+    """The entries up to one more record than allowed, which is enough to refuse."""
     count = 0
     for item in inside:
         yield item
@@ -237,20 +237,22 @@ def read_catalog(
     format_name: str | None = None,
     report: Callable[[str], object] = lambda _: None,
 ) -> Catalog:
-    """One catalog of all sources, tools sorted by id and scanned, servers by name. A path stands
-    for the sources that ``load_paths`` gives for it.
+    """One catalog of all sources: tools sorted by id and scanned, servers sorted by name.
 
-    The format of each source is its own ``format``, else ``format_name`` (one of ``INPUTS``), else
-    detected; the catalog's is the format that all share, else ``generic``. With several sources
-    that hold tools, a server that two of them name is kept apart as ``name (source)``, and tools of
-    a source that names none belong to a server named after the source, which does not enter their
-    ids; several sources of a folder that are one tool each are one server, named after the folder.
-    A source of which no record looks like a tool, such as an evaluation set, is one problem and
-    changes nothing else, unless it stands alone. Otherwise the number of tools and problems is the
-    number of records; servers of a client's configuration count as records that cannot be read, and
-    alone make a catalog without tools; so does what follows the last page given of a list that goes
-    on. ``report`` is called with the label of each source when its turn comes. Raises
-    ``CatalogError`` where not one tool can be read, for an unknown format, and for more than the
+    A path is replaced by the sources from ``load_paths``. The format of each source is its own
+    ``format``, else ``format_name`` (one of ``INPUTS``), else detected; the catalog's is the format
+    that all share, else ``generic``. If several sources contain tools, a server named by two of
+    them is kept apart as ``name (source)``. Tools of a source without servers belong to a server
+    named after the source, which is not part of their ids. Several one-tool sources of a folder
+    form one server, named after the folder.
+
+    A source without any tool-like record, such as an evaluation set, is one problem, unless it is
+    the only source. Otherwise the number of tools and problems is the number of records. Servers in
+    a client's configuration count as records that cannot be read; alone they make a catalog without
+    tools. So do the missing pages of a list. ``report`` is called with the label of each source as
+    its turn comes.
+
+    Raises ``CatalogError`` if no tool can be read, for an unknown format, and for more than the
     limits allow.
 
     Example: ``catalog = read_catalog(["mcp.json", "tools/"])``
@@ -311,7 +313,7 @@ def _former_names(
 
 
 def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
-    """The sources, with what the paths among them hold."""
+    """The sources, including those at the paths among the inputs."""
     paths = [Path(one) for one in inputs if not isinstance(one, Source)]
     sources = tuple(one for one in inputs if isinstance(one, Source))
     return (*sources, *load_paths(paths)) if paths else sources
@@ -320,8 +322,8 @@ def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
 def _without_toolless(
     all_contents: Sequence[SourceContents],
 ) -> tuple[Sequence[SourceContents], Sequence[SourceContents]]:
-    """The sources that are read, and those left out: no record of theirs looks like a tool, and
-    others do.
+    """The sources that are read, and those left out because only other sources have tool-like
+    records.
     """
     toolless = [contents for contents in all_contents if _is_toolless(contents)]
     if len(toolless) == len(all_contents):
@@ -360,10 +362,10 @@ def _file(contents: SourceContents, outcomes: Sequence[Tool | Problem]) -> Input
 def _read_tools(
     contents: SourceContents, common: set[str], source_server: str
 ) -> list[Tool | Problem]:
-    """A tool or a problem for each record of a source, in its order.
+    """A tool or a problem for each record of a source, in order.
 
-    ``common`` names the servers that other sources name as well; ``source_server`` is the server
-    of tools for which the source names none.
+    ``common`` has the servers that other sources also name; ``source_server`` is the server of
+    tools without one.
     """
     outcomes = (
         item if isinstance(item, Problem) else _read_tool(item, contents, common)
@@ -400,7 +402,9 @@ def _server_name(server: str, contents: SourceContents, common: set[str]) -> str
 def _all_servers(
     all_contents: Sequence[SourceContents], common: set[str], tools: Sequence[Tool]
 ) -> tuple[Server, ...]:
-    """The servers that sources name or tools belong to, by name; the longest description wins."""
+    """The servers that sources name or tools belong to, by name; the
+    longest description is kept.
+    """
     servers = {tool.server: Server(tool.server) for tool in tools if tool.server}
     for contents in all_contents:
         for server in contents.servers:

@@ -1,4 +1,4 @@
-"""The child that reads a catalog for ``isolation``: it limits itself, reads and answers in JSON."""
+"""The child process of ``isolation``: it limits itself, reads a catalog and answers in JSON."""
 
 import gc
 import json
@@ -19,7 +19,7 @@ from toolscope_core.model.tool import JsonObject
 
 
 def wait(descriptor: int) -> None:
-    """Split off a child for each connection that comes over a socket, until it is closed."""
+    """Fork a child for each connection on a socket until it is closed."""
     control = socket.socket(fileno=descriptor)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -36,7 +36,7 @@ def wait(descriptor: int) -> None:
 
 
 def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
-    """Answer one request: lines of JSON, the last with the catalog or why there is none."""
+    """Answer one request in lines of JSON; the last has the catalog or the reason for none."""
     with connection.makefile("rb") as pipe:
         request = json.loads(pipe.readline())
         sources = [
@@ -75,7 +75,7 @@ def _limit(memory: int, seconds: float) -> None:
 
 
 def _as_json(catalog: Catalog) -> JsonObject:
-    """The catalog as plain values: of each item those of its fields, in their order."""
+    """The catalog as plain values: the fields of each item in order."""
     items = {
         part: [
             [getattr(item, one.name) for one in fields(kind) if one.init]

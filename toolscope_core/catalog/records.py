@@ -1,4 +1,4 @@
-"""Finds the records in a document: in lists, pages, answers, on servers, in operations."""
+"""Finds the records in a document: in lists, pages, answers, servers and operations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ _LEVELS = 20
 
 @dataclass(frozen=True, slots=True)
 class ToolsPage:
-    """A list of tools as ``tools/list`` answers it; ``cursor`` is where it goes on, else empty."""
+    """A list of tools as answered by ``tools/list``; ``cursor`` points to the next page, else
+    empty.
+    """
 
     position: str
     server: str
@@ -41,19 +43,18 @@ SourceEntry = Record | Server | ToolsPage | Problem
 
 
 def document_kind(value: Any) -> str:
-    """``openapi`` or ``mcp-client`` for a document that holds no records as such; else empty."""
+    """``openapi`` or ``mcp-client`` for a document without tool records of its own; else empty."""
     if is_openapi(value):
         return "openapi"
     return "mcp-client" if configured_servers(value) and not places.holds_tools(value) else ""
 
 
 def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[SourceEntry]:
-    """The records in a value of a source in order, the servers it names, and the pages that they
-    stand on.
+    """The records of a value in order, the servers it names, and its pages.
 
     ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
-    becomes an MCP record, each server that a client's configuration starts a server and a
-    ``Problem``. What looks like a tool where none is read is a ``Problem``, so nothing is left out.
+    becomes an MCP record. Each server in a client's configuration becomes a server and a
+    ``Problem``. Tool-like values in unexpected places become a ``Problem``, so nothing is left out.
     """
     if configured_servers(record.value):
         record = record.inner(as_usual(record.value))
@@ -69,8 +70,10 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """The way through a document; its readers share the budget. ``name`` is that of its file, and
-    ``files`` are the contents of those that it refers to, by their paths from its folder.
+    """The state of reading a document; its readers share the budget.
+
+    ``name`` is the file's name. ``files`` are the contents of referenced files, by their paths from
+    its folder.
     """
 
     budget: ExpansionBudget
@@ -113,7 +116,7 @@ class DocumentReading:
         yield from self._object(record.inner({**other_fields, **operations}), lists)
 
     def _object(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
-        """The record that an object is, unless it only holds some, and what it holds."""
+        """The record that an object is, unless it only contains records, and the records inside."""
         value = record.value
         is_tool = places.is_tool(value)
         if is_tool or not lists:
@@ -131,7 +134,7 @@ class DocumentReading:
             yield from self._entries(record, lists)
 
     def _entries(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
-        """The entries at an object's places; a position names the place where there are several."""
+        """The entries in an object's places; with several places, positions name the place."""
         value = record.value
         server = _owner(value, lists)
         yield from ([server] if server.name else [])
@@ -153,8 +156,9 @@ class DocumentReading:
                 yield from self._each(own, inside)
 
     def _servers(self, entries: Mapping[str, Any], around: Record) -> Iterator[SourceEntry]:
-        """The servers of a map by name, with their tools; of one that a client starts nothing else
-        is kept, as commands hold keys.
+        """The servers of a map by name, with their tools.
+
+        Of servers that a client starts only the name is kept, because commands contain keys.
         """
         for number, (name, entry) in enumerate(entries.items(), 1):
             if starts_server(entry):
@@ -173,7 +177,7 @@ class DocumentReading:
 
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
-    """The fields of a record in which further tools may stand; unknown fields belong to a tool."""
+    """The fields of a record that may contain more tools; unknown fields belong to a tool."""
     keys = {*places.TOOL_LISTS, "_meta"} if sure else record.keys() - {"function"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
@@ -197,7 +201,7 @@ def _where_none_is_read(tool: JsonObject) -> str:
 
 
 def _is_in(item: JsonObject | Flaw, listed: Mapping[str, JsonObject]) -> bool:
-    """Whether a tool stands among those listed already, exactly as it is."""
+    """Whether an identical tool is already listed."""
     return not isinstance(item, Flaw) and listed.get(str(item.get("name"))) == item
 
 
@@ -216,7 +220,7 @@ def _word(entry: Any) -> str:
 
 
 def _owner(value: JsonObject, lists: places.Places) -> Server:
-    """The server that owns what an object holds; one without a name where servers stand in it."""
+    """The server of an object's contents; it has no name if the object contains servers."""
     if all(places.names_servers(key, value.get(key)) for key in lists):
         return Server("")
     server = places.server_of(value)
@@ -225,13 +229,13 @@ def _owner(value: JsonObject, lists: places.Places) -> Server:
 
 
 def _beside_tools(namespace: JsonObject, lists: places.Places) -> JsonObject:
-    """The other keys of a namespace beside its tools, as far as they can be kept exactly."""
+    """The other keys of a namespace beside its tools, if they can be kept exactly."""
     others = {key: value for key, value in namespace.items() if key not in lists}
     return {key: value for key, value in others.items() if not find_flaw({key: value})}
 
 
 def _is_bare_server(entry: Any) -> bool:
-    """Whether an entry of a list of servers is one without tools, as in the neutral format."""
+    """Whether a server in a list has no tools, as in the neutral format."""
     if not isinstance(entry, dict) or places.is_tool(entry) or not places.server_of(entry).name:
         return False
     return not places.tool_places(entry) and not any(places.tools_inside(entry))

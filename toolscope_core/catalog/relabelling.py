@@ -1,4 +1,4 @@
-"""φ and α read back from a bundle, which others may have edited, and old names by them."""
+"""φ, α and old names, read from a bundle that others may have edited."""
 
 import json
 from collections import Counter
@@ -46,9 +46,11 @@ _ARGUMENTS = _object({"maps": {"type": "object", "additionalProperties": _MAP}})
 
 @dataclass(frozen=True, slots=True)
 class Relabelling:
-    """φ by old id (``None`` for a tool that was left out), and α by old id of the tools that were
-    merged, as read from a bundle; ``names`` by which one tool is called, with and without its
-    server: old name → its old id, its new name; ``relabels`` are the rows of φ.
+    """φ and α as read from a bundle.
+
+    ``phi`` is by old id (``None`` for a tool that was left out), ``arguments`` by old id of the
+    merged tools. ``names`` has the names that only one tool has, with and without server: old name
+    → (old id, new name). ``relabels`` are the rows of φ.
     """
 
     phi: Mapping[str, str | None]
@@ -58,13 +60,15 @@ class Relabelling:
 
     @property
     def gone_names(self) -> GoneNames:
-        """The names and ids that no tool has any more, in every form, → the new name."""
+        """The names and ids that no tool has any more, in every form → the new name."""
         return gone_forms(self.relabels)
 
 
 def read_relabelling(path: Path) -> Relabelling:
-    """φ and α of a bundle's folder, or of its zip. Raises ``ExportError`` where it is missing or
-    damaged, or of another version; ``ConfigError`` for a damaged zip.
+    """φ and α from a bundle's folder or zip.
+
+    Raises ``ExportError`` if it is missing, damaged or of another version; ``ConfigError`` for a
+    damaged zip.
     """
     with bundle_folder(path) as folder:
         relabel = _read(folder / "relabel.json", _RELABEL)
@@ -106,7 +110,7 @@ def argument_row(alpha: ArgumentMap) -> JsonObject:
 
 
 def argument_maps(text: str) -> tuple[ArgumentMap, ...] | None:
-    """The maps of a list of what ``argument_row`` gave, in JSON; ``None`` for anything else."""
+    """The maps in a JSON list of ``argument_row`` values; ``None`` for anything else."""
     try:
         rows = json.loads(text) if text else []
     except (ValueError, RecursionError):
@@ -119,7 +123,7 @@ def argument_maps(text: str) -> tuple[ArgumentMap, ...] | None:
 def names_now(
     names: Iterable[FormerName], phi: Mapping[str, str | None], alphas: Mapping[str, ArgumentMap]
 ) -> list[FormerName]:
-    """The names after a merge: the tools that they mean by φ, and the maps longer by α."""
+    """The former names after a merge, with tools renamed by φ and maps extended by α."""
     return [
         replace(one, tool_id=phi.get(one.tool_id) or "", maps=_longer(one, alphas)) for one in names
     ]
@@ -128,8 +132,9 @@ def names_now(
 def with_members(
     tools: Iterable[Tool], catalog: Catalog, phi: Mapping[str, str | None]
 ) -> tuple[Tool, ...]:
-    """The tools, each with those of the catalog that it takes the place of by ``phi``: a search
-    finds it by their words too.
+    """The tools, each with the catalog's tools that it replaces by ``phi``.
+
+    A search also finds it by their words.
     """
     former = grouped(catalog.tools, lambda tool: phi.get(tool.id, tool.id))
     members = ((tool, tuple(former.get(tool.id, ()))) for tool in tools)
@@ -139,7 +144,7 @@ def with_members(
 
 
 def bundle_bytes(path: Path) -> bytes:
-    """A file of a bundle. Raises ``ExportError`` where it cannot be read."""
+    """A file of a bundle. Raises ``ExportError`` if it cannot be read."""
     try:
         return read_file(path)
     except OSError as error:
@@ -150,9 +155,7 @@ def bundle_bytes(path: Path) -> bytes:
 
 
 def bundle_value(path: Path, kind: type[_T]) -> _T:
-    """The JSON in a file of a bundle. Raises ``ExportError`` where it is none, or not of this
-    kind.
-    """
+    """The JSON in a bundle's file. Raises ``ExportError`` if it is invalid or of another kind."""
     try:
         content = json.loads(bundle_bytes(path))
     except (ValueError, RecursionError) as error:
@@ -197,7 +200,7 @@ def _argument_map(old: str, row: JsonObject) -> ArgumentMap:
 
 
 def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
-    """Raises ``ExportError`` where two arguments would be one, on either side of the map."""
+    """Raises ``ExportError`` if the map would join two arguments, in either direction."""
     old = [*alpha.dropped, *(move.source for move in alpha.moves)]
     new = [*alpha.constants, *(move.target for move in alpha.moves)]
     twice = [name for names in (old, new) for name, n in Counter(names).items() if n > 1]
@@ -215,7 +218,7 @@ def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
 
 
 def changes_nothing(alpha: ArgumentMap) -> bool:
-    """Whether every call has the same arguments on both sides."""
+    """Whether every call keeps its arguments unchanged."""
     has_other_changes = alpha.constants or alpha.dropped or alpha.nested
     is_same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
     return is_same and not has_other_changes

@@ -1,4 +1,4 @@
-"""Which tools of one version of a catalog are which of another, called otherwise there."""
+"""Matches tools of two catalog versions that were renamed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,9 +24,9 @@ COMPARED_TEXT = 400
 
 
 def renames(removed: Sequence[Tool], added: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
-    """Pairs of a removed and an added tool that are the same tool renamed, most alike first.
+    """Pairs of a removed and an added tool that are one tool renamed, most similar first.
 
-    Greedy and one to one, ties by id; the same pairs come out when the two sides are exchanged.
+    The matching is greedy and one to one, ties by id; exchanging the sides gives the same pairs.
     """
     if not 0 < len(removed) * len(added) <= MOST_PAIRS:
         return []
@@ -47,11 +47,11 @@ def renames(removed: Sequence[Tool], added: Sequence[Tool]) -> list[tuple[Tool, 
 
 
 def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
-    """By their ids the ids that some ``earlier`` tools of a catalog have in ``catalog``, as far as
-    those are others.
+    """Changed ids by old id, for some ``earlier`` tools of a catalog.
 
-    What else there was is not known, so a tool is only looked for on its own server, or where that
-    is gone on those that none of the ``earlier`` had: copies on other servers are nearly as alike.
+    The rest of the earlier catalog is unknown. So a tool is only looked for on its own server, or
+    if that is gone, on servers that none of the ``earlier`` tools had: copies on other servers are
+    nearly as similar.
     """
     ids, servers = {tool.id for tool in earlier}, {tool.server for tool in earlier}
     common_servers = {tool.server for tool in catalog.tools} & servers
@@ -66,7 +66,7 @@ def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
 
 
 def _likeness(removed: Sequence[Tool], added: Sequence[Tool]) -> np.ndarray[Any, Any]:
-    """Likeness in [0, 1] of every tool that went (rows) to every one that came (columns).
+    """Similarity in [0, 1] of every removed tool (rows) to every added one (columns).
 
     The same name on the same server is the same tool, whatever its id.
     """

@@ -1,4 +1,6 @@
-"""A catalog in many files, read one by one: together they may be larger than one reading takes."""
+"""A catalog in many files that are read one by one; together they may exceed the size of one
+reading.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,12 +27,12 @@ _PIECE = MAX_BYTES // 4
 def read_shards(
     paths: Sequence[Path], engine: Engine = LOCAL, progress: Progress = silent
 ) -> Catalog:
-    """One catalog of files that are its shards, and of those in folders, each read by itself on the
-    workers of ``engine``; a file of JSON Lines may have any size.
+    """One catalog from shard files and folders of them, each read separately by the workers of
+    ``engine``. A file of JSON Lines may have any size.
 
-    A server that two shards name is one server. A shard that cannot be read is one problem, and
-    the others are read. Reports ``Step("read", …)`` in files.
-    Raises ``CatalogError`` where there is no file, or not one tool in them.
+    A server named in two shards is one server. A shard that cannot be read is one problem, and the
+    others are read. Reports ``Step("read", …)`` in files. Raises ``CatalogError`` if there is no
+    file or no tool.
     """
     files = sources.input_files(paths)
     outcomes = list(engine.map_blocks(_read_shard, SharedState(None), _sources(files, progress)))
@@ -46,8 +48,9 @@ def read_shards(
 
 
 def read_parts(folder: Path, name: str) -> Catalog:
-    """The catalog in a file of a bundle's folder, or in its parts. Raises ``CatalogError`` and
-    ``OSError`` where one of them cannot be read.
+    """The catalog in a bundle's file, or in its parts.
+
+    Raises ``CatalogError`` and ``OSError`` if one of them cannot be read.
     """
     return join(
         [
@@ -58,7 +61,7 @@ def read_parts(folder: Path, name: str) -> Catalog:
 
 
 def _sources(files: Sequence[Path], progress: Progress) -> Iterator[sources.Source | Problem]:
-    """What is read at a time, each loaded when it is asked for."""
+    """The units that are read at a time, each loaded on demand."""
     for at, file in enumerate(files):
         progress(Step("read", at, len(files)))
         try:
@@ -78,7 +81,7 @@ def _sources(files: Sequence[Path], progress: Progress) -> Iterator[sources.Sour
 
 
 def _pieces(file: Path) -> Iterator[sources.Source]:
-    """The lines of a file, as many at a time as make ``_PIECE`` bytes."""
+    """The lines of a file in pieces of ``_PIECE`` bytes."""
     first, size, piece = 1, 0, list[bytes]()
     with file.open("rb") as lines:
         while line := lines.readline(MAX_BYTES + 1):  # one that is longer is refused, not held
@@ -106,8 +109,8 @@ def _read_shard(_: None, source: sources.Source | Problem) -> Catalog | Problem:
 
 
 def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catalog:
-    """The tools of all catalogs (one or more), by ids that are unique among all of them; a server
-    that two of them name is one server.
+    """The tools of all catalogs (one or more) with unique ids; servers of
+    the same name are joined.
     """
     if len(catalogs) == 1 and not problems:
         return catalogs[0]
@@ -129,7 +132,7 @@ def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catal
 def _findings(
     catalogs: Sequence[Catalog], tools: Sequence[Tool], servers: Sequence[Server]
 ) -> tuple[Finding, ...]:
-    """What is found among all tools, and what readers found in each, for all exactly like it."""
+    """The findings among all tools, and those of each catalog, repeated for all identical tools."""
     alike = grouped(tools, lambda tool: tool.fingerprint)
     by_readers = (
         replace(finding, tool_id=tool.id)

@@ -1,5 +1,7 @@
-"""Files and folders as named bytes, within the limits: catalogs, the files below its own folder
-that an API description refers to, and the files of bundles with their versions and parts.
+"""Files and folders as named bytes, within limits.
+
+It loads catalogs, the files in its folder that an API description refers to, and bundle files with
+their versions and parts.
 """
 
 import json
@@ -26,9 +28,9 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 class Source:
     """The bytes of one input; ``label`` (a file name) is its name in messages.
 
-    ``format`` (one of ``INPUTS``) is what a person says it is; without it, it is detected.
-    ``files`` are those that an API description refers to, by their paths from its folder.
-    ``folder`` is the name of the folder that it was read from, empty for other input.
+    ``format`` (one of ``INPUTS``) was given by a person; without it, it is detected. ``files`` are
+    those that an API description refers to, by their paths from its folder. ``folder`` is the name
+    of the source's folder, empty for other input.
     """
 
     label: str
@@ -39,12 +41,12 @@ class Source:
 
     @property
     def size(self) -> int:
-        """The bytes of the source and of its files."""
+        """The bytes of the source and its files."""
         return len(self.data) + sum(map(len, self.files.values()))
 
 
 def pasted(text: str, format: str | None = None) -> Source:
-    """Pasted text as a source, labelled after the syntax that it looks like."""
+    """Pasted text as a source, with a label for the syntax it appears to have."""
     start = text.lstrip()[:1]
     first = text.lstrip().partition("\n")[0]
     suffix = ".json" if start in ("{", "[") else ".yaml" if ":" in first else ".csv"
@@ -52,16 +54,16 @@ def pasted(text: str, format: str | None = None) -> Source:
 
 
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
-    """Sources of files, and of those directly in folders whose name ends in one of ``SUFFIXES``, or
-    where none does those that begin as JSON does; of a folder that is a bundle only its merged
-    tools.
+    """Sources of files, and of the files directly in folders.
 
-    With an API description come the files below its folder that it refers to.
+    In a folder, files with one of ``SUFFIXES`` are read, or if there are none, those that begin
+    like JSON; from a bundle, only the merged tools. An API description brings the files below its
+    folder that it refers to.
 
-    The order given is kept, files of a folder come by name, a file met twice counts once. A label
-    is the file's name, with as many of its folders as make its stem unique. Raises
-    ``CatalogError`` for what is missing, unreadable, too large (before anything of it is read) or
-    empty of files.
+    The given order is kept, files of a folder are sorted by name, and repeated files count once. A
+    label is the file's name, with as many folders as its stem needs to be unique. Raises
+    ``CatalogError`` for a path that is missing, unreadable, too large (before reading) or without
+    files.
     """
     files = list(dict.fromkeys(file.absolute() for path in paths for file in _files(path)))
     if not files:
@@ -82,14 +84,12 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
 
 
 def input_files(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The files whose content ``load_paths`` reads, as they were given. Raises as it does."""
+    """The files read by ``load_paths``, as they were given. Raises the same errors."""
     return tuple(dict.fromkeys(file for path in paths for file in _files(path)))
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether the path is the folder of a bundle. Raises ``CatalogError`` for one of another
-    version.
-    """
+    """Whether the path is a bundle's folder. Raises ``CatalogError`` for another version."""
     return path.is_dir() and bool(_toolset(path))
 
 
@@ -124,7 +124,7 @@ def _begins_as_json(file: Path) -> bool:
 
 
 def _toolset(folder: Path) -> list[Path]:
-    """The merged tools in a bundle's folder, in the neutral format; empty where it is no bundle.
+    """The merged tools in a bundle's folder, in the neutral format; empty if it is not a bundle.
 
     Raises ``CatalogError`` for a bundle of another version.
     """
@@ -164,7 +164,7 @@ def _unreadable(path: Path, error: Exception) -> CatalogError:
 
 
 def _label(file: Path, files: Sequence[Path]) -> str:
-    """The shortest tail of the path whose stem no other file shares; else the whole path."""
+    """The shortest end of the path with a unique stem; else the whole path."""
     parts = file.parts
     for length in range(1, len(parts)):
         tail = parts[-length:]
@@ -185,13 +185,12 @@ _REFERENCE = re.compile(
 
 
 def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
-    """By their paths from the folder of ``file`` (with ``/``), the files that an API description
-    refers to, those that these refer to, and so on, of ``limit`` bytes together; none for another
-    document.
+    """The files that an API description refers to, directly or indirectly, by path from its folder.
 
-    References are found in the text, so that nothing is parsed here. A file counts that lies below
-    the folder, also after links are followed, and is a regular one of a type that is read; what is
-    left out stays a reference that leads nowhere.
+    Paths use ``/``; all files together have at most ``limit`` bytes; other documents have none.
+    References are found in the text, so nothing is parsed here. A file must be below the folder,
+    even after links are followed, and a regular file of a readable type; references to other files
+    lead nowhere.
     """
     if not _API.search(data):
         return {}
@@ -215,8 +214,9 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
 
 
 def relative_path(holder: str, reference: str) -> str:
-    """The path, from the same folder as ``holder``, of the file that a ``$ref`` in the file
-    ``holder`` names; empty where it names none there, such as an address or an absolute path.
+    """The path, from the folder of ``holder``, of the file named by a ``$ref`` in ``holder``.
+
+    Empty if it names none there, such as an address or an absolute path.
     """
     target = unquote(reference.partition("#")[0]).replace("\\/", "/")
     if not target or "\\" in target or "\0" in target or ":" in target or target.startswith("/"):
@@ -234,7 +234,9 @@ def _paths(holder: str, content: bytes) -> Iterator[str]:
 
 
 def _content(path: Path, inside: Path, limit: int) -> bytes | None:
-    """The bytes of a file below the folder ``inside``; ``None`` for what is none, or too large."""
+    """The bytes of a file below the folder ``inside``; ``None`` if there is none or it is too
+    large.
+    """
     real = Path(os.path.realpath(path))
     try:
         if not real.is_relative_to(inside) or real.stat().st_size > limit:
@@ -248,9 +250,10 @@ _PARTS = "x-toolscope-files"
 
 
 def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> JsonObject:
-    """The document, called ``name``, with the contents of ``files`` (by their paths from its
-    folder) under ``_PARTS``; a reference to one of them leads there, and one to ``name`` itself to
-    the top. All others stay as they are.
+    """The document called ``name`` with the contents of ``files`` under ``_PARTS``.
+
+    Files are by their paths from its folder. References to a file lead there, and references to
+    ``name`` lead to the top. All others stay unchanged.
     """
     places = {name: "#"}
     for row, path in enumerate(sorted(files)):
@@ -283,7 +286,9 @@ PART_PAIRS = 250_000
 
 
 def part_names(name: str, parts: int) -> Sequence[str]:
-    """The names of the parts of a file, its own where there is one: ``pairs-1.jsonl`` and so on."""
+    """The names of a file's parts, or its own name for a single part:
+    ``pairs-1.jsonl`` and so on.
+    """
     if parts == 1:
         return [name]
     stem, dot, suffix = name.rpartition(".")
@@ -291,7 +296,7 @@ def part_names(name: str, parts: int) -> Sequence[str]:
 
 
 def files_of(folder: Path, name: str) -> Sequence[Path]:
-    """The file of a bundle, or where it is written in parts these, in their order."""
+    """A bundle's file, or its parts in order."""
     stem, _, suffix = name.rpartition(".")
     numbered = re.compile(rf"{re.escape(stem)}-\d+\.{re.escape(suffix)}")
     parts = sorted(path for path in folder.glob("*") if numbered.fullmatch(path.name))
@@ -299,9 +304,7 @@ def files_of(folder: Path, name: str) -> Sequence[Path]:
 
 
 def why_unreadable(label: str, document: JsonObject, version: int) -> str:
-    """Why a file is not read that says another version than ``version``, as a sentence; empty for
-    this one.
-    """
+    """A sentence on why a file of another version is not read; empty for ``version``."""
     file_version = document.get("version")
     if (
         type(file_version) is int and file_version == version

@@ -1,4 +1,4 @@
-"""A toolset in parts that a client's limit on tools takes, whole servers together."""
+"""Splits a toolset into parts that fit a client's limit on tools, keeping servers together."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,11 @@ ToolsetPart = tuple[MergedTool, ...]
 
 
 def split(tools: Sequence[MergedTool], most: int | None) -> tuple[ToolsetPart, ...]:
-    """Parts of at most ``most`` tools (``None``: one part), each by id; every tool is in one.
+    """Parts of at most ``most`` tools (``None``: one part), each sorted by id; every tool is in
+    one.
 
-    Servers come by name and each goes whole into the first part with room; only one that is
-    larger than ``most`` is cut, by id. The order given does not matter.
+    Servers are taken by name, and each goes as a whole into the first part with room. Only a server
+    larger than ``most`` is cut, by id. The given order does not matter.
     """
     if most is None or len(tools) <= most:
         return (tuple(sorted(tools, key=_id)),)

@@ -1,7 +1,4 @@
-"""Texts with other values in place of the JSON and the Python that they hold.
-
-What stands around them stays as it is.
-"""
+"""Replaces JSON and Python values inside texts; the text around them stays unchanged."""
 
 import ast
 import json
@@ -23,16 +20,14 @@ _MOST_FAILURES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PythonCall:
-    """A call as Python writes it; ``arguments`` by name, ``None`` where they are not all literals
-    that have one.
-    """
+    """A Python call; ``arguments`` are by name, ``None`` if some are not named literals."""
 
     name: str
     arguments: JsonObject | None
 
 
 def json_in(text: str) -> Any:
-    """The value of a text that is nothing but JSON; else ``None``."""
+    """The value of a text that is pure JSON; else ``None``."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
@@ -40,8 +35,10 @@ def json_in(text: str) -> Any:
 
 
 def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
-    """The text with each object and list in it as ``rewrite`` has it: all of the text, also as the
-    JSON of a text, what stands in prose as JSON, and between tags of calls as Python's literal.
+    """The text with each object and list in it replaced by ``rewrite``.
+
+    They may be the whole text, also as JSON of a text; JSON inside prose; or Python literals
+    between call tags.
     """
     whole = json_in(text) if text.lstrip()[:1] in ("{", "[", '"') else None
     if isinstance(whole, (dict, list, str)):
@@ -58,8 +55,9 @@ def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
 
 
 def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None]) -> str:
-    """A text that is nothing but one call of Python or a list of them, as ``rewrite`` has each;
-    ``None`` leaves one as it is, and no arguments those that it has. Any other text stays.
+    """A text that is one Python call or a list of calls, with each replaced by ``rewrite``.
+
+    ``None`` keeps a call; ``None`` as arguments keeps its arguments. Other texts stay unchanged.
     """
     if not (_CALLS.match(text) and text.rstrip().endswith((")", "]"))) or "\r" in text:
         return text
@@ -85,9 +83,7 @@ def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None
 
 
 def json_like(text: str, value: Any) -> str:
-    """A value as JSON in the form of another text of JSON: its indent, its blanks and its letters
-    outside ASCII.
-    """
+    """A value as JSON in the style of another JSON text: indent, blanks, non-ASCII letters."""
     indent = re.search(r"\n( *)\S", text)
     separators = None if indent or re.search(r"[,:] ", text) else (",", ":")
     return json.dumps(
@@ -104,9 +100,7 @@ def _written(text: str, value: Any, rewrite: Callable[[Any], Any]) -> str:
 
 
 def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
-    """The objects and lists in a text, the outermost, with the places at which each starts and
-    ends.
-    """
+    """The outermost objects and lists in a text, with their start and end."""
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     end, failures = 0, 0
     while (opening := _OPEN.search(text, end)) and failures < _MOST_FAILURES:
@@ -131,7 +125,7 @@ def _with_literals(text: str, rewrite: Callable[[Any], Any]) -> str:
 
 
 def _literal_in(text: str) -> Any:
-    """The object or list of a text that is nothing but a literal of Python, with no key twice."""
+    """The object or list of a text that is a single Python literal without repeated keys."""
     inside = text.strip()
     if inside[:1] not in ("{", "[") or inside[-1:] not in ("}", "]"):
         return None
@@ -156,7 +150,9 @@ def _parsed(source: str) -> ast.expr | None:
 
 
 def _with_plain_names(text: str) -> tuple[str, dict[str, str]]:
-    """A text of calls with names of Python in place of others, and what each of them stands for."""
+    """A text of calls with valid Python names in place of others, and the
+    name that each replaces.
+    """
     names: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -180,7 +176,7 @@ def _keywords(call: ast.Call) -> JsonObject | None:
 
 
 def _place(content: bytes, node: ast.expr) -> tuple[int, int]:
-    """Where a node of the source starts and ends, in bytes."""
+    """Start and end of a source node, in bytes."""
     starts = [0, *(mark.end() for mark in re.finditer(b"\n", content))]
     last_line = node.end_lineno or node.lineno
     return (
@@ -190,7 +186,9 @@ def _place(content: bytes, node: ast.expr) -> tuple[int, int]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """An object. Raises ``ValueError`` for one that has a key twice, which would lose a value."""
+    """The object of the pairs. Raises ``ValueError`` for a repeated key,
+    which would lose a value.
+    """
     value = dict(pairs)
     if len(value) < len(pairs):
         raise ValueError("a key stands twice")

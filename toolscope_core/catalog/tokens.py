@@ -1,12 +1,12 @@
-"""What a tool takes of every prompt that carries it: its tokens, estimated or counted, and bytes.
+"""The size of a tool in each prompt that contains it: tokens (estimated or counted) and bytes.
 
-Without a tokenizer every figure is an estimate, and it is labelled so. The rule counts
-what sub-word vocabularies usually keep whole: up to ten letters of a word (names are split at
-capitals and underscores), three digits, four signs of punctuation, a run of blanks, three bytes
-of any other script. Measured against tiktoken 0.14 with o200k_base on 8,214 tools (six public
-catalogs and the bundled example) in the OpenAI chat format: 886,288 estimated, 880,414 counted, a
-ratio of 1.007. By public catalog it is 0.99 to 1.01 (0.98 for the example; up to 1.03 in the MCP
-format), for nine tools in ten between 0.9 and 1.2.
+Without a tokenizer every figure is an estimate and labelled so. The estimate follows what sub-word
+vocabularies usually keep whole: up to ten letters of a word (names are split at capitals and
+underscores), three digits, four punctuation marks, a run of blanks, three bytes of other scripts.
+Measured against tiktoken 0.14 with o200k_base on 8,214 tools (six public catalogs and the bundled
+example) in the OpenAI chat format: 886,288 estimated, 880,414 counted, a ratio of 1.007. By public
+catalog it is 0.99 to 1.01 (0.98 for the example; up to 1.03 in the MCP format); for nine tools in
+ten it is between 0.9 and 1.2.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cf
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """A way to count the tokens of a text; ``label`` stands wherever its figures are shown."""
+    """A way to count the tokens of a text; ``label`` is shown with its figures."""
 
     label: str
     count: Callable[[str], int]
@@ -53,7 +53,7 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What tools take of every prompt: ``tokens``, and ``bytes`` of compact JSON in UTF-8."""
+    """Size of tools in a prompt: ``tokens``, and ``bytes`` of compact JSON in UTF-8."""
 
     tokens: int = 0
     bytes: int = 0
@@ -64,8 +64,9 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class SizeChange:
-    """What tools take as they are, and what takes their place; ``name`` says in which format of a
-    prompt, or on which server (empty for none).
+    """The size of tools before and after a merge.
+
+    ``name`` is the prompt format or the server (empty for none).
     """
 
     name: str
@@ -74,7 +75,7 @@ class SizeChange:
 
     @property
     def added(self) -> int:
-        """How many tokens more it takes; mostly below 0."""
+        """The number of added tokens; usually negative."""
         return self.after.tokens - self.before.tokens
 
     @property
@@ -94,7 +95,7 @@ class SizeChange:
 
     @property
     def _share(self) -> str:
-        """How much it grows in percent, with a decimal where a whole number would be 0."""
+        """The growth in percent, with a decimal if a whole number would be 0."""
         if not self.before.tokens:
             return ""
         share = 100 * self.added / self.before.tokens
@@ -103,7 +104,7 @@ class SizeChange:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimated tokens of a text, 0 for an empty one; see the rule above."""
+    """Estimated tokens of a text, 0 for an empty one; the module describes the rule."""
     others = 0
     if not text.isascii():
         others = sum(len(char.encode("utf-8", "replace")) for char in text if not char.isascii())
@@ -112,16 +113,15 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The tokenizer in use, chosen once a process: see ``tokenizer_in``."""
+    """The tokenizer in use, chosen once per process by ``tokenizer_in``."""
     return tokenizer_in(read_environment().token_cache)
 
 
 def tokenizer_in(folder: Path | None) -> Tokenizer:
-    """tiktoken, if it is installed and its cache ``folder`` has the vocabulary; else the estimate.
+    """Tiktoken if it is installed and its cache ``folder`` has the vocabulary; else the estimate.
 
-    ``folder`` is the one of tiktoken's environment variable ``TIKTOKEN_CACHE_DIR``.
-    The vocabulary is looked for under the name and hash that tiktoken expects, since tiktoken
-    replaces any other file by a download.
+    ``folder`` is the value of ``TIKTOKEN_CACHE_DIR``. The vocabulary must have the name and hash
+    that tiktoken expects, because tiktoken downloads a replacement for any other file.
     """
     if folder is None:
         return ESTIMATE
@@ -154,8 +154,9 @@ def tool_tokens(tool: Tool, format: str = PROMPT_FORMATS[0]) -> int:
 
 
 def unused_tokens(tool: Tool) -> int:
-    """The tokens of the definitions in the tool's record to which no reference leads: its server
-    sends them, ``tool_size`` does not count them.
+    """The tokens of unused definitions in the tool's record.
+
+    Its server sends them; ``tool_size`` does not count them.
     """
     lean = without_unused_definitions(tool.raw)
     if lean is tool.raw:
@@ -165,7 +166,7 @@ def unused_tokens(tool: Tool) -> int:
 
 
 def find_unused(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding on a tool whose record holds definitions that nothing uses."""
+    """An *info* finding on a tool whose record has unused definitions."""
     tokens = unused_tokens(tool)
     if not tokens:
         return ()
@@ -177,13 +178,13 @@ def find_unused(tool: Tool) -> tuple[Finding, ...]:
 
 
 class Costs:
-    """Sizes of tools in any format, each worked out once."""
+    """Sizes of tools in any format, each computed once."""
 
     def __init__(self) -> None:
         self._sizes: dict[tuple[str, str, str], Size] = {}
 
     def size(self, tool: Tool, format: str) -> Size:
-        """As ``tool_size``; tools of equal id and definition are counted once."""
+        """Like ``tool_size``; tools of equal id and definition are counted once."""
         key = (tool.id, tool.fingerprint, format)
         if key not in self._sizes:
             self._sizes[key] = tool_size(tool, format)
@@ -194,13 +195,13 @@ class Costs:
         return self.size(tool, format).tokens
 
     def change(self, before: Iterable[Tool], after: Iterable[Tool], format: str) -> SizeChange:
-        """From the size of some tools to that of others."""
+        """The change from the size of some tools to that of others."""
         sizes = (sum((self.size(t, format) for t in tools), Size()) for tools in (before, after))
         return SizeChange(format, *sizes)
 
 
 def plan_size(plan: MergePlan, format: str, costs: Costs) -> SizeChange:
-    """What becomes of the whole toolset. Raises ``ExportError`` for an unknown format."""
+    """The change in size of the whole toolset. Raises ``ExportError`` for an unknown format."""
     return costs.change(plan.catalog.tools, (item.tool for item in plan.tools), format)
 
 

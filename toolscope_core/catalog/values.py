@@ -32,8 +32,8 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(slots=True)
 class _OpenContainer:
-    """A list or mapping that is being read; ``size`` counts its values, ``characters`` those of its
-    texts, aliases written out.
+    """A list or mapping being read; ``size`` counts its values, ``characters`` the text in them,
+    aliases written out.
     """
 
     mapping: bool
@@ -48,11 +48,11 @@ _Sized = tuple[Any, int, int]
 
 
 class _RefusedError(Exception):
-    """The text is YAML, but nothing that this reader builds."""
+    """The text is YAML that this reader does not build."""
 
 
 def read_yaml(text: str) -> tuple[Any, ...] | Flaw:
-    """The documents of a YAML text as JSON values with ``Flaw`` for what JSON cannot hold."""
+    """The documents of a YAML text as JSON values, with ``Flaw`` for values that JSON lacks."""
     try:
         return tuple(_documents(text))
     except _RefusedError as refused:
@@ -116,7 +116,7 @@ def _put(
 
 
 def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
-    """The object of keys and values in turn; ``<<`` brings in what the object itself lacks."""
+    """The object of alternating keys and values; ``<<`` adds what the object itself lacks."""
     pairs = list(zip(items[::2], items[1::2], strict=True))
     if any(not isinstance(key, str) for key, _ in pairs):
         return Flaw("has a list or mapping as a key; use text")
@@ -148,7 +148,7 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
 
 
 def read_toml(text: str) -> Any:
-    """The document of a TOML text; a ``Flaw`` where it is none."""
+    """The document of a TOML text; a ``Flaw`` if it is invalid."""
     try:
         return _plain(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -184,11 +184,11 @@ CsvRow = tuple[int, Mapping[str, Any] | Flaw]
 
 
 def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
-    """Each row as its last line number and its record; ``Flaw`` where the text is no such table.
+    """Each row with its last line number and its record; ``Flaw`` if the text is not such a table.
 
-    The first row names the columns, in any usual spelling; the others keep their heading. Cells
-    stay text, except that JSON in a column of parameters, returns or annotations is parsed; empty
-    ones are left out. Without ``delimiter`` it is the one that finds most known columns.
+    The first row names the columns in any usual spelling; unknown columns keep their heading. Cells
+    stay text, but JSON in columns of parameters, returns or annotations is parsed; empty cells are
+    left out. Without ``delimiter``, the one that finds most known columns is used.
     """
     separator = delimiter or _delimiter(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -211,7 +211,7 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
 
 
 def looks_like_table(text: str) -> bool:
-    """Whether the first line has a column for the name beside another known one."""
+    """Whether the first line has a name column and another known one."""
     return len(_known_columns(_heading(text, _delimiter(text)))) > 1
 
 
@@ -237,7 +237,7 @@ def _word(heading: str) -> str:
 
 
 def _keys(heading: Sequence[str]) -> list[str]:
-    """The part that each column holds; a second column for one keeps its heading."""
+    """The part in each column; a second column for the same part keeps its heading."""
     keys: list[str] = []
     for cell in heading:
         part = _COLUMNS.get(_word(cell), cell)
@@ -269,9 +269,10 @@ LIKE_YAML = re.compile(r"\s*(%YAML|---\s|- *[\w\"'{]|[\w\"'-]+:(\s|$))")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A JSON value and where it stands in the source called ``label``: ``trail`` are the words of
-    the way to it (``line 12``, ``tool 3``). ``server`` is the one that the object around it names,
-    ``within`` the key of the list that it stands in there.
+    """A JSON value and its place in the source called ``label``.
+
+    ``trail`` are the words of the path to it (``line 12``, ``tool 3``). ``server`` is named by the
+    object around it; ``within`` is the key of the list that contains it.
     """
 
     value: Any
@@ -287,7 +288,7 @@ class Record:
         return f"{self.label}: {words}" if words else self.label
 
     def inner(self, value: Any, *words: str) -> "Record":
-        """A value inside this one, at the end of the way that goes on with these words."""
+        """A value inside this one, with these words added to the path."""
         return replace(self, value=value, trail=(*self.trail, *words))
 
     def problem(self, reason: str) -> Problem:
@@ -300,13 +301,12 @@ Values = tuple[Record | Problem, ...]
 
 
 def read_values(source: Source, format: str | None = None) -> tuple[Values, bool]:
-    """The JSON or YAML documents of a source, each line of a JSONL one, each row of a table; and
-    whether it is a table.
+    """The JSON or YAML documents of a source, JSONL lines or table rows; and whether it is a table.
 
-    What cannot be parsed is a ``Problem``; a part of a value that cannot be kept exactly (NaN, a
-    repeated key, an endless number) is a ``Flaw`` inside it. A text is a table if its label ends
-    in csv or tsv, ``format`` is ``csv``, or its first line names columns. Raises ``CatalogError``
-    for a source larger than ``MAX_BYTES``.
+    A part that cannot be parsed is a ``Problem``; one that cannot be kept exactly (NaN, a repeated
+    key, an endless number) is a ``Flaw`` inside its value. A text is a table if its label ends in
+    csv or tsv, ``format`` is ``csv``, or its first line names columns. Raises ``CatalogError`` for
+    a source larger than ``MAX_BYTES``.
     """
     check_size(source.label, len(source.data))
     try:
@@ -327,7 +327,7 @@ def read_values(source: Source, format: str | None = None) -> tuple[Values, bool
 
 
 def _document(record: Record, suffix: str) -> Values | None:
-    """What is in a text by its syntax; ``None`` where it looks like a table."""
+    """The values of a text by its syntax; ``None`` if it looks like a table."""
     text = record.value
     parsed = read_toml(text) if suffix == ".toml" else _parse(text)
     if not isinstance(parsed, Flaw):
@@ -371,7 +371,7 @@ def _parse(text: str) -> Any:
 
 
 def _look_like_records(lines: Sequence[tuple[int, str]]) -> bool:
-    """Whether most lines are objects of their own, as in JSONL."""
+    """Whether most lines are separate objects, as in JSONL."""
     objects = [line for _, line in lines if line.lstrip()[0] == "{" and line.rstrip()[-1] == "}"]
     return 2 * len(objects) > len(lines)
 

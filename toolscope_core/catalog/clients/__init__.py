@@ -1,1 +1,1 @@
-"""The clients of tools: their configurations in, and what switches tools off in them."""
+"""Clients of tools: reading their configurations, and switching tools off in them."""

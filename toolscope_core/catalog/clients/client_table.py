@@ -1,4 +1,4 @@
-"""The clients: how each one says where its servers are, and how tools are switched off in it."""
+"""The clients: how each one lists its servers, and how tools are switched off in it."""
 
 import json
 import re
@@ -18,11 +18,11 @@ from toolscope_core.model.unicode_forms import plain_name
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """The tools of a server: names switched off, names that stay, texts that changed.
+    """What changes for the tools of a server: names switched off, names kept, new texts.
 
-    Names are sorted; ``descriptions`` holds the new description by name. A server of which no tool
-    stays goes as a whole (``is_off``). ``eager`` are the names of those that stay which are in
-    every prompt, ``None`` where clients do not search.
+    Names are sorted; ``descriptions`` has new descriptions by name. A server with no tools left is
+    switched off as a whole (``is_off``). ``eager`` are the kept names that are in every prompt,
+    ``None`` if clients do not search.
     """
 
     server: str
@@ -38,8 +38,11 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class SearchFile:
-    """The file of a bundle that tells a client which tools are in every prompt, so that its model
-    searches for the others: where it goes, in Markdown, and what makes its text, empty for none.
+    """The bundle file that tells a client which tools are in every prompt; it searches for the
+    others.
+
+    ``goes`` says in Markdown where the file belongs. ``write`` makes its text, empty if no file is
+    needed.
     """
 
     file: str
@@ -49,11 +52,11 @@ class SearchFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client(Target):
-    """A client: ``file`` of a bundle switches replaced tools off in it, ``write`` makes its text;
-    ``search`` is for clients whose model searches for tools.
+    """A client and its files in a bundle.
 
-    A toolset is checked against its rules if it has some. ``effect`` says what becomes of the tools
-    that are switched off, where agents may still see them.
+    ``write`` makes ``file``, which switches off the replaced tools; ``search`` is for clients whose
+    model searches for tools. If the client has rules, a toolset is checked against them. ``effect``
+    says what happens to the tools that are switched off, if agents may still see them.
     """
 
     file: str
@@ -67,7 +70,7 @@ class Client(Target):
         return self.search is not None
 
     def goes_to(self, file: str) -> str:
-        """Where this file of it goes, in Markdown."""
+        """Where this file of the client belongs, in Markdown."""
         return self.search.goes if self.search and file == self.search.file else self.goes
 
     @property
@@ -87,8 +90,9 @@ _ABOUT = "Tools that stay after merging"
 
 
 def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
-    """A ``.toolsets.jsonc`` with what stays, as VS Code has no list of what goes: one tool set, or
-    as many as its limit on tools asks for, of which one is on at a time.
+    """A ``.toolsets.jsonc`` with the kept tools, since VS Code has no list of excluded ones.
+
+    It has one tool set, or as many as the limit on tools requires; one of them is on at a time.
     """
     on = {switch.server: switch.on for switch in switches}
     once = {
@@ -123,7 +127,7 @@ VSCODE = Client(
 
 
 def _client(title: str, source: str, as_of: str, prefix: str = "", name_rule: str = "") -> Target:
-    """A client that takes 64 characters with the prefix, and tells tools apart within a server."""
+    """A client that allows 64 characters including the prefix, and unique names within a server."""
     rules = Rules(name_rule, 64, prefix, unique="server", mcp_record=True)
     return Target(title.lower().replace(" ", "-"), title, rules, source=source, as_of=as_of)
 
@@ -144,8 +148,10 @@ KIRO = _client("Kiro", "https://github.com/kirodotdev/Kiro/issues/7684", "2026-0
 
 
 def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
-    """A part of ``settings.json``: the permission rules that deny a tool, or all of a server, which
-    is not started either. Two that have one name there are denied only together.
+    """A part of ``settings.json`` with permission rules that deny a tool, or all tools of a server.
+
+    A server denied as a whole is not started. Two tools with one name in Claude Code are denied
+    only together.
     """
     servers_on = {plain_name(switch.server) for switch in switches if not switch.is_off}
     staying = {
@@ -166,8 +172,10 @@ def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _write_search_claude_code(switches: Sequence[Switch]) -> str:
-    """A part of ``.mcp.json``: the servers all of whose tools are in every prompt. The others are
-    deferred as Claude Code defers tools by itself; it takes this by server, or from the server.
+    """A part of ``.mcp.json`` with the servers whose tools are all in every prompt.
+
+    Claude Code defers the others by default. It accepts this setting per server, or from the
+    server.
     """
     eager = {one.server: {"alwaysLoad": True} for one in switches if one.on and one.on == one.eager}
     return json_text({"mcpServers": eager}) if eager else ""
@@ -209,10 +217,10 @@ CLAUDE_CODE = Client(
 
 
 def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
-    """One ``MCPToolConfig`` a server that loses tools or gets texts.
+    """One ``MCPToolConfig`` for each server that loses tools or gets new texts.
 
-    An empty filter lets everything through, so a server that loses all its tools has none: it is
-    named in a comment, to be stopped.
+    An empty filter lets everything through, so a server that loses all its tools gets none; a
+    comment says that it should be stopped.
     """
     import yaml
 
@@ -242,8 +250,9 @@ def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _resource_names(servers: Sequence[str]) -> dict[str, str]:
-    """A name for each server, with a hash where several would have one: a second resource of a name
-    replaces the first.
+    """A name for each server, with a hash if several would share one.
+
+    A second resource with the same name would replace the first.
     """
     uses = Counter(map(_resource_name, servers))
     return {
@@ -254,7 +263,7 @@ def _resource_names(servers: Sequence[str]) -> dict[str, str]:
 
 
 def _resource_name(server: str) -> str:
-    """A name that Kubernetes takes: small letters, digits and hyphens, at most 63."""
+    """A name that Kubernetes accepts: lower-case letters, digits and hyphens, at most 63."""
     name = re.sub(r"[^a-z0-9]+", "-", server.casefold()).strip("-")[:48].strip("-")
     return f"{name or 'server'}-tools"
 
@@ -288,8 +297,9 @@ mcp.add_transform(BM25SearchTransform(always_visible=ALWAYS_VISIBLE))
 
 
 def _write_fastmcp(switches: Sequence[Switch], _: MergePlan) -> str:
-    """A part of an MCP configuration with FastMCP's tool transforms; commands are the user's. Of a
-    server that goes only tools with a tag are let through that none has.
+    """A part of an MCP configuration with FastMCP's tool transforms; commands are left to the user.
+
+    A server that is switched off lets through only tools with a tag that none of them has.
     """
     servers: dict[str, Any] = {}
     for switch in switches:
@@ -304,8 +314,9 @@ def _write_fastmcp(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _write_search_fastmcp(switches: Sequence[Switch]) -> str:
-    """A program for ``fastmcp run``, which puts the server's name in front where it has several.
-    Names are Python's literals in ASCII, so that none of them can be code.
+    """A program for ``fastmcp run``, which prefixes the server's name if there are several servers.
+
+    Names are ASCII literals of Python, so none of them can be code.
     """
     several = len(switches) > 1
     names = [
@@ -369,12 +380,14 @@ _GOES = (
 
 
 def _write(switches: Sequence[Switch], _: MergePlan) -> str:
-    """One toolset a server of which a tool stays."""
+    """One toolset for each server with a tool left."""
     return json_text([_toolset(switch) for switch in switches if switch.on])
 
 
 def _write_search(switches: Sequence[Switch]) -> str:
-    """The same, all deferred but for what is in every prompt, and the search that returns them."""
+    """The same with all tools deferred except those in every prompt, and the search that returns
+    them.
+    """
     toolsets = [_toolset(switch) for switch in switches if switch.on]
     return json_text([dict(TOOL_SEARCH), *toolsets]) if toolsets else ""
 
@@ -410,12 +423,12 @@ FURTHER_CLIENTS = (CLAUDE_DESKTOP, COPILOT_CLI, GEMINI_CLI, KIRO)
 
 
 def client_files(plan: MergePlan) -> dict[str, bytes]:
-    """File name → content in the order of ``CLIENT_FILES``; empty where no tool of a server goes,
-    but for VS Code's where there are more tools than it takes at once. Where tools are left to a
-    search, the files of clients that search are there too.
+    """File contents by name, in the order of ``CLIENT_FILES``.
 
-    Where a client can only list what stays on, its file does so: all tools of the servers are in
-    the catalog.
+    Empty if no server loses a tool, except for VS Code's file if there are more tools than VS Code
+    allows at once. If tools are left to a search, the files of searching clients are included. Some
+    clients can only list the tools that stay on; their files do so, since the catalog has all tools
+    of the servers.
     """
     switches = switches_of(plan)
     clients: tuple[Client, ...] = CLIENTS
@@ -430,9 +443,9 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
 
 
 def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
-    """The switches of each named server, by server name.
+    """The changes for each named server, by server name.
 
-    A name that a tool which stays has too, as with exact copies, is not switched off.
+    A name is not switched off if a kept tool shares it, as with exact copies.
     """
     drop_ins = [cluster for cluster in plan.applied if cluster.kind == "drop_in"]
     off_ids = {m for cluster in drop_ins for m in cluster.members if m != cluster.canonical}

@@ -1,6 +1,6 @@
-"""Configurations of MCP clients: they name servers, and how to start them, but no tools.
+"""Configurations of MCP clients, which name servers and how to start them, but no tools.
 
-Nothing of them is started, and nothing but the names is kept: commands and headers hold keys.
+Nothing in them is started, and only the names are kept: commands and headers contain keys.
 """
 
 import re
@@ -30,8 +30,9 @@ _BARE = re.compile(r"((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)")
 
 
 def as_usual(value: Any) -> Any:
-    """The document with its servers under ``mcpServers``, each as most clients write it; the value
-    itself where it names none in another way.
+    """The document with its servers under ``mcpServers``, in the form of most clients.
+
+    A value without servers in another form is returned unchanged.
     """
     if not isinstance(value, dict):
         return value
@@ -49,7 +50,7 @@ def as_usual(value: Any) -> Any:
 
 
 def usual_entry(entry: JsonObject) -> dict[str, Any]:
-    """An entry with command, arguments, address and headers where most clients have them."""
+    """An entry with command, arguments, address and headers under their most common keys."""
     command, args = entry.get("command", entry.get("cmd")), entry.get("args")
     env = next(
         (entry[k] for k in ("env", "environment", "envs") if isinstance(entry.get(k), dict)), None
@@ -73,7 +74,9 @@ def usual_entry(entry: JsonObject) -> dict[str, Any]:
 
 
 def _entries(listing: Any) -> dict[str, Any]:
-    """The servers in a map by name or a list, if every one is an entry and one can be started."""
+    """The servers in a map by name or in a list, if all are entries and at least one can be
+    started.
+    """
     rows = listing.items() if isinstance(listing, dict) else _named(listing)
     pairs = [(name, entry) for name, entry in rows]
     if not pairs or not all(isinstance(entry, dict) for _, entry in pairs):
@@ -140,10 +143,10 @@ REMEDY = (
 
 
 def configured_servers(value: Any) -> tuple[str, ...]:
-    """The names of the servers that a client's configuration lists, in its order; else none.
+    """The names of the servers in a client's configuration, in order; empty for other documents.
 
-    ``mcpServers`` as Claude, Cursor and Windsurf write it, and what ``server_spellings`` knows;
-    ``servers`` as VS Code does, also inside ``mcp``.
+    It reads ``mcpServers`` as in Claude, Cursor and Windsurf, ``servers`` as in VS Code (also
+    inside ``mcp``), and the forms in ``server_spellings``.
     """
     if not isinstance(value, dict) or "tools" in value:
         return ()
@@ -152,17 +155,16 @@ def configured_servers(value: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ServerEntries:
-    """The servers of a configuration by name: the entries of those that can be started or reached,
-    and why the others cannot.
-    """
+    """The servers of a configuration by name: usable entries, and why the others cannot be used."""
 
     entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False)
     odd: Mapping[str, str] = field(default_factory=dict)
 
 
 def server_entries(value: Any) -> dict[str, ServerEntries]:
-    """The servers of a client's configuration in its order, by the folder that they are for: that
-    of a project of Claude Code, else empty. One odd entry hides no other.
+    """The servers of a client's configuration in order, by the folder that they belong to.
+
+    The folder is that of a Claude Code project, else empty. An odd entry does not hide the others.
     """
     if not isinstance(value, dict):
         return {"": ServerEntries()}
@@ -172,7 +174,7 @@ def server_entries(value: Any) -> dict[str, ServerEntries]:
 
 
 def _listing(value: Any) -> dict[str, Any]:
-    """The servers in a configuration by name, as they stand there; flat maps by name too."""
+    """The servers of a configuration by name, unchanged; flat maps by name included."""
     value = object_at(value)
     for key in (USUAL, *_DECISIVE_MAPS):
         if rows := _by_name(value.get(key)):
@@ -211,7 +213,7 @@ def _starts(entry: Any) -> bool:
 
 
 def _oddity(entry: Any) -> str:
-    """Why no server can be started or reached by an entry; empty where one can."""
+    """Why the entry cannot start or reach a server; empty if it can."""
     if not isinstance(entry, dict):
         return "is no object"
     usual = usual_entry(entry)
@@ -243,5 +245,5 @@ def _servers_in(value: JsonObject) -> dict[str, dict[str, Any]]:
 
 
 def starts_server(entry: Any) -> bool:
-    """Whether an entry says how a server is started or reached."""
+    """Whether an entry says how to start or reach a server."""
     return isinstance(entry, dict) and any(isinstance(entry.get(key), str) for key in STARTS)

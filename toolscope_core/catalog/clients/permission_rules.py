@@ -1,5 +1,6 @@
-"""A person's own permission rules for MCP tools, in the settings of Claude Code or Cursor's command
-line: those that match nothing once tools are switched off, and the settings written anew.
+"""A person's permission rules for MCP tools, in the settings of Claude Code or Cursor's CLI.
+
+It finds the rules that match nothing once tools are switched off, and rewrites the settings.
 """
 
 import json
@@ -23,8 +24,8 @@ _OF_CURSOR = re.compile(r"Mcp\((.*):(.*)\)")
 
 @dataclass(frozen=True, slots=True)
 class IdleRule:
-    """A rule of a ``list`` that matches nothing after the export: the rules that take its place,
-    none where none has to, and why.
+    """A rule of a ``list`` that matches nothing after the export, the rules that replace it, and
+    why.
     """
 
     list: str
@@ -35,8 +36,9 @@ class IdleRule:
 
 @dataclass(frozen=True, slots=True)
 class SettingsAfter:
-    """What the export does to the rules of a person's settings: those ``idle`` after it, and the
-    whole ``settings`` with others in their place and with what the export denies.
+    """The effect of the export on a person's settings: the ``idle`` rules and the new ``settings``.
+
+    The new settings replace idle rules and add the denials of the export.
     """
 
     idle: tuple[IdleRule, ...]
@@ -44,7 +46,7 @@ class SettingsAfter:
 
 
 def settings_after(plan: MergePlan, settings: JsonObject) -> SettingsAfter | None:
-    """The settings after the export of ``plan``; ``None`` for some without permission rules."""
+    """The settings after the export of ``plan``; ``None`` if they have no permission rules."""
     permissions = object_at(settings, "permissions")
     if not any(list_at(permissions, name) for name in LISTS):
         return None
@@ -60,8 +62,9 @@ def settings_after(plan: MergePlan, settings: JsonObject) -> SettingsAfter | Non
 
 
 def missing_servers(plan: MergePlan, names: Sequence[str]) -> tuple[str, ...]:
-    """The servers of the catalog that a configuration with these ``names`` calls otherwise or does
-    not have, sorted: what is written for them matches nothing there.
+    """The catalog's servers that no configuration of these ``names`` contains, sorted.
+
+    Rules written for them match nothing in that configuration.
     """
     plain = set(map(plain_name, names))
     servers = {tool.server for tool in plan.catalog.tools} - {""}
@@ -69,7 +72,7 @@ def missing_servers(plan: MergePlan, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _spelling(rules: Iterable[str]) -> Client:
-    """The client that spells rules so."""
+    """The client that writes rules in this form."""
     is_cursor = any(map(_OF_CURSOR.fullmatch, rules))
     return client_table.CURSOR if is_cursor else client_table.CLAUDE_CODE
 
@@ -102,7 +105,7 @@ def _matches(rule: str, tool: Tool) -> bool:
 
 
 def _spelled(rule: str, tool: Tool) -> str:
-    """A rule for this tool, written as the other one is."""
+    """A rule for this tool in the form of the other rule."""
     if rule.startswith("mcp__"):
         return f"mcp__{plain_name(tool.server)}__{plain_name(tool.name)}"
     return f"Mcp({tool.server}:{tool.name})"
@@ -111,7 +114,7 @@ def _spelled(rule: str, tool: Tool) -> str:
 def _replaced(
     rules: Sequence[Any], name: str, gone: Mapping[tuple[str, str], tuple[str, ...]]
 ) -> list[Any]:
-    """The rules of a list with others in the place of those that are ``gone``, each once."""
+    """The rules of a list with the ``gone`` ones replaced, without repeats."""
     new = list[Any]()
     for rule in rules:
         becomes = gone.get((name, rule), (rule,)) if isinstance(rule, str) else (rule,)

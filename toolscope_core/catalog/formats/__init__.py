@@ -1,1 +1,1 @@
-"""The formats of tools: one table, and what reads, writes and checks each."""
+"""The formats of tools: one table, and the readers, writers and checks of each."""

@@ -1,4 +1,4 @@
-"""Google's discovery documents and Swagger 2.0 as OpenAPI 3.0 has them, as far as tools need it."""
+"""Google discovery documents and Swagger 2.0 converted to OpenAPI 3.0, as far as tools need it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,7 +19,7 @@ _OF_PARAMETER = ("location", "required", "repeated", "description", "enumDescrip
 
 
 def is_discovery(value: object) -> bool:
-    """Whether a value says that it is a discovery document of one API."""
+    """Whether a value is a discovery document of one API."""
     return isinstance(value, dict) and value.get("kind") == _KIND
 
 
@@ -48,7 +48,7 @@ def _methods(holder: Any, depth: int) -> Iterator[JsonObject]:
 
 
 def _with_more(item: JsonObject) -> JsonObject:
-    """The path item with a second operation of one method where OpenAPI has place for others."""
+    """The path item with a second operation for a method, stored where OpenAPI allows more."""
     more = {key: operation for key, operation in item.items() if " " in key}
     own = {key: operation for key, operation in item.items() if key not in more}
     return {**own, **({"additionalOperations": more} if more else {})}
@@ -85,7 +85,7 @@ def _parameter(name: str, parameter: JsonObject) -> JsonObject:
 
 
 def _schema(node: dict[str, Any]) -> JsonObject:
-    """A schema with pointers for the names of others, and numbers where they are texts."""
+    """A schema with pointers in place of schema names, and numbers in place of number texts."""
     reference = node.get("$ref")
     if isinstance(reference, str) and "/" not in reference:
         node["$ref"] = f"#/components/schemas/{reference}"
@@ -111,10 +111,10 @@ _FILE = {"type": "string", "format": "binary"}
 
 
 def as_openapi_3(document: JsonObject) -> JsonObject:
-    """The document with parameters, bodies and answers where OpenAPI 3.0 has them.
+    """The document with parameters, bodies and answers where OpenAPI 3.0 puts them.
 
-    Schemas stay at their places, so that references to them still lead there; a reference to a
-    parameter or an answer is followed, and stays where it leads nowhere.
+    Schemas keep their places, so references to them stay valid. References to parameters or answers
+    are resolved; those that lead nowhere stay.
     """
     modern = map_objects(document, _with_nullable)
     items = _with_target(object_at(modern, "paths"), modern).items()
@@ -158,7 +158,7 @@ def _swagger_operation(
 
 
 def _with_target(value: JsonObject, document: JsonObject) -> JsonObject:
-    """An object with the parts of the one that it refers to, if that is there."""
+    """An object with the parts of the object that it refers to, if that exists."""
     target = _followed(value, document)
     if target is value or not isinstance(target, dict):
         return value
@@ -190,14 +190,14 @@ def _outside_the_body(parameters: Iterable[Any]) -> list[Any]:
 
 
 def _swagger_schema(parameter: JsonObject) -> JsonObject:
-    """The keywords of a parameter that say which values it takes."""
+    """The keywords of a parameter that restrict its values."""
     if parameter.get("type") == "file":
         return _FILE
     return {key: part for key, part in parameter.items() if key not in _SWAGGER_PARAMETER}
 
 
 def _body(parameters: Iterable[Any]) -> JsonObject | None:
-    """The request body that the last parameter in it, or the fields of a form, make."""
+    """The request body from the last body parameter or the form fields."""
     bodies = [one for one in parameters if _is_in(one, BODY)]
     if bodies:
         content = {"application/json": {"schema": bodies[-1].get("schema", {})}}

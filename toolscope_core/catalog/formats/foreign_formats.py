@@ -1,5 +1,5 @@
-"""Tools as the APIs of models take them (OpenAI, Anthropic, Gemini), and as benchmark sets have
-them (BFCL, Seal-Tools, UltraTool).
+"""Tool formats of model APIs (OpenAI, Anthropic, Gemini) and benchmarks (BFCL, Seal-Tools,
+UltraTool).
 """
 
 from collections.abc import Iterator, Sequence, Set
@@ -46,20 +46,21 @@ _NOT_STRICT = frozenset(
 
 
 def says_strict(record: JsonObject) -> bool:
-    """Whether the record of a tool asks for strict mode."""
+    """Whether a tool's record asks for strict mode."""
     function = record.get("function")
     inner = function if isinstance(function, dict) else record
     return inner.get("strict") is True
 
 
 def is_strict(schema: JsonObject) -> bool:
-    """Whether strict mode takes the schema."""
+    """Whether strict mode accepts the schema."""
     return next(strict_faults(schema), None) is None
 
 
 def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
-    """What strict mode refuses in a schema: its place, and what is wrong there, in words. All that
-    is declared is required, nothing else is taken, and some keywords are not known.
+    """What strict mode refuses in a schema: the place, and the fault in words.
+
+    Strict mode requires every declared property, allows no others, and does not know some keywords.
     """
     stack: list[tuple[str, Any]] = [("", schema)]
     while stack:
@@ -79,13 +80,13 @@ def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def _below(place: str, inner: str) -> str:
-    """The place of a subschema, that of a property by its name alone."""
+    """The place of a subschema; a property is shown by its name alone."""
     return "/".join(filter(None, (place, inner.removeprefix("properties/"))))
 
 
 class _OpenAi(RecordFormat):
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
-        """The parameters say which there are, be it none: nothing is lost by that."""
+        """The record with parameters always declared, even if there are none; nothing is lost."""
         path = self.places["schema"][0]
         schema = record_format.value_at(record, path)
         says_enough = "properties" in schema if isinstance(schema, dict) else not is_new
@@ -186,20 +187,20 @@ class _Gemini(RecordFormat):
         return is_declared and super().suits(records, lists, servers)
 
     def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
-        """Whether the types are named as Gemini names them, at every depth: in capitals or not."""
+        """Whether types are named as Gemini names them, at every depth, in any case."""
         return all(map(_names_types, every_schema(schema)))
 
     def document(
         self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
-        """One entry of ``tools``: what the API runs itself stands beside the declarations."""
+        """One entry of ``tools``; tools that the API runs itself are beside the declarations."""
         built_in = [record for record in records if record_format.home_of(record)]
         declared = [record for record in records if not record_format.home_of(record)]
         switches = {key: part for record in built_in for key, part in record.items()}
         return {**({self.list_key: declared} if declared or not built_in else {}), **switches}
 
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
-        """What the API knows of a declaration: it refuses one that has anything else."""
+        """The keys of a declaration that the API knows; it refuses any others."""
         if record_format.home_of(record):
             return record
         return {key: part for key, part in record.items() if key in _OF_DECLARATION}
@@ -212,7 +213,7 @@ def _names_types(schema: JsonObject) -> bool:
 
 
 def _is_unlike_others(record: JsonObject) -> bool:
-    """Whether the record says what no other format does: its own keys, or types in capitals."""
+    """Whether the record has features of this format only: its own keys, or types in capitals."""
     parameters = record.get("parameters")
     kind = parameters.get("type") if isinstance(parameters, dict) else None
     has_schema = any(key in record for key in _SCHEMAS) and record.keys() <= _OF_DECLARATION
@@ -273,7 +274,7 @@ class _SealTools(RecordFormat):
 
 
 def flat_parameters(schema: JsonObject) -> JsonObject | None:
-    """The properties in the flat form, or ``None`` where that form would lose something."""
+    """The properties in the flat form; ``None`` if that would lose something."""
     flat = {
         name: rename_types(sub, _WORDS)
         for name, sub in schema.get("properties", {}).items()

@@ -1,8 +1,8 @@
-"""The list of formats: what is read, written, offered and counted, and which one a record is in.
+"""The list of formats: which are read, written, offered and counted, and detection.
 
-A new format of tool records is a module beside this one and its name in ``RECORD_FORMATS``. All
-lists below, the choices of the command line and the screen, the formats in which tokens are counted
-and the targets that a toolset is checked against (``target_table``) follow from that.
+To add a format of tool records, add a module here and its name to ``RECORD_FORMATS``. All lists
+below follow from that, as do the choices of the command line and the screen, the formats for token
+counts, and the targets of checks (``target_table``).
 """
 
 from collections.abc import Sequence, Set
@@ -85,7 +85,7 @@ READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "return
 
 
 def fits(record: JsonObject, format: RecordFormat) -> bool:
-    """Whether the record is written in the format and says nothing that it would not read."""
+    """Whether the record is in the format and has nothing that the format would not read."""
     if home := record_format.home_of(record):
         return format.name == home
     if not format.marks(record):
@@ -97,10 +97,10 @@ def fits(record: JsonObject, format: RecordFormat) -> bool:
 def detect(
     records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
 ) -> RecordFormat:
-    """The most specific format that every record with a name is written in, else ``generic``.
+    """The most specific format that fits every record with a name, else ``generic``.
 
-    ``lists`` are the keys of the lists that the records stand in (empty for none), ``servers``
-    those that the objects around these lists name.
+    ``lists`` are the keys of the lists that contain the records (empty for none); ``servers`` are
+    those named by the objects around these lists.
     """
     tools = [record for record in records if GENERIC.marks(record)]
     for format in RECORD_FORMATS.values():
@@ -131,8 +131,9 @@ def unread(record: JsonObject) -> JsonObject:
 
 
 def find_unread(tool: Tool) -> tuple[Finding, ...]:
-    """A finding on each list or map of a tool's record that no format reads: *warn* where nothing
-    was read as parameters, which may stand there, else *info*.
+    """A finding for each list or map of a tool's record that no format reads.
+
+    It is *warn* if no parameters were read, since they may be there; otherwise *info*.
     """
     if record_format.built_in_record(tool.raw):
         return ()
@@ -152,7 +153,7 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
 
 
 def _without(value: JsonObject, path: record_format.Path) -> JsonObject:
-    """A copy without what stands at the path, and without objects that this leaves empty."""
+    """A copy without the value at the path and without objects that this leaves empty."""
     key, rest = path[0], path[1:]
     inner = value.get(key)
     part = _without(inner, rest) if rest and isinstance(inner, dict) else {}

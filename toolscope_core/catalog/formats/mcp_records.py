@@ -1,7 +1,7 @@
-"""A tool's record as every client of MCP can read it: mended where nothing is lost by that.
+"""Repairs a tool's record so that every MCP client can read it, if nothing is lost by that.
 
-The TypeScript SDK (1.x) reads a list of tools whole and compiles every ``outputSchema`` in it, so
-one odd record hides the tools of all servers; that of Python refuses to send such a list.
+The TypeScript SDK (1.x) reads a list of tools as a whole and compiles every ``outputSchema``, so
+one odd record hides the tools of all servers. The Python SDK refuses to send such a list.
 """
 
 import re
@@ -39,8 +39,9 @@ ahead or behind without repeated groups, since what looks cannot be repeated.
 
 
 def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
-    """The schema as every client compiles it, ``None`` where it has to be left out; and what is
-    wrong with the one given, in a sentence, empty where nothing is.
+    """The schema as every client compiles it, and a sentence on its fault (empty for none).
+
+    The schema is ``None`` if it has to be left out.
     """
     if isinstance(schema, dict) and schema.get("type") == "object" and _compiles(schema):
         return schema, ""
@@ -60,7 +61,7 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
 
 
 def _compiles(schema: JsonObject) -> bool:
-    """Whether every client compiles a schema (a root), and reads it as JSON Schema 2020-12 does."""
+    """Whether every client compiles a root schema and reads it as JSON Schema 2020-12 does."""
     dialect = schema.get("$schema")
     return (
         (dialect is None or _DIALECTS.fullmatch(str(dialect)) is not None)
@@ -71,7 +72,7 @@ def _compiles(schema: JsonObject) -> bool:
 
 
 def _wrong(schema: JsonObject) -> list[str]:
-    """The keywords of a schema (not of those inside) that some client refuses or misreads."""
+    """The keywords at the top of a schema that some client refuses or misreads."""
     keys = ["dependencies", "additionalItems"]  # schemas that only draft 7 looks into
     if not _is_read(str(schema.get("pattern", ""))):
         keys.append("pattern")
@@ -102,8 +103,9 @@ _HEADER_TYPES = ("string", "integer", "boolean")
 
 @dataclass(frozen=True, slots=True)
 class RecordFault:
-    """What clients cannot read: where it stands, and in a sentence what is wrong. ``fix`` is what
-    stands there instead; empty where nothing could without loss.
+    """A part that clients cannot read, with the fault in a sentence.
+
+    ``fix`` is the replacement; empty if every replacement would lose something.
     """
 
     value: str
@@ -113,8 +115,8 @@ class RecordFault:
 
 @dataclass(frozen=True, slots=True)
 class ReadableRecord:
-    """A record with every fix applied, and what was at fault; no client should be given one with
-    an ``obstacle``.
+    """A record with every fix applied, and its faults. A record with an
+    ``obstacle`` is unusable.
     """
 
     record: JsonObject
@@ -122,16 +124,17 @@ class ReadableRecord:
 
     @property
     def obstacle(self) -> str:
-        """What cannot be mended, in a sentence; empty where all can."""
+        """The fault that cannot be fixed, in a sentence; empty if there is none."""
         return next((fault.message for fault in self.faults if not fault.fix), "")
 
 
 def readable_record(record: JsonObject) -> ReadableRecord:
-    """The record of a tool (MCP) as the SDKs for TypeScript and Python read it.
+    """A tool's MCP record as the TypeScript and Python SDKs read it.
 
-    Parameters that take the same calls stand in place of ``true`` and ``false``. What it says of
-    its results takes every result that it took before, or is left out. What else no client reads is
-    left out. An ``x-mcp-header`` that is not valid stays: clients have to leave out such a tool.
+    ``true`` and ``false`` schemas of parameters are replaced by objects that accept the same calls.
+    The result schema is widened or left out, so no result becomes invalid. Other parts that some
+    client cannot read are left out. An invalid ``x-mcp-header`` stays: clients have to leave out
+    such a tool.
     """
     result, faults = dict(record), list[RecordFault]()
     for key, is_read in _BESIDE.items():
@@ -159,7 +162,7 @@ def readable_record(record: JsonObject) -> ReadableRecord:
 
 
 def may_be_odd(tool: Tool) -> bool:
-    """Whether the record of a tool may have a fault: a quick look that spares writing it."""
+    """Whether a tool's record may have a fault: a quick check that avoids building the record."""
     return (
         tool.returns is not None
         or "outputSchema" in tool.raw
@@ -192,8 +195,8 @@ def pages_of(record: JsonObject) -> tuple[str, ...]:
 
 
 def without_nulls(record: JsonObject) -> JsonObject:
-    """The record of a tool without what is null beside its schemas: that says nothing, and not
-    every client reads it.
+    """A tool's record without nulls outside its schemas; they mean nothing, and some clients fail
+    on them.
     """
     filled = _filled(record)
     parts = {key: filled[key] for key in _BESIDE if key in filled and key != "_meta"}
@@ -205,7 +208,7 @@ def _filled(value: JsonObject) -> JsonObject:
 
 
 def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[RecordFault]]:
-    """The schema with objects for what it declares as ``true`` or ``false`` at the top."""
+    """The schema with objects in place of ``true`` or ``false`` for its top-level declarations."""
     properties = walking.properties_of(schema)
     names = [name for name, sub in properties.items() if isinstance(sub, bool)]
     if not names:
@@ -224,7 +227,7 @@ def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[Recor
 
 
 def _header_faults(parameters: JsonObject) -> Iterator[RecordFault]:
-    """The first thing wrong with the HTTP headers in which parameters are to be sent."""
+    """The first fault in the HTTP headers that carry parameters."""
     names: set[str] = set()
     for schema, is_property in _positions(parameters, is_property=False):
         if HEADER not in schema:
@@ -249,7 +252,7 @@ def _header_faults(parameters: JsonObject) -> Iterator[RecordFault]:
 def _positions(
     schema: JsonObject, is_property: bool, is_chain: bool = True
 ) -> Iterator[tuple[JsonObject, bool]]:
-    """Every schema inside, and whether it is a parameter, at any depth of ``properties``."""
+    """Every schema inside, and whether it is a parameter (at any depth of ``properties``)."""
     yield schema, is_property
     for sub in walking.properties_of(schema).values():
         if isinstance(sub, dict):
@@ -304,7 +307,7 @@ class _Mcp(RecordFormat):
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        """Under ``tools`` a record that says nothing of its parameters still is an MCP tool."""
+        """Under ``tools``, a record without parameters is an MCP tool too."""
         in_lists = "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in records)
         return in_lists and not any(server.raw for server in servers)
 

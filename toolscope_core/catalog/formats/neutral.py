@@ -1,4 +1,4 @@
-"""ToolScope's own format: every part of a tool, with the tools that a merged one stands for."""
+"""ToolScope's own format: every part of a tool, with the members of merged tools."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ _NAMES = "former_names"
 
 
 def names_written(names: Sequence[FormerName]) -> JsonObject:
-    """The names as they stand beside the tools. Nothing in it looks like a tool."""
+    """The former names as written beside the tools, in a form that does not look like a tool."""
     rows = grouped(names, lambda one: one.name)
     rows_by_name = {
         name: [[one.server, one.tool_id, one.maps] for one in own] for name, own in rows.items()
@@ -28,7 +28,7 @@ def names_written(names: Sequence[FormerName]) -> JsonObject:
 
 
 def former_names_in(document: Any) -> tuple[FormerName, ...]:
-    """The names in a document in this format; what is of another is left out."""
+    """The former names in a document of this format; malformed ones are left out."""
     by_name = document.get(_NAMES) if isinstance(document, dict) else None
     return tuple(
         FormerName(name, *row)
@@ -135,7 +135,7 @@ class _Generic(RecordFormat):
     def with_schema(
         self, record: JsonObject, path: record_format.Path, schema: JsonObject
     ) -> JsonObject:
-        """A list of required names beside flat parameters goes with them."""
+        """Required names listed beside flat parameters are removed together with them."""
         for key in ("required", *_BY_NEED):
             record = record_format.with_value(record, (key,), None)
         is_elsewhere = path[0] in (*_BY_NEED, "description")
@@ -143,7 +143,7 @@ class _Generic(RecordFormat):
 
 
 def _arguments_in(description: Any) -> JsonObject:
-    """The arguments in a description of CrewAI; nothing for any other."""
+    """The arguments in a CrewAI description; empty for any other."""
     text = _OF_CREWAI.match(description) if isinstance(description, str) else None
     try:
         arguments = ast.literal_eval(text[1]) if text else {}

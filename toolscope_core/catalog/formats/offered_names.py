@@ -1,4 +1,4 @@
-"""The names under which a target offers tools whose own it refuses or that share one."""
+"""New names for tools whose own names a target refuses or that share a name."""
 
 import re
 from collections import defaultdict
@@ -29,11 +29,11 @@ def new_names(
     blocked: Set[str],
     own: Mapping[str, Set[str]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, Rule]]:
-    """By id, the offered name of each tool whose own the target refuses, and the rule it breaks.
+    """By id, a new name for each tool whose name the target refuses, and the broken rule.
 
-    Of tools that share a name the first by id keeps it, a blocked one only where all are; the
-    others get their server in the name, else a hash of their id. The name is empty where
-    none can fit. ``own`` are reserved names, by the server whose tools may have them.
+    If tools share a name, the first by id keeps it (a blocked tool only if all are blocked). The
+    others get their server in the name, or a hash of their id. The name is empty if none fits.
+    ``own`` are reserved names by the server whose tools may use them.
     """
     wrong = wrong_names(tools, target, blocked)
     keys = {comparable_name(name) for name in reserved}
@@ -54,9 +54,10 @@ def new_names(
 def wrong_names(
     tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
 ) -> dict[str, Rule]:
-    """The ids of tools (in id order) with a name that the target refuses, and the rule it breaks;
-    of those that share one the first keeps it, a tool that copies another's name for bad ends only
-    if all are blocked.
+    """The ids of tools (in id order) whose name the target refuses, and the broken rule.
+
+    If tools share a name, the first keeps it; a blocked tool that copies another's name keeps it
+    only if all are blocked.
     """
     owners: dict[tuple[str, str], str] = {}
     wrong: dict[str, Rule] = {}
@@ -71,7 +72,9 @@ def wrong_names(
 
 
 def repeated_names(tools: Iterable[Tool], target: Target) -> frozenset[str]:
-    """The names, as targets compare them, that the target refuses since several tools have them."""
+    """The names that the target refuses because several tools have them, as the target compares
+    names.
+    """
     ordered = sorted(tools, key=lambda tool: tool.id)
     wrong = wrong_names(ordered, target)
     return frozenset(
@@ -82,10 +85,11 @@ def repeated_names(tools: Iterable[Tool], target: Target) -> frozenset[str]:
 def unique_names(
     tools: Sequence[Tool], reserved: Iterable[str] = (), former: Sequence[FormerName] = ()
 ) -> dict[str, str]:
-    """By id, another name for each tool that MCP refuses, or whose name another tool has; where
-    that is of another server, all of them get their server in the name. ``reserved`` names are
-    offered to none. What is a ``former`` name of a tool of another server is no tool's name: of
-    tools that share one the one that had it keeps it.
+    """By id, a new name for each tool whose name MCP refuses or another tool has.
+
+    If the other tool is on another server, all of them get their server in the name. ``reserved``
+    names are never given. No tool may have a ``former`` name of another server's tool; among tools
+    that share a name, the one that had it keeps it.
     """
     row = replace(MCP, rules=replace(MCP.rules, unique="toolset"))
     ordered = sorted(tools, key=lambda tool: tool.id)
@@ -159,9 +163,7 @@ def comparable_name(name: str) -> str:
 
 
 def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:
-    """The tools of each name that tools of several servers have: no client can tell by such a name
-    which of them is meant.
-    """
+    """Groups of tools that share a name across servers; clients cannot tell them apart by name."""
     by_name: defaultdict[str, list[Tool]] = defaultdict(list)
     for tool in tools:
         by_name[comparable_name(tool.name)].append(tool)
@@ -176,8 +178,9 @@ def offered_name(
     reserved: Set[str] = frozenset(),
     former: Set[str] = frozenset(),
 ) -> str:
-    """A name that fits and is free: the tool's own if mending it is enough. It may be ``reserved``
-    only for the tool itself, or as a ``former`` name of its server.
+    """A free name that fits: the tool's own, repaired if that is enough.
+
+    It may be ``reserved`` only for the tool itself, or as a ``former`` name of its server.
     """
     own = comparable_name(tool.name)
 
@@ -201,18 +204,20 @@ def offered_name(
 
 
 def name_prefix(tool: Tool, target: Target) -> str:
-    """What the target puts before the tool's name; empty for a tool without a server."""
+    """The prefix that the target puts before the tool's name; empty for a tool without a server."""
     return target.rules.prefix.format(server=tool.server) if tool.server else ""
 
 
 def plain_name(name: str, target: Target) -> str:
-    """The name in letters that every rule takes, beginning with one that all take."""
+    """The name in letters that every rule allows, with an allowed first letter."""
     return spelled_name(name, "tool", "_-") if target.rules.name_rule else name
 
 
 def spelled_name(name: str, stem: str, others: str) -> str:
-    """The name in plain letters, digits and ``others``, after ``stem`` where it begins otherwise.
-    Other scripts are transliterated; a name that has no letter in any becomes a hash.
+    """The name in plain letters, digits and ``others``, with ``stem`` before any other first
+    character.
+
+    Other scripts are transliterated; a name without letters becomes a hash.
     """
     plain = transliterated(name).replace("'", "")
     spelling = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
@@ -222,13 +227,14 @@ def spelled_name(name: str, stem: str, others: str) -> str:
 
 
 def cut_text(text: str, most: int | None) -> str:
-    """The text in at most so many characters, an ellipsis at its end where it was cut."""
+    """The text cut to so many characters; an ellipsis marks a cut."""
     return text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _with_server(tool: Tool, target: Target, keys: Set[str], own: Set[str]) -> str:
-    """The tool's name with its server in front, as short as every API takes it and not taken, but
-    perhaps its server's ``own`` of before.
+    """The tool's name with its server in front, short enough for every API and free.
+
+    It may be one of its server's ``own`` former names.
     """
     name = plain_name(f"{tool.server}_{tool.name}", target)
     key = comparable_name(name)

@@ -1,7 +1,7 @@
-"""An OpenAPI document (2.0 to 3.2) as an MCP ``tools/list`` page: one operation, one tool.
+"""An OpenAPI document (2.0 to 3.2) as an MCP ``tools/list`` page: each operation is a tool.
 
-Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
-were inferred from the method, stands under ``_meta``.
+Names follow FastMCP, which people already use. ``_meta`` says where an argument goes in HTTP and
+which hints were inferred from the method.
 """
 
 import re
@@ -37,11 +37,11 @@ _OF_PARENTS = (*_CHOICES, "discriminator")
 
 
 def with_children(document: JsonObject, budget: ExpansionBudget) -> JsonObject:
-    """The document in which each parent also declares what its children do, none of it required.
+    """The document with the properties of children added to each parent, none of them required.
 
-    What the parent says for itself stands beside it as ``…_fields``, and that is what its children
-    refer to, so that no child declares what another adds and no circle arises. What is added is
-    taken from the ``budget``, as far as that goes.
+    The parent's own part is kept beside it as ``…_fields``, and its children refer to that. So no
+    child declares another child's properties, and no cycle arises. Additions are charged to
+    ``budget`` and stop when it is used up.
     """
     for path in _HOLDERS:
         holder = walking.object_at(document, *path)
@@ -57,7 +57,7 @@ def _is_parent(schema: Any) -> bool:
 
 
 class _Family:
-    """The named schemas of a document, and which of them are children of which."""
+    """The named schemas of a document and their parent–child relations."""
 
     def __init__(self, document: JsonObject, place: str, named: JsonObject) -> None:
         self._document, self._place, self._named = document, place, named
@@ -70,7 +70,7 @@ class _Family:
                     self._children[parent].append(name)
 
     def schemas(self, budget: ExpansionBudget) -> JsonObject:
-        """The named schemas, and beside each parent with children what it says for itself."""
+        """The named schemas; each parent with children also has its own part beside it."""
         by_name = {name: self._apart(schema) for name, schema in self._named.items()}
         for name in self._children:
             own = by_name[name]
@@ -81,7 +81,7 @@ class _Family:
         return by_name
 
     def _parent(self, part: Any) -> str:
-        """The parent that a part of ``allOf`` refers to; empty for any other part."""
+        """The parent that an entry of ``allOf`` refers to; empty if there is none."""
         reference = part.get("$ref") if isinstance(part, dict) else None
         name = reference.removeprefix(self._place) if isinstance(reference, str) else ""
         return name if name in self._parents else ""
@@ -93,7 +93,7 @@ class _Family:
         return name
 
     def _apart(self, schema: Any) -> Any:
-        """The schema with what each parent says for itself in its ``allOf``."""
+        """The schema with parents' own parts in its ``allOf``."""
         if not any(map(self._parent, _parts(schema))):
             return schema
         parts = [
@@ -105,7 +105,7 @@ class _Family:
         return {**schema, "allOf": parts}
 
     def _added(self, parent: str, budget: ExpansionBudget) -> JsonObject:
-        """The properties that descendants declare, with all that they say of one of them."""
+        """The properties declared by descendants, with all declarations of each."""
         added: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for child in self._descendants(parent):
             for name, sub in self._declared(self._named[child]):
@@ -126,7 +126,7 @@ class _Family:
         return list(descendants)
 
     def _declared(self, schema: Any) -> Iterator[tuple[str, Any]]:
-        """The properties of a schema and of its parts, but for those of its parents."""
+        """The properties of a schema and its parts, without those of its parents."""
         stack, seen = [schema], set[int]()
         while stack:
             part = stack.pop()
@@ -153,7 +153,7 @@ FIELDS = frozenset(
 
 
 def fields_of(document: JsonObject) -> frozenset[str]:
-    """The keys that belong to the API that a document describes."""
+    """The keys that belong to the API which the document describes."""
     return DISCOVERY_FIELDS if is_discovery(document) else FIELDS
 
 
@@ -162,8 +162,8 @@ SCHEMAS: Mapping[str, walking.Mark] = {"inputSchema": "readOnly", "outputSchema"
 
 
 def is_openapi(value: object) -> bool:
-    """Whether a document says that it is OpenAPI or Swagger, and has paths or webhooks, or that it
-    is Google's way to say the same.
+    """Whether a document is OpenAPI or Swagger with paths or webhooks, or a Google discovery
+    document.
     """
     if is_discovery(value):
         return True
@@ -177,8 +177,8 @@ def is_openapi(value: object) -> bool:
 def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | Flaw:
     """``{"server", "description", "paths"}`` with an MCP tool for each operation, in order.
 
-    An operation that cannot be read is a ``Flaw`` in its place; the whole is one for another
-    version than 2.0 and 3.
+    An operation that cannot be read is a ``Flaw``; so is the whole document in a version other than
+    2.0 and 3.
     """
     document = discovered_api(document) if is_discovery(document) else document
     version = _version(document)
@@ -195,7 +195,7 @@ def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | 
 def _on_their_own(
     tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: ExpansionBudget
 ) -> Iterator[JsonObject | Flaw]:
-    """The tools with what their schemas refer to in the document beside these."""
+    """The tools, each with the definitions that its schemas refer to."""
     places = [
         (row, key)
         for row, tool in enumerate(tools)
@@ -218,7 +218,9 @@ def _on_their_own(
 
 
 def _as_json_schema(schema: Any, unused: walking.Mark) -> JsonObject:
-    """The schema without the properties of the other direction, as JSON Schema writes it."""
+    """The schema as JSON Schema, without properties of the other direction (read-only or
+    write-only).
+    """
     plain = modern = walking.without_marked(schema, unused)
     with suppress(RecordError):  # which its reader tells
         modern = modernised(plain)
@@ -239,9 +241,10 @@ def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
 
 
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding on each thing that an operation says and the tool does not, or the other
-    way round: hints that were inferred from the method, parameters that OpenAPI has ignored, that
-    it is deprecated, that its name was cut.
+    """*info* findings for differences between an operation and its tool.
+
+    They cover hints inferred from the method, parameters that OpenAPI ignores, deprecation, and
+    names that were cut.
     """
     http = operation_of(tool) or {}
     return tuple(

@@ -1,7 +1,7 @@
-"""Operations of an OpenAPI document as MCP tools, whose schemas still refer to the document.
+"""Operations of an OpenAPI document as MCP tools whose schemas still refer to the document.
 
-Names follow FastMCP, which people already use. Where an argument goes in HTTP, and which hints
-were inferred from the method, stands under ``_meta``.
+Names follow FastMCP, which people already use. ``_meta`` says where an argument goes in HTTP and
+which hints were inferred from the method.
 """
 
 from collections import Counter
@@ -45,13 +45,13 @@ class _UnclearError(ValueError):
 
 
 def read_operations(document: JsonObject, budget: ExpansionBudget) -> list[JsonObject | Flaw]:
-    """A tool for each operation, in order; a ``Flaw`` for what cannot be read as one."""
+    """A tool for each operation, in order; a ``Flaw`` for an operation that cannot be read."""
     return _Reader(document, budget).tools()
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one document; what several operations share is charged from the second time on."""
+    """Reads one document; parts shared by operations are charged from the second use on."""
 
     document: JsonObject
     budget: ExpansionBudget
@@ -74,7 +74,7 @@ class _Reader:
         return tools
 
     def _operations(self) -> Iterator[OpenApiOperation | Flaw]:
-        """Each operation; a ``Flaw`` for what stands in the place of one and is none."""
+        """Each operation; a ``Flaw`` for an entry that is not one."""
         paths = self.document.get("paths", {})
         if isinstance(paths, dict) and "$ref" in paths:
             try:
@@ -94,7 +94,7 @@ class _Reader:
             yield Flaw(f"(webhook {name[:80]}) is called by the API, not by an agent; leave it out")
 
     def _at_path(self, path: str, path_item: Any) -> Iterator[OpenApiOperation | Flaw]:
-        """The operations of a path: its own, and those of the path item that it refers to."""
+        """The operations of a path: its own, and those of the path item it refers to."""
         items = [path_item]
         if isinstance(path_item, dict) and "$ref" in path_item:
             try:
@@ -152,8 +152,8 @@ class _Reader:
     def _arguments(
         self, entries: list[Any], operation: JsonObject
     ) -> tuple[JsonObject, JsonObject, list[str]]:
-        """One object schema of all arguments, for each its ``[location, original name]``, and the
-        headers that are none.
+        """One object schema of all arguments, ``[location, original name]`` of each, and invalid
+        headers.
         """
         parameters: dict[tuple[str, str], tuple[Any, bool]] = {}
         ignored = set[str]()
@@ -190,9 +190,10 @@ class _Reader:
         return combined, places, sorted(ignored)
 
     def _body(self, operation: JsonObject) -> dict[str, Any]:
-        """Properties and required names of the request body without those that only answers have;
-        one that is no object is ``body``. What an object requires is required though the body is
-        not: a call with any of its arguments has a body.
+        """Properties and required names of the request body, without response-only ones.
+
+        A body that is not an object becomes ``body``. What the object requires is required even if
+        the body is optional, because a call with any of its arguments has a body.
         """
         body = self._follow(operation.get("requestBody"))
         schema = self._content_schema(body)
@@ -213,7 +214,7 @@ class _Reader:
         return {"properties": inputs, "required": names}
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
-        """The schema of the first answer that is a success and has one."""
+        """The schema of the first successful answer that has one."""
         responses = self._follow(operation.get("responses"))
         for code in sorted(responses) if isinstance(responses, dict) else ():
             if code.startswith("2"):
@@ -240,7 +241,7 @@ class _Reader:
         return walking.object_at(self._follow(content[kinds[0]])).get("schema") if kinds else None
 
     def _with_target(self, value: JsonObject) -> JsonObject:
-        """An object with the parts of the one that it refers to."""
+        """An object with the parts of the object that it refers to."""
         if "$ref" not in value:
             return value
         target = self._follow(value)
@@ -268,9 +269,10 @@ class _Reader:
         raise _UnclearError("refers to itself in a circle; write it out")
 
     def _whole(self, schema: Any, depth: int = 0) -> JsonObject:
-        """A schema with its own reference followed and ``allOf`` merged, for its properties' sake.
+        """A schema with its reference resolved and ``allOf`` merged, to find its properties.
 
-        One that names itself adds nothing to itself; others are worked out once a document.
+        A schema that refers to itself adds nothing to itself; others are resolved once per
+        document.
         """
         reference = schema.get("$ref") if isinstance(schema, dict) else None
         if not isinstance(reference, str):
@@ -303,7 +305,7 @@ class _Reader:
         return {} if merged is None else merged
 
     def _charge(self, value: Any) -> None:
-        """A part of the document that is used again costs its size, and something at least."""
+        """Charges the size of a part that is used again, and at least a little."""
         is_repeated = id(value) in self._sizes
         if not is_repeated:
             self._sizes[id(value)] = measure(value).values
@@ -314,7 +316,7 @@ class _Reader:
 
 
 def _unspelled(method: str, path: str) -> str:
-    """A name where nothing is written in letters that a name may have."""
+    """A name for an operation without any usable letters."""
     plain_path = path.strip("/")
     return f"{method.upper()}_{digest(path)[:8]}"[:NAME_LENGTH] if plain_path else method.upper()
 

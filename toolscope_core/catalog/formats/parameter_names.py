@@ -1,8 +1,9 @@
-"""New names for the parameters that a target refuses, at every depth, and where calls change.
+"""New names for parameters that a target refuses, at every depth, and the places where calls
+change.
 
-A name gets the same new one wherever it stands in the schema, and no other property of the tool
-has that one; so a call is valid under the new schema exactly where it was under the old, once the
-names in it are changed at the places that ``nested`` lists.
+A name gets the same new name everywhere in the schema, and no other property has that one. So a
+call is valid under the new schema exactly if it was valid under the old one, once its names are
+changed at the places in ``nested``.
 """
 
 import re
@@ -29,11 +30,10 @@ _OTHERS = ("items", "contains", "additionalProperties", "unevaluatedProperties",
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """New names by old one, those of ``names`` that stand at the top, the schema that uses them,
-    and the places below the top.
+    """New names by old name, the top-level ones in ``top``, the new schema, and the nested places.
 
-    ``nested`` has outer places first. Where ``obstacle``, a sentence, is not empty, names cannot
-    be changed without losing calls: nothing is renamed.
+    ``nested`` lists outer places first. If ``obstacle`` (a sentence) is not empty, names cannot be
+    changed without losing calls, and nothing is renamed.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -44,10 +44,9 @@ class Renaming:
 
 
 def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
-    """New names for the properties at any depth, or of the top only, that do not match ``rule``, a
-    regular expression.
+    """New names for properties that do not match the regular expression ``rule``.
 
-    They depend on nothing but the names of the schema's properties.
+    It looks at any depth, or at the top only. New names depend only on the schema's property names.
     """
     all_names = set(property_names(schema))
     bad_names = refused_names(schema, rule, is_top)
@@ -85,7 +84,7 @@ class _UnsureError(Exception):
 
 
 def _offers(bad_names: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
-    """A free name for each, of letters, digits and underscores that every rule takes."""
+    """A free name for each, of letters, digits and underscores, which every rule allows."""
     keys = {comparable_name(name) for name in all_names}
     offers = {}
     for name in bad_names:
@@ -100,7 +99,7 @@ def _offers(bad_names: Iterable[str], all_names: Iterable[str]) -> dict[str, str
 
 
 def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
-    """Raises where a schema says something of names that renaming would not carry over."""
+    """Raises if a schema restricts names in a way that renaming would break."""
     for key in _UNSURE:
         if key in schema:
             raise _UnsureError(
@@ -122,9 +121,9 @@ def _places(
     trail: tuple[str, ...],
     steps: Iterator[int],
 ) -> Iterator[NestedRename]:
-    """The renames below ``path``, given the schemas that hold there; the top level is left out.
+    """The renames below ``path``, given the schemas that apply there; the top level is left out.
 
-    ``trail`` are the references that lead here; ``steps`` counts down.
+    ``trail`` are the references followed so far; ``steps`` counts down.
     """
     parts, trail = _in_place(root, here, trail, names, steps)
     for name in sorted({name for part in parts for name in _named(part)} & names.keys()):
@@ -148,7 +147,7 @@ def _in_place(
     names: Mapping[str, str],
     steps: Iterator[int],
 ) -> tuple[list[JsonObject], tuple[str, ...]]:
-    """The schemas that hold for one value, with those that they refer to or combine."""
+    """The schemas that apply to one value, including referenced and combined ones."""
     parts: list[JsonObject] = []
     stack, references = list(here), dict.fromkeys(trail)
     while stack:
@@ -173,7 +172,7 @@ def _in_place(
 
 
 def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[str]) -> bool:
-    """Whether one of the names occurs in the schema or in what it refers to."""
+    """Whether one of the names occurs in the schema or in a schema it refers to."""
     if not isinstance(schema, dict):
         return False
     if names.keys() & set(_named(schema)):
@@ -196,7 +195,7 @@ def _named(schema: JsonObject) -> Iterator[str]:
 
 
 def _rewritten(result: dict[str, Any], names: Mapping[str, str]) -> JsonObject:
-    """A schema, those inside it rewritten, with the new names."""
+    """A schema and its subschemas with the new names."""
     for key in ("properties", "dependentSchemas"):
         if key in result:
             result[key] = {names.get(name, name): sub for name, sub in result[key].items()}
@@ -228,12 +227,12 @@ MAX_ALTERNATIVES = 10_000
 
 
 def plain_object(schema: JsonObject) -> JsonObject | None:
-    """The schema without the keywords of ``TOP_LEVEL``; the same where it has none.
+    """The schema without the keywords of ``TOP_LEVEL``; unchanged if it has none.
 
-    What alternatives declare stands among the properties, required only if all of them (for
-    ``allOf``: any) require it. Every call of declared arguments that was valid stays so; some that
-    were not become so, and its text says which names were chosen between. ``None`` where a
-    reference leads into what would go.
+    Properties declared by alternatives are merged; one is required only if all of them (for
+    ``allOf``: any) require it. Every valid call of declared arguments stays valid; some invalid
+    ones become valid, and the text names the alternatives. ``None`` if a reference leads into a
+    removed part.
     """
     if not any(key in schema for key in TOP_LEVEL):
         return schema
@@ -247,9 +246,7 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
 
 
 def _unchecked(schema: JsonObject) -> str:
-    """In a sentence the choice between names that alternatives require; empty where there is none
-    that is short.
-    """
+    """A sentence on the choice between required names; empty if there is none short enough."""
     for key, word in (("oneOf", "one only of"), ("anyOf", "at least one of")):
         parts = schema.get(key)
         required = (
@@ -266,7 +263,7 @@ def _unchecked(schema: JsonObject) -> str:
 
 @dataclass(slots=True)
 class _Opener:
-    """Opens the alternatives of one schema (``root``), what a reference names once a depth."""
+    """Opens the alternatives of one schema (``root``); a reference is resolved once per depth."""
 
     root: JsonObject
     remaining: int = MAX_ALTERNATIVES
@@ -308,7 +305,7 @@ class _Opener:
 
 
 def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
-    """By name, the different things that the branches say of a property."""
+    """By name, the different declarations of a property in the branches."""
     by_name: dict[str, dict[str, Any]] = {}
     for branch in branches:
         for name, sub in walking.properties_of(branch).items():

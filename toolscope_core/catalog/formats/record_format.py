@@ -1,4 +1,4 @@
-"""A format of tool records: where it keeps a tool's parts, and what it writes in its own way."""
+"""A format of tool records: where it keeps a tool's parts, and how it writes them."""
 
 import re
 from collections import defaultdict
@@ -20,7 +20,7 @@ Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of an API, client or file format; one that is empty or ``None`` does not apply.
+    """The rules of an API, client or file format; an empty or ``None`` rule does not apply.
 
     ``name_rule`` and ``parameter_rule`` are regular expressions for a whole name, ``longest_name``
     counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
@@ -53,7 +53,7 @@ class Rules:
 
     @property
     def room(self) -> int | None:
-        """How many tools fit beside the client's own; ``None`` without a limit."""
+        """How many tools fit beside the client's own; ``None`` if there is no limit."""
         return None if self.most_tools is None else self.most_tools - self.own_tools
 
 
@@ -66,8 +66,9 @@ ANY_NAMES = Rules(unique="none")
 class Target:
     """A format or a client: its name in commands and files, its title for people, its rules.
 
-    ``goes`` says in Markdown where its file goes, ``writes`` whether a toolset can leave in it.
-    ``source`` is the address that the rules are from, ``as_of`` the month in which it said so.
+    ``goes`` says in Markdown where its file belongs. ``writes`` says whether a toolset can be
+    written in it. ``source`` is the address of the rules' source, ``as_of`` the month in which it
+    was read.
     """
 
     name: str
@@ -100,7 +101,7 @@ _GEMINI = frozenset(
 
 
 def built_in_record(record: Any) -> JsonObject | None:
-    """The record of a built-in tool as its API takes it; ``None`` for any other record."""
+    """A built-in tool's record as its API accepts it; ``None`` for any other record."""
     if not isinstance(record, dict):
         return None
     original = record.get(KEPT)
@@ -110,7 +111,7 @@ def built_in_record(record: Any) -> JsonObject | None:
 
 
 def home_of(record: JsonObject) -> str:
-    """The format of the API that runs a record as its own tool; empty for any other record."""
+    """The format of the API whose built-in tool the record is; empty for any other record."""
     kind = record.get("type")
     if not isinstance(kind, str):
         is_switch = len(record) == 1 and _GEMINI.issuperset(record)
@@ -127,7 +128,7 @@ def home_of(record: JsonObject) -> str:
 
 
 def built_in_name(record: JsonObject) -> str:
-    """The name of a built-in tool: its own, else that of its kind, with the server it reaches."""
+    """The name of a built-in tool: its own, else its kind, with the server it connects to."""
     own = record.get("name")
     if isinstance(own, str) and own.strip():
         return own
@@ -155,19 +156,18 @@ def places(**words: str) -> dict[Any, tuple[Path, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFormat(Target):
-    """One way to write a tool; what a format does otherwise, its own class overrides.
+    """One way to write a tool; its subclass overrides what it does differently.
 
-    ``places`` lists for each part the paths where it may stand, the usual one first; a part
-    without any cannot be carried. ``marks`` decides whether a record has what only this format
-    has; ``template`` is what every record has besides its parts, ``list_key`` the key of a whole
-    list of records. ``offered`` is its place among the formats that an export offers, 0 for one
-    that is written only where the input has it. ``in_prompts`` marks those that an API or a client
-    takes, so that tokens are counted in them; ``needs_schema`` those that ask even a tool without
-    parameters for a schema. The first page says what an ``advised`` one would refuse. One that
-    ``renews`` writes a schema that changes at its usual place, and a record of another dialect
-    anew. ``strict_place`` is where a record
-    asks for strict mode. ``tool_search`` is the record of the search of an API that can defer
-    tools; empty for any other.
+    ``places`` lists the possible paths of each part, the usual one first; a part without paths
+    cannot be written. ``marks`` recognises features that only this format has. ``template`` is the
+    content of every record besides its parts, ``list_key`` the key of a whole list of records.
+    ``offered`` is its rank among the formats offered by an export; 0 means that it is written only
+    if the input has it. ``in_prompts`` marks formats that an API or client puts in prompts, so
+    tokens are counted in them. ``needs_schema`` marks those that require a schema even for a tool
+    without parameters. The first page lists what an ``advised`` format would refuse. A format that
+    ``renews`` writes a changed schema at its usual place, and rewrites records of another dialect.
+    ``strict_place`` is the place of the request for strict mode. ``tool_search`` is the record of
+    the API's search if it can defer tools; otherwise empty.
     """
 
     places: Mapping[ToolPart, tuple[Path, ...]]
@@ -189,38 +189,38 @@ class RecordFormat(Target):
         return bool(self.tool_search)
 
     def find(self, record: JsonObject, part: ToolPart) -> tuple[Path, Any] | None:
-        """The first place of the part that holds a value other than null, and that value."""
+        """The first place of the part with a value other than null, and that value."""
         return next(self.find_all(record, part), None)
 
     def find_all(self, record: JsonObject, part: ToolPart) -> Iterator[tuple[Path, Any]]:
-        """Every place of the part that holds a value other than null, with that value."""
+        """Every place of the part with a value other than null, and that value."""
         for path in self.places.get(part, ()):
             value = value_at(record, path)
             if value is not None:
                 yield path, value
 
     def get(self, record: JsonObject, part: ToolPart) -> Any:
-        """The value that ``find`` gives, or ``None``."""
+        """The value of ``find``, or ``None``."""
         entry = self.find(record, part)
         return entry[1] if entry else None
 
     def holds(self, server: Server) -> bool:
-        """Whether a list of records in this format can say that they belong to the server."""
+        """Whether a list of records in this format can name the server."""
         return "server" in self.places
 
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        """Whether records that all fit may be in this format, given what stands around them.
+        """Whether records that all fit may be in this format, judged by their surroundings.
 
-        ``lists`` are the keys of the lists that the records stand in (empty for none), ``servers``
-        those that the objects around these lists name.
+        ``lists`` are the keys of the lists that contain the records (empty for none); ``servers``
+        are those named by the objects around these lists.
         """
         return all(map(self.holds, servers))
 
     def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
-        """Whether the API or client takes a schema as it stands in a record, which was read as
-        ``parameters``.
+        """Whether the API or client accepts a schema as written in a record; ``parameters`` is it
+        as read.
         """
         nullable = '"nullable":true'
         was_read = nullable in canonical_json(schema) and nullable not in canonical_json(parameters)
@@ -235,7 +235,7 @@ class RecordFormat(Target):
         return schema
 
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
-        """The record as the API or client of the format takes it."""
+        """The record as the API or client of the format accepts it."""
         return record
 
     def holder(self, server: Server) -> JsonObject:
@@ -248,8 +248,8 @@ class RecordFormat(Target):
     def document(
         self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
-        """The records of the tools as a file: by server inside what declares it if the format has
-        such a thing, else as one list.
+        """The records of the tools as a file: grouped by server if the
+        format can, else one list.
         """
         owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
         owners |= {server.name: server for server in servers}
@@ -271,10 +271,10 @@ def read_record(
     server: str = "",
     budget: ExpansionBudget | None = None,
 ) -> Tool:
-    """The tool of one record, with the id that the record alone gives it: its own ``id`` as text,
-    else ``server/name``, else the name. ``budget`` is its document's; ``None`` makes a new one.
+    """The tool of one record, with the id from the record alone: its own ``id`` as text, else
+    ``server/name``, else the name. ``budget`` belongs to its document; ``None`` makes a new one.
 
-    Raises ``RecordError`` where a part is missing or cannot be understood.
+    Raises ``RecordError`` if a part is missing or cannot be understood.
     """
     built_in = built_in_record(record)
     name = built_in_name(built_in) if built_in else _text(format, record, "name")
@@ -306,14 +306,14 @@ def own_server(record: JsonObject, format: RecordFormat) -> str:
 
 
 def value_at(record: Any, path: Path) -> Any:
-    """What stands at the path in a record; ``None`` for nothing."""
+    """The value at the path in a record; ``None`` if there is none."""
     for key in path:
         record = record.get(key) if isinstance(record, dict) else None
     return record
 
 
 def with_value(record: JsonObject, path: Path, value: Any) -> JsonObject:
-    """A copy of the record with ``value`` at the path, or without it for ``None``."""
+    """A copy of the record with ``value`` at the path, or without it if the value is ``None``."""
     key, rest = path[0], path[1:]
     if rest:
         value = with_value(record.get(key, {}), rest, value)

@@ -1,4 +1,4 @@
-"""Tables as CSV that a spreadsheet shows and never runs."""
+"""CSV tables that a spreadsheet shows and never runs."""
 
 import csv
 import io
@@ -35,9 +35,9 @@ or a bar, without which it can do no harm (*default: -1*, *run -f*, *@name*).
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """A table as CSV in UTF-8, each cell as text.
 
-    A cell that a spreadsheet would take for a formula gets an apostrophe in front, also where it
-    begins with a sign of another width or with hidden characters, and before a sign that would
-    begin a cell if it were read with another separator; all others are written as they are.
+    A cell that a spreadsheet would read as a formula gets an apostrophe in front. That includes
+    signs of another width, hidden first characters, and signs that would start a cell if another
+    separator were used. All other cells are unchanged.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -47,7 +47,7 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
-    """One row a tool in the order given: parameters as JSON Schema, members as a JSON list.
+    """One row per tool in the given order: parameters as JSON Schema, members as a JSON list.
 
     ``costs`` are token counts to reuse.
     """
@@ -71,8 +71,9 @@ def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
 
 
 def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
-    """φ as a table, one row a tool that came in, in the order given; a tool that was left out has
-    neither new id nor new name.
+    """φ as a table, one row per input tool in the given order.
+
+    A tool that was left out has no new id or name.
     """
     header = ("old_id", "new_id", "server", "old_name", "new_name", "status")
     return csv_bytes(

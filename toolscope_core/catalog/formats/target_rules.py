@@ -1,4 +1,4 @@
-"""The rules of a target that a toolset breaks, and the fix that is offered for each."""
+"""The target's rules that a toolset breaks, and a proposed fix for each."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -26,8 +26,8 @@ AT_SERVER = "fix it at its server."
 class RuleViolation:
     """A rule that a tool breaks; ``tool_id`` is empty for a rule on the whole toolset.
 
-    ``value`` is what breaks it, ``message`` a sentence with the rule, ``fix`` what would stand
-    there instead; empty where only a person can fix it, as ``remedy`` then says.
+    ``value`` breaks the rule, ``message`` explains it in a sentence, ``fix`` is the replacement.
+    ``fix`` is empty if only a person can fix it; ``remedy`` then says how.
     """
 
     tool_id: str
@@ -44,12 +44,11 @@ def rule_violations(
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
 ) -> tuple[RuleViolation, ...]:
-    """Every rule of ``target`` that the tools break, by tool id, those of the whole set first.
+    """Every rule of ``target`` that the tools break: first the whole toolset's, then by tool id.
 
-    Names are compared as targets do: after NFKC, case ignored. ``reserved`` are names that an
-    offered name must not take, such as those of tools that were merged away; the ids ``blocked``
-    are of tools that give way to others of their name. Raises ``ExportError`` for an unknown
-    target.
+    Names are compared after NFKC, case ignored, as targets do. ``reserved`` names must not be
+    proposed, such as those of tools that were merged away. ``blocked`` are ids of tools that give
+    way to others with the same name. Raises ``ExportError`` for an unknown target.
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
@@ -67,9 +66,9 @@ BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
 
 
 def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRules) -> Counter[Rule]:
-    """By rule the number of its ``rule_violations``, counted without looking for fixes.
+    """The number of ``rule_violations`` by rule, counted without looking for fixes.
 
-    ``cache`` keeps what each tool breaks by itself, so that a decision costs what it changed.
+    ``cache`` keeps the violations of each single tool, so a decision recounts only what changed.
     Raises ``ExportError`` for an unknown target.
     """
     row = target_named(target)
@@ -87,7 +86,7 @@ def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRule
 
 @dataclass(frozen=True, slots=True)
 class FixedTool:
-    """A tool with every offered fix applied, and its parameters that have new names."""
+    """A tool with every proposed fix applied, and its renamed parameters."""
 
     tool: Tool
     renaming: parameter_names.Renaming = field(default_factory=parameter_names.Renaming)
@@ -99,8 +98,8 @@ def fixed(
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
 ) -> dict[str, FixedTool]:
-    """By id, the tools that change when every offered fix is applied; the fix for too many tools
-    is ``splitting.split``. The arguments are those of ``rule_violations``.
+    """By id, the tools changed by applying every proposed fix. The fix for too many tools is
+    ``splitting.split``. The arguments are those of ``rule_violations``.
 
     Raises ``ExportError`` for an unknown target.
     """
@@ -127,8 +126,10 @@ def fixed(
 
 
 def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
-    """By id, why a tool cannot leave for the target, whatever is mended: no client of MCP reads it,
-    or another API runs it itself. Raises ``ExportError`` for an unknown target.
+    """By id, why a tool cannot be exported to the target in any form.
+
+    Either no MCP client can read it, or another API runs it itself. Raises ``ExportError`` for an
+    unknown target.
     """
     row = target_named(target)
     return {tool.id: why for tool in tools if (why := _obstacle(tool, row))}
@@ -238,7 +239,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
 def _fixed_schema(
     schema: JsonObject | None, target: Target
 ) -> tuple[JsonObject | None, parameter_names.Renaming]:
-    """The schema with every offered fix, and the new names of its parameters."""
+    """The schema with every proposed fix, and the new names of its parameters."""
     if schema is None:
         return None, parameter_names.Renaming()
     rules = target.rules
@@ -254,14 +255,14 @@ def _fixed_schema(
 
 
 def _as_record(tool: Tool) -> mcp_records.ReadableRecord:
-    """The record of the tool as clients of MCP read it; an empty one where none is at fault."""
+    """The tool's record as MCP clients read it; empty if nothing is wrong."""
     if not mcp_records.may_be_odd(tool):
         return mcp_records.ReadableRecord({})
     return mcp_records.readable_record(write_record(tool, "mcp", sendable=True))
 
 
 def _as_clients_read_it(tool: Tool) -> Tool:
-    """The tool as its record says it once what no client of MCP reads is mended."""
+    """The tool as in its repaired record."""
     readable = _as_record(tool)
     if not readable.faults:
         return tool
@@ -292,7 +293,7 @@ def _without(key: str) -> str:
 
 
 def _with_items(schema: JsonObject) -> JsonObject:
-    """The schema with ``items: {}`` if it is an array that does not say what it holds."""
+    """The schema with ``items: {}`` if it is an array without ``items``."""
     return {**schema, "items": {}} if _bare_array(schema) else schema
 
 

@@ -1,4 +1,4 @@
-"""Documents that people take for a list of tools and that hold none: what each is, in words, and
+"""Documents that people mistake for a list of tools: what each one is, and
 what to export instead.
 """
 
@@ -11,7 +11,7 @@ from toolscope_core.model.tool import JsonObject
 
 
 def what_it_is(value: Any) -> str:
-    """What a document is that holds no tools, and what to give instead; empty for any other."""
+    """What a document without tools is, and what to give instead; empty if unknown."""
     if isinstance(value, dict):
         for title, fits, remedy in _KINDS:
             if fits(value):

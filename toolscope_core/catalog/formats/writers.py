@@ -1,4 +1,4 @@
-"""A toolset in any format; records that did not change come back exactly as they were."""
+"""A toolset in any format; unchanged records are written exactly as they were read."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -69,7 +69,7 @@ def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
 
 
 def without_unused_definitions(record: JsonObject, format: RecordFormat = GENERIC) -> JsonObject:
-    """A record of the format without the definitions in its schemas to which nothing leads."""
+    """A record of the format without unused definitions in its schemas."""
     for part in _SCHEMAS:
         for path, value in format.find_all(record, part):
             is_root = isinstance(value, dict) and is_whole_schema(value)
@@ -79,7 +79,7 @@ def without_unused_definitions(record: JsonObject, format: RecordFormat = GENERI
 
 
 def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
-    """The record of the tool, that of a built-in one as its API takes it."""
+    """The record of the tool; a built-in tool has the record that its API accepts."""
     own = record_format.built_in_record(tool.raw)
     if own and format.name in (record_format.home_of(own), "generic"):
         return own
@@ -88,7 +88,7 @@ def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
 
 
 def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
-    """The tool's raw record where it has this format, else a new one, with the tool's parts."""
+    """The tool's raw record if it has this format, else a new one, with the tool's parts."""
     original = _read_raw(tool, format)
     dead = original is not None and leads_nowhere(original.schema)
     foreign = dead or (original is not None and sendable and not _is_taken(original, format))
@@ -119,16 +119,18 @@ def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObjec
 
 
 def _deferred(record: JsonObject, is_deferred: bool) -> JsonObject:
-    """The record of a tool that is in every prompt or is not; its cache breakpoint goes with it,
-    which no deferred tool may be.
+    """A tool's record marked as deferred or not.
+
+    A deferred tool also loses its cache breakpoint, which it may not have.
     """
     record = record_format.with_value(record, ("defer_loading",), is_deferred or None)
     return record_format.with_value(record, ("cache_control",), None) if is_deferred else record
 
 
 def _is_taken(original: Tool, format: RecordFormat) -> bool:
-    """Whether the parameters stand in the raw record as the API or client of the format takes
-    them; always so in a format that is only a file's.
+    """Whether the API or client accepts the parameters as the raw record has them.
+
+    Always true for a format that is only used in files.
     """
     if not format.in_prompts:
         return True
@@ -151,8 +153,9 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
-    """The tool as its raw record alone declares it; ``None`` where that has another format. A
-    record with parts where only frameworks keep them can be written as it is, not changed.
+    """The tool as its raw record alone declares it; ``None`` if the record has another format.
+
+    A record with parts in places of frameworks can be written unchanged, but not edited.
     """
     is_fit = fits(tool.raw, format)
     if not (is_fit or (format is GENERIC and GENERIC.marks(tool.raw))):
@@ -165,7 +168,7 @@ def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
 
 
 def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: Any) -> JsonObject:
-    """The record with one part replaced where it stands; a part the format lacks is left out."""
+    """The record with one part replaced in place; a part that the format lacks is left out."""
     if part not in format.places:
         return record
     path = _place(record, format, part)
@@ -193,7 +196,7 @@ def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: A
 
 
 def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
-    """The path at which the part stands in the record, else its usual one."""
+    """The path of the part in the record, else its usual one."""
     entry = format.find(record, part)
     return entry[0] if entry else format.places[part][0]
 
@@ -201,7 +204,7 @@ def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
 def _keep_ids(
     records: list[JsonObject], tools: Sequence[MergedTool], format: RecordFormat
 ) -> list[JsonObject]:
-    """The records with their ids written, where reading them again would give others."""
+    """The records with explicit ids if reading them again would give other ids."""
     if "id" not in format.places or all(
         record.get("id") == item.tool.id and item.tool.name.strip()
         for record, item in zip(records, tools, strict=True)

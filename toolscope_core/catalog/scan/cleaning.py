@@ -36,17 +36,17 @@ def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def _may_hide(tool: Tool) -> bool:
-    """Whether anything in a tool is more than printable ASCII: a quick look that saves most."""
+    """Whether a tool contains anything but printable ASCII: a quick check that saves most work."""
     texts = [tool.name, tool.description, tool.schema, tool.returns, tool.annotations, tool.raw]
     text = canonical_json(texts)
     return not (text.isascii() and text.isprintable()) or ESCAPED.search(text) is not None
 
 
 def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[str, Tool]:
-    """By id, the tools that change when hidden characters go from their names and texts.
+    """By id, the tools that change when hidden characters are removed from names and texts.
 
-    A new name is none of ``reserved``, nor another tool's. Names of parameters and values stay:
-    calls are made of them.
+    A new name is never in ``reserved`` and never another tool's. Names and values of parameters
+    stay, because calls use them.
     """
     keys = {comparable_name(name) for name in (*reserved, *(tool.name for tool in tools))}
     hiding = {finding.tool_id for finding in hidden_in(tools)}
@@ -61,8 +61,9 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
 
 
 def with_clean_texts(tool: Tool, name: str = "") -> Tool:
-    """The tool without hidden characters in its texts, under the ``name`` if one is given, which
-    its record says too; what calls are made of stays.
+    """The tool without hidden characters in its texts, and with a new ``name`` if given.
+
+    Its record changes too; names and values used in calls stay.
     """
     name = name or tool.name
     if name == tool.name and not _may_hide(tool):
@@ -87,7 +88,7 @@ def _names(tool: Tool) -> Iterator[str]:
 
 
 def _clean(value: Any, new_texts: Mapping[tuple[str, str], str] = _NOTHING) -> Any:
-    """The value with its texts cleaned; keys, lists of texts and what calls are made of stay.
+    """The value with its texts cleaned, except keys, lists of texts and values used in calls.
 
     ``new_texts`` has new texts by key and old text.
     """

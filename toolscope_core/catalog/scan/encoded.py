@@ -1,4 +1,4 @@
-"""Text that stands encoded in a description: a person passes it over, and a model can read it."""
+"""Finds encoded text in a description, which people overlook and models can read."""
 
 import base64
 import binascii
@@ -29,8 +29,10 @@ COMMAND = re.compile(
 
 
 def decoded_texts(plain: str) -> Iterator[tuple[str, int]]:
-    """Readable texts that stand in a text as Base64, hexadecimal, percent signs or ROT13, each with
-    its position. Nothing is run, and nothing is decoded twice.
+    """Readable texts encoded as Base64, hexadecimal, percent signs or ROT13, each with its
+    position.
+
+    Nothing is run, and nothing is decoded twice.
     """
     runs: list[tuple[str, int, Callable[[str], bytes]]] = []
     for run in _BASE64.finditer(plain):
@@ -62,7 +64,7 @@ def _of_base64(run: str) -> bytes:
 
 
 def _readable(data: bytes) -> str:
-    """The text, empty where the bytes are none."""
+    """The text; empty if the bytes are not readable text."""
     text = data.decode("utf-8", "ignore")
     letters = sum(char.isprintable() or char in "\n\t" for char in text)
     return (

@@ -1,7 +1,7 @@
 """Names and words that look alike: letters of other scripts, full-width forms, accents, case.
 
-The table lists the letters that common fonts draw like a Latin one; it is ours and small on
-purpose. A name that only looks like another tool's is read as that tool by a reviewer.
+The table lists the letters that common fonts draw like a Latin one; it is our own and deliberately
+small. A reviewer mistakes a look-alike name for the other tool's.
 """
 
 import re
@@ -33,8 +33,10 @@ SEPARATORS = re.compile(r"[\W_]+")
 
 
 def plain_text(text: str) -> str:
-    """The text in plain letters, as the eye takes it: nothing hidden, no letter of another script
-    that looks Latin, no full-width form, no accent.
+    """The text in the plain letters that the eye sees.
+
+    Hidden characters, Latin look-alikes of other scripts, full-width forms and accents are
+    resolved.
     """
     if text.isascii():
         return text
@@ -44,15 +46,15 @@ def plain_text(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """The key that names which read alike share: plain letters, no case, no separators."""
+    """The key shared by names that read alike: plain letters, no case, no separators."""
     return SEPARATORS.sub("", plain_text(name).casefold())
 
 
 def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
-    """A finding on each tool whose name differs from another tool's but looks the same.
+    """A finding for each tool whose name differs from another tool's but looks the same.
 
-    *block* for foreign letters or full-width forms in the place of plain ones; *warn* where case,
-    accents, or 0 for o and 1 or I for l make the difference.
+    *block* for foreign letters or full-width forms in place of plain ones; *warn* for differences
+    in case or accents, 0 for o, or 1 or I for l.
     """
     reported: set[str] = set()
     letters = {tool.name: plain_text(tool.name) for tool in tools}
@@ -91,7 +93,9 @@ def _finding(tool: Tool, others: Iterable[str]) -> Finding:
 
 
 def _is_disguised(name: str) -> bool:
-    """Whether letters are replaced by look-alikes; accents, which one can see, do not count."""
+    """Whether letters are replaced by look-alikes; accents do not count,
+    because they are visible.
+    """
     return not name.isascii() and (
         name.translate(_TABLE) != name or normalise("NFKC", name) != normalise("NFC", name)
     )

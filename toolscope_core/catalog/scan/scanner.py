@@ -1,10 +1,8 @@
-"""Findings on a catalog: hostile text in a tool or of a server, and tools that interfere with
-others.
+"""Findings on a catalog: hostile text in a tool or server, and tools that interfere with others.
 
-*block*: hidden characters, names in disguise, text that redefines another tool or takes a secret
-behind the user's back, shadowing. *warn*:
-wording that addresses the model, other tools by name, secrets, markup, over-long text. *info*:
-what is good to know. The sentences of a finding say what, where and what to do.
+*block*: hidden characters, disguised names, text that redefines another tool or secretly takes a
+secret, shadowing. *warn*: text that addresses the model, other tools' names, secrets, markup, very
+long text. *info*: useful to know. A finding's sentences say what, where and what to do.
 """
 
 import re
@@ -56,8 +54,9 @@ COMES_FIRST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
-    ``get_user``, ``getUser``, ``get-user-name``.
+    """The names of all tools, each with its servers.
+
+    ``rare`` names do not occur in prose by chance: ``get_user``, ``getUser``, ``get-user-name``.
     """
 
     owners: Mapping[str, set[str]]
@@ -73,10 +72,10 @@ class ToolNames:
 
 
 def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
-    """A finding on a tool whose ``texts`` name others, one for those of its own server and one for
-    the rest, at the first place.
+    """Findings if a tool's ``texts`` name other tools.
 
-    Rare names count, and plain words where they stand in backticks or before ``()``.
+    There is one for tools of its own server and one for the rest, at the first place. Rare names
+    always count, plain words only in backticks or before ``()``.
     """
     own = {plain_text(tool.name), tool.name}
     reported: set[tuple[str, str]] = set()
@@ -116,7 +115,7 @@ _SNAKE = re.compile(r"(?<![\w./$<{\[])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/=.])")
 
 
 def _ordered_stranger(tool: Tool, text: str, names: ToolNames) -> str:
-    """A name like that of a tool, of none here, that a text gives orders about; else empty."""
+    """An unknown tool-like name that a text gives orders about; else empty."""
     if "_" not in text:
         return ""
     own = {tool.name, *(parameter.name for parameter in tool.parameters)}
@@ -183,7 +182,7 @@ def _citation(tool: Tool, passage: Passage, text: str, name: str, names: ToolNam
 
 
 def _sentences(text: str, name: str) -> Iterator[str]:
-    """The sentences that hold the name, which is replaced by a mark."""
+    """The sentences with the name, which is replaced by a mark."""
     pattern = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
     marked = pattern.sub(_CITED, text)
     for sentence in SENTENCE.split(marked):
@@ -219,11 +218,11 @@ _KEYS = 3
 
 
 def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[Finding]:
-    """A *block* finding on each tool that copies a tool of another server and adds something of
-    ``ADDED`` that the original does not hold. ``findings`` are those of all tools.
+    """A *block* finding for each tool that copies another server's tool and adds suspicious text.
 
-    A copy has nearly all words of the original's description; or its name, where both servers are
-    named and what it adds is more than ``MILD``. Servers that are not named count as others.
+    The addition is something in ``ADDED`` that the original lacks; ``findings`` are those of all
+    tools. A copy has nearly all words of the original's description, or its name if both servers
+    are named and the addition is more than ``MILD``. Unnamed servers count as different.
     """
     added: defaultdict[str, dict[str, Finding]] = defaultdict(dict)
     for finding in findings:
@@ -255,7 +254,7 @@ class _Originals:
                     self._by_word[word].append(tool)
 
     def of(self, tool: Tool, by_name: bool) -> Tool | None:
-        """The first original by name, else by id among those whose words are copied."""
+        """The first original by name, else by id among the tools whose words are copied."""
         if by_name and tool.server and _BORDER.search(tool.name):
             for other in self._by_name.get(name_key(tool.name), ()):
                 if other.server and other.server != tool.server:
@@ -298,9 +297,10 @@ WINDOW = 256
 
 
 def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple[Finding, ...]:
-    """All findings on the tools, in their order: those on each by itself (``scan_tool``),
-    and what shows only beside the others (names in disguise, citations, secrets that no sibling
-    asks for, shadowing). Then those on the words of the servers.
+    """All findings on the tools, in order, then those on the servers' texts.
+
+    First come those on each tool alone (``scan_tool``), then those that need the others: disguised
+    names, citations, secrets that no sibling asks for, shadowing.
     """
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
@@ -318,8 +318,10 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
 
 
 def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
-    """The findings on what a server says of itself, which agents read before any tool: as on a
-    tool's texts, and *block* for orders, which stand there beside those of the agent's owner.
+    """The findings on a server's own text, which agents read before any tool.
+
+    The rules are those for tools, and orders are *block*, because they appear beside the agent
+    owner's.
     """
     author = Tool("", "", server=server.name)
     texts = server_passages(server)
@@ -330,24 +332,25 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
 
 
 def scan_words(tool: Tool, names: ToolNames) -> tuple[Finding, ...]:
-    """The findings on the name and the description that somebody gave a tool, beside the others."""
+    """The findings on a name and description given by somebody, checked against the other tools."""
     texts = [Passage("name", tool.name), Passage("description", tool.description)]
     findings = [finding for passage in texts for finding in _scan_text(tool.id, passage)]
     return (*findings, *find_citations(tool, texts, names))
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:
-    """The findings on a tool by itself, keys and unknown fields of its record included: hidden
-    characters, wording, length.
+    """The findings on a tool alone: hidden characters, wording, length.
 
-    ``field`` is the path of the text (``schema/properties/x/description``; what only the record
-    holds is under ``raw``).
+    Keys and unknown fields of its record are included. ``field`` is the path of the text
+    (``schema/properties/x/description``; ``raw`` for texts only in the record).
     """
     return tuple(_scan(tool, passages(tool), set()))
 
 
 def _scan(tool: Tool, texts: Sequence[Passage], clean: set[str]) -> Iterator[Finding]:
-    """The findings on each text but ``clean`` ones, to which those without any are added."""
+    """The findings on each text except the ``clean`` ones; texts without findings are added to
+    those.
+    """
     for passage in texts:
         # a name is held to another length
         if passage.text in clean and passage.path != "name":
@@ -382,21 +385,22 @@ def _past_window(tool: Tool) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class WordedTool:
-    """The tool with its words, and what is found in them."""
+    """A tool with its new words, and the findings in them."""
 
     tool: Tool
     findings: tuple[Finding, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why the tool does not have some of the words, a sentence each."""
+        """Why some of the words were not used, one sentence each."""
         blocked = {one.field: one.message for one in self.findings if one.severity == "block"}
         return tuple(f"{self.tool.id} keeps its {field}: {why}" for field, why in blocked.items())
 
 
 def with_own_words(tool: Tool, name: str, description: str, names: ToolNames) -> WordedTool:
-    """The tool under that name and description, or its own where one is empty or blocked; ``names``
-    are those of the tools beside it.
+    """The tool with this name and description; its own replace an empty or blocked one.
+
+    ``names`` are those of the other tools.
     """
     candidate = replace(tool, name=name or tool.name, description=description)
     findings = tuple(one for one in scan_words(candidate, names) if name or one.field != "name")

@@ -1,10 +1,9 @@
 """Wording that addresses the model instead of describing the tool.
 
-The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
-tools also write *must* and *always* (a test counts what they hit on clean catalogs). They see
-English only. A finding is a reason to look and not the gate, but for a secret
-that is kept from the user: what else keeps hostile text out of an export is the block on hidden and
-shadowing text, and a person's decision.
+The patterns target sentences that hijack an agent and are kept narrow: authors of good tools also
+write *must* and *always* (a test counts the hits on clean catalogs). They cover English only. A
+finding is a reason to look, not a gate, except for a secret kept from the user. Other hostile text
+is kept out of an export by the block on hidden and shadowing text, and by a person's decision.
 """
 
 import re
@@ -179,14 +178,14 @@ _EXPLAINED = frozenset(
 
 
 def _is_explained(plain: str, match: re.Match[str], cue: re.Pattern[str] = _EXPLAINS) -> bool:
-    """Whether the sentence up to a match says that it quotes, tests or looks for such words."""
+    """Whether the sentence before a match says that it quotes, tests or detects such words."""
     at = match.start()
     starts = [cut.end() for cut in _CLAUSE.finditer(plain, max(0, at - 300), at)]
     return cue.search(plain, starts[-1] if starts else max(0, at - 300), at) is not None
 
 
 def _is_listed(plain: str, match: re.Match[str]) -> bool:
-    """Whether markup is only named, in a list of what is allowed or taken out."""
+    """Whether markup is only named in a list of allowed or removed elements."""
     tag = plain[match.start() : max(match.end(), plain.find(">", match.end()))]
     return not _RUNS.search(tag) and _is_explained(plain, match, _LISTS_TAGS)
 
@@ -197,9 +196,9 @@ def _never(_plain: str, _match: re.Match[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WordingRule:
-    """A kind of wording: its code, the sentence about it, its pattern on plain text.
+    """A kind of wording: its code, its sentence, and its pattern on plain text.
 
-    ``needs`` are pieces of text, one of which every match holds: a quick look that saves most
+    Every match contains one of the text pieces in ``needs``, a quick check that saves most
     searches.
     """
 
@@ -405,13 +404,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text without what hides its words, and what the rules find in it: one hit a rule."""
+    """A text with its hidden words made visible, and the hits: one for each matching rule."""
 
     plain: str
     hits: tuple[Hit, ...]
 
     def findings(self, tool_id: str, path: str) -> Iterator[Finding]:
-        """The hits in the text of a tool that stands at the path."""
+        """The hits as findings of the tool, at the text's path."""
         plain = Passage(path, self.plain)
         is_env_file = "env" in re.split(r"[\W_]+", path.rpartition("properties/")[2].lower())
         for hit in self.hits:
@@ -422,8 +421,9 @@ class Wording:
 
 @lru_cache(maxsize=1 << 14)  # most texts occur often
 def read_wording(text: str) -> Wording:
-    """The matches of the rules in a text: *warn*, *block* for a secret that is taken behind the
-    user's back, or *info* for tags that only format.
+    """The rules' matches in a text.
+
+    *warn*, *block* for secretly taking a secret, or *info* for tags that only format.
     """
     if text.isidentifier():
         return Wording(text, ())
@@ -472,8 +472,8 @@ def _hits(plain: str) -> Iterator[Hit]:
 
 
 def find_order(passage: Passage) -> Finding | None:
-    """A *block* finding on a server's text that sets itself above others, or keeps something from
-    the user.
+    """A *block* finding on a server's text that claims priority or hides
+    something from the user.
     """
     plain = read_wording(passage.text).plain
     orders = (one for one in _ORDER.finditer(plain) if not _is_explained(plain, one))
@@ -537,7 +537,7 @@ SHARED = 3
 
 
 def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
-    """A finding on each parameter that is named or described as a secret."""
+    """A finding for each parameter that asks for a secret, by name or description."""
     usual = Counter(
         (tool.server, parameter.name) for tool in tools for parameter in tool.parameters
     )
@@ -551,7 +551,9 @@ def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
 
 
 def _asks(parameter: Parameter) -> re.Pattern[str] | None:
-    """The words of tools that may ask for this secret; ``None`` if the parameter is no secret."""
+    """The words of tools that may ask for this secret; ``None`` if the
+    parameter is not a secret.
+    """
     name = " ".join(word for word in BORDER.split(plain_text(parameter.name)) if word).lower()
     if ENV_FILE.search(name) and _PLACE.search(parameter.description):
         return None

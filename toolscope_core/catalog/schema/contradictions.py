@@ -1,5 +1,7 @@
-"""What a schema says that no call can meet, or that nobody can know: a required name that is not
-declared, a fixed value or a default of another type than the one beside it.
+"""Finds parts of a schema that no call can satisfy or that are unclear.
+
+Examples are an undeclared required name, and a fixed value or default of another type than
+declared.
 """
 
 from collections.abc import Iterator
@@ -17,8 +19,8 @@ MAX_PARTS = 1000
 
 
 def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
-    """A *warn* finding on each place of a tool's parameters that no call can meet, an *info* one
-    on what is only of no use.
+    """A *warn* finding for each part of a tool's parameters that no call can satisfy; *info* for
+    useless ones.
     """
     schema = tool.schema or {}
     return tuple(
@@ -28,7 +30,7 @@ def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
 
 
 def is_of_type(value: Any, typed: JsonObject) -> bool:
-    """Whether a value is of the type, and within the bounds, that a schema gives."""
+    """Whether a value has the type, and respects the bounds, that a schema gives."""
     from jsonschema_rs import is_valid
 
     return bool(is_valid({key: typed[key] for key in _TYPED if key in typed}, value))
@@ -39,7 +41,9 @@ _Row = tuple[bool, str, str, str, str]
 
 
 def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) -> Iterator[_Row]:
-    """``around`` are the names that schemas declare which hold for the same value."""
+    """The contradictions in a schema; ``around`` are names declared by
+    schemas for the same value.
+    """
     if not isinstance(schema, dict):
         return
     names = _declared(schema, root)
@@ -52,7 +56,7 @@ def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) ->
 
 
 def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
-    """The names that a schema, and what holds beside it, declares; ``None`` where any may be."""
+    """The names declared by a schema and those beside it; ``None`` if any name is allowed."""
     stack: list[Any] = [schema]
     names, seen = set[str](), set[int]()
     while stack:

@@ -1,7 +1,7 @@
-"""Declarations of parameters in every native dialect as JSON Schema, and back.
+"""Converts declarations of parameters in every native dialect to JSON Schema, and back.
 
-Three forms are understood: a JSON Schema (with any dialect's type words), a flat object
-``{name: {"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
+Three forms are understood: a JSON Schema (with any dialect's type words), a flat object ``{name:
+{"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
 """
 
 import json
@@ -49,7 +49,7 @@ KEYWORDS = {
 
 
 class RecordError(ValueError):
-    """A record cannot be read; the text says what of it, the value and the remedy."""
+    """A record cannot be read; the message names the part, the value and the remedy."""
 
 
 UNDECLARED: JsonObject = {"type": "object", "additionalProperties": True}
@@ -61,10 +61,9 @@ def read_parameters(
 ) -> JsonObject | None:
     """JSON Schema (an object) of the parameters that a record declares in any form.
 
-    ``required`` is a list of names that stands beside a flat form; ``budget`` is the document's.
-    ``None``: nothing is declared, no value or ``UNDECLARED``. An empty list or object says that
-    there are no parameters, and so does ``{"type": "object"}``, as MCP has it. Raises
-    ``RecordError``.
+    ``required`` is a list of names beside a flat form; ``budget`` is the document's. The result is
+    ``None`` for no value or ``UNDECLARED``. An empty list or object declares that there are no
+    parameters, and so does ``{"type": "object"}``, as in MCP. Raises ``RecordError``.
     """
     value = _from_text(value) if isinstance(value, str) else value
     if value is None:
@@ -84,7 +83,7 @@ def read_parameters(
 
 
 def _from_text(text: str) -> Any:
-    """The object or list of a text that is JSON; else the text."""
+    """The object or list in a JSON text; else the text."""
     try:
         value = json.loads(text) if text.lstrip()[:1] in ("{", "[") else text
     except (ValueError, RecursionError):
@@ -93,9 +92,9 @@ def _from_text(text: str) -> Any:
 
 
 def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
-    """JSON Schema of a tool's result; ``None`` where none is declared. Raises ``RecordError``.
+    """JSON Schema of a tool's result; ``None`` if none is declared. Raises ``RecordError``.
 
-    A text is a type word or becomes the description.
+    A text is a type word, else it becomes the description.
     """
     if isinstance(value, str) and value.strip():
         return _normalise_object(_as_schema(value), "returns")
@@ -132,7 +131,9 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
 
 
 def is_whole_schema(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a JSON Schema, and not parameters by name (some called ``type``…)."""
+    """Whether an object is a JSON Schema, not parameters by name (which may
+    be called ``type``…).
+    """
     properties, kind = value.get("properties"), value.get("type")
     subs = properties.values() if isinstance(properties, dict) else (None,)
     if all(isinstance(sub, (dict, bool)) for sub in subs):
@@ -151,8 +152,8 @@ def is_whole_schema(value: Mapping[str, Any]) -> bool:
 def _from_list(entries: list[Any], where: str) -> JsonObject:
     """A list of named parameters as a schema.
 
-    Where some entry has the flag ``required`` (``is_required`` in Semantic Kernel), those flagged
-    are required; otherwise all that are not ``optional``, as in Docker's MCP registry.
+    If any entry has the flag ``required`` (``is_required`` in Semantic Kernel), flagged ones are
+    required; otherwise all that are not ``optional``, as in Docker's MCP registry.
     """
     properties: dict[str, Any] = {}
     required = []
@@ -173,7 +174,7 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
 
 
 def _listed_parameter(item: JsonObject) -> JsonObject:
-    """The schema of one parameter of a list; Semantic Kernel keeps it inside the entry."""
+    """The schema of one listed parameter; Semantic Kernel keeps it inside the entry."""
     inner = item.get("schema_data")
     if not isinstance(inner, dict):
         return {key: sub for key, sub in item.items() if key not in ("name", "optional", *_FLAGS)}
@@ -183,7 +184,7 @@ def _listed_parameter(item: JsonObject) -> JsonObject:
 
 
 def _normalise(schema: Any, where: str) -> JsonObject | bool:
-    """A subschema as JSON Schema; a text is a type word or a description, null says nothing."""
+    """A subschema as JSON Schema; a text is a type word or a description, and null is ignored."""
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, str):
@@ -221,7 +222,7 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
 
 
 def _with_null(schema: dict[str, Any]) -> JsonObject:
-    """The schema, taking null where it has no type and is ``nullable``."""
+    """The schema, accepting null if it has no type and is ``nullable``."""
     if schema.get("nullable") is not True or "type" in schema:
         return schema
     base = {key: sub for key, sub in schema.items() if key != "nullable"}
@@ -233,7 +234,7 @@ def _with_null(schema: dict[str, Any]) -> JsonObject:
 
 
 def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
-    """Keywords of older drafts, OpenAPI 3.0 and Gemini as JSON Schema 2020-12 writes them."""
+    """Keywords of older drafts, OpenAPI 3.0 and Gemini converted to JSON Schema 2020-12."""
     changes: dict[str, Any] = {}
     for key in keywords.BOUNDS[2:]:
         if isinstance(schema.get(key), bool):
@@ -257,7 +258,7 @@ def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_schema(text: str) -> JsonObject:
-    """A schema of only a type word, or of any other text as its description."""
+    """A type word as a schema; any other text becomes a schema's description."""
     return {"type": _json_type(text)} if _is_type_word(text) else {"description": text}
 
 
@@ -270,7 +271,7 @@ def _required_names(schema: JsonObject) -> list[str]:
 
 
 def _read_properties(properties: object, where: str) -> dict[str, Any]:
-    """``properties`` as an object; some exporters write an empty one as a list, or list them."""
+    """``properties`` as an object; some exporters write a list instead."""
     if isinstance(properties, dict):
         return {}
     if isinstance(properties, list) and properties:
@@ -282,7 +283,7 @@ def _read_properties(properties: object, where: str) -> dict[str, Any]:
 
 
 def _json_types(kind: Any, where: str) -> str | list[str]:
-    """JSON type or types of a ``type``; empty where it says *any* or nothing known."""
+    """JSON type or types of a ``type``; empty for *any* and unknown words."""
     if kind is None:
         return ""
     words = re.split(r" ?\| ?| or ", " ".join(kind.split())) if isinstance(kind, str) else kind

@@ -1,8 +1,8 @@
-"""The schemas that other schemas of a document refer to, as their own ``$defs``, within a budget.
+"""Collects the schemas that a schema refers to as its own ``$defs``, within a budget.
 
-Where everything leads to everything, each of a thousand operations would carry the whole document.
-What lies furthest from a schema is left out then, the same share for all; a reference to it is
-removed, which allows any value there, so every call that was valid stays so.
+If all schemas refer to each other, each of a thousand operations would contain the whole document.
+Then the most distant schemas are left out, the same share for all. References to them are removed,
+which allows any value there, so every valid call stays valid.
 """
 
 import re
@@ -29,12 +29,12 @@ _SCHEMAS = "#/components/schemas/"
 
 
 class OutsideError(ValueError):
-    """A reference leads out of the document; the text says which."""
+    """A reference leads out of the document; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The target of a reference: its size in values, and its own references, each once."""
+    """The target of a reference: its size in values, and its distinct references."""
 
     schema: Any
     values: int
@@ -50,9 +50,9 @@ class Definitions:
     _targets: dict[str, _Target] = field(default_factory=dict)
 
     def carry(self, schemas: Sequence[JsonObject]) -> Iterator[JsonObject | OutsideError]:
-        """Each schema on its own, what it refers to beside it under ``$defs``; or why it cannot be.
+        """Each schema with its referenced schemas under ``$defs``, or an error.
 
-        Together they take no more than what is left of the budget.
+        Together they use no more than the rest of the budget.
         """
         reached = [self._reach(schema) for schema in schemas]
         sizes = [
@@ -67,8 +67,9 @@ class Definitions:
                 yield self._on_its_own(schema, targets, limit)
 
     def _reach(self, schema: JsonObject) -> list[str] | OutsideError:
-        """The references that a schema leads to, the nearest first, those equally near by name; or
-        the one that leads out of the document.
+        """The references that a schema leads to, nearest first, ties by name.
+
+        If one leads out of the document, that error is returned.
         """
         reached: dict[str, None] = {}
         nearest = set(references_in(schema))
@@ -122,7 +123,7 @@ class Definitions:
 
 
 def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonObject:
-    """An object whose discriminator leads to what is there, and to nothing else."""
+    """An object whose discriminator maps only to existing schemas."""
     discriminator = node.get("discriminator")
     mapping = object_at(discriminator, "mapping")
     if not mapping or not isinstance(discriminator, dict) or "propertyName" not in discriminator:
@@ -136,7 +137,7 @@ def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonOb
 
 
 def _fair_share(sizes: Iterable[int], budget: int) -> int:
-    """The greatest size such that all of them, cut to it, fit the budget together."""
+    """The largest cap under which all sizes together fit the budget."""
     rising = sorted(sizes)
     for rank, size in enumerate(rising):
         share = budget // (len(rising) - rank)
@@ -147,7 +148,7 @@ def _fair_share(sizes: Iterable[int], budget: int) -> int:
 
 
 def _names(references: Iterable[str]) -> dict[str, str]:
-    """A name under ``$defs`` for each reference, after its last word."""
+    """A name under ``$defs`` for each reference, from its last word."""
     names: dict[str, str] = {}
     uses: dict[str, int] = {}
     used: set[str] = set()

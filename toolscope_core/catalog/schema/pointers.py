@@ -1,8 +1,8 @@
-"""References as JSON Pointers that still lead to their target once ``allOf`` is merged.
+"""JSON Pointers that stay valid after ``allOf`` is merged.
 
-A reference to an ``$anchor`` becomes the pointer to it. One that leads through an ``allOf`` would
-lead nowhere after merging: its target gets a place of its own under ``$defs``. Up to draft 7 what
-stands beside a ``$ref`` has no effect, and must not get one here: it is moved under ``x-invalid``.
+A reference to an ``$anchor`` becomes the pointer to it. A reference through an ``allOf`` would
+break by merging, so its target is copied under ``$defs``. Up to draft 7, keywords beside a ``$ref``
+have no effect and must not get one here: they are moved under ``x-invalid``.
 """
 
 import re
@@ -24,7 +24,7 @@ _WITHOUT_EFFECT = (
 
 
 def with_current_draft(schema: JsonObject) -> JsonObject:
-    """The schema declared as 2020-12 where it uses what its own draft reads in another way."""
+    """The schema declared as 2020-12 if it uses keywords that its own draft reads differently."""
     declared = _OLD_DRAFT.fullmatch(str(schema.get("$schema")))
     if declared is None:
         return schema
@@ -35,9 +35,9 @@ def with_current_draft(schema: JsonObject) -> JsonObject:
 
 
 def lasting_pointers(schema: JsonObject) -> JsonObject:
-    """The schema (a root) with references that outlast merging.
+    """The schema (a root) with references that survive merging.
 
-    Anchors are those of the root: below an ``$id`` of its own a schema's anchors are not read.
+    Anchors are the root's: those below an inner ``$id`` are not read.
     """
     if _OLD_DRAFT.fullmatch(str(schema.get("$schema"))):  # it ignores what stands beside "$ref"
         schema = walking.map_objects(schema, _without_siblings, walking.VALUES)
@@ -67,14 +67,14 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
 
 
 def _without_siblings(schema: dict[str, Any]) -> JsonObject:
-    """The schema with what stands beside its ``$ref`` and would act on values under ``INVALID``."""
+    """The schema with effective keywords beside its ``$ref`` moved under ``INVALID``."""
     if not isinstance(schema.get("$ref"), str):
         return schema
     return set_aside(schema, [key for key in schema if key not in ("$ref", *_WITHOUT_EFFECT)])
 
 
 def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Name and pointer of each anchor, ``$id: "#name"`` of draft 7 as well, in document order."""
+    """Name and pointer of each anchor, including ``$id: "#name"`` of draft 7, in document order."""
     if isinstance(value, list):
         for row, item in enumerate(value):
             yield from _anchors(item, f"{place}/{row}")
@@ -105,12 +105,12 @@ class Extent(NamedTuple):
 
 @dataclass(slots=True)
 class ExpansionBudget:
-    """The values that all readers of one document may still write out."""
+    """The number of values that all readers of one document may still write out."""
 
     remaining: int = MAX_EXPANDED
 
     def take(self, values: int) -> bool:
-        """Whether so many are left; if so, they are taken."""
+        """Takes so many values if they are left, and says whether it did."""
         if values > self.remaining:
             return False
         self.remaining -= values

@@ -1,9 +1,9 @@
-"""``$ref`` and ``allOf``: only references inside the schema are followed, and circles end.
+"""``$ref`` and ``allOf``: only references inside the schema are followed, and cycles end.
 
-A reference out of the schema, to nothing, or in a circle that consumes no value is moved under
+A reference out of the schema, to nothing, or in a cycle that consumes no value is moved under
 ``x-invalid`` and called ``reference`` there, since some clients follow each ``$ref``. A reference
-at the top is replaced by what it names, so that parameters are seen, and ``allOf`` is merged where
-its parts say nothing about the same.
+at the top is replaced by its target, so that parameters are seen. ``allOf`` is merged if its parts
+do not restrict the same thing.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
 
 
 def drop_narrowed(schema: JsonObject) -> JsonObject:
-    """The schema (a root) without keywords that refuse more for what is missing inside them.
+    """The schema (a root) without keywords that become stricter when parts inside them are missing.
 
     ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
     """
@@ -42,7 +42,7 @@ def drop_narrowed(schema: JsonObject) -> JsonObject:
 
 
 class _Dropper:
-    """Drops what is narrowed in the schemas of one (``root``)."""
+    """Removes such keywords from the schemas of one root."""
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
@@ -54,7 +54,7 @@ class _Dropper:
         return set_aside(schema, self._narrowed(schema))
 
     def _narrowed(self, schema: JsonObject) -> list[str]:
-        """The keywords of a schema that refuse more for what is missing."""
+        """The keywords of a schema that become stricter when something is missing."""
         keys = [key for key in ("not", "oneOf") if self._is_widened(schema.get(key))]
         if self._is_widened(schema.get("if")):
             keys += ["if", "then", "else"]
@@ -65,7 +65,7 @@ class _Dropper:
         return [key for key in keys if key in schema]
 
     def _is_widened(self, value: Any) -> bool:
-        """Whether a keyword is missing in a value, or in what it refers to."""
+        """Whether a keyword is missing in a value or in a schema it refers to."""
         nodes = walking.objects_in(value)
         return any(INVALID in node or self._leads_to_widened(node.get("$ref")) for node in nodes)
 
@@ -100,7 +100,7 @@ UNMERGED = "allOf is not merged everywhere"
 def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None) -> JsonObject:
     """The schema (a root) with references checked, inlined at the top, and ``allOf`` merged.
 
-    Where the budget does not suffice, ``allOf`` stays as it is written, and ``$comment`` says so.
+    If the budget is too small, ``allOf`` stays unchanged, and ``$comment`` says so.
     """
     if not any("$ref" in node or "allOf" in node for node in walking.objects_in(schema)):
         return drop_narrowed(schema)
@@ -112,12 +112,12 @@ def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None)
 
 
 def marked_as_shortened(schema: JsonObject, how: str) -> JsonObject:
-    """The schema with a comment that says what of it was not written out."""
+    """The schema with a comment that says what was not written out."""
     return {**schema, "$comment": f"{SHORTENED}{how}"}
 
 
 def find_shortened(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding for each schema of a tool of which not everything was written out."""
+    """An *info* finding for each schema of a tool that was not written out completely."""
     comments = {
         field: schema.get("$comment") if schema else None
         for field, schema in (("parameters", tool.schema), ("returns", tool.returns))
@@ -135,8 +135,9 @@ def _shortened_how(field: str, comment: str) -> str:
 
 
 def without_unused(schema: JsonObject) -> JsonObject:
-    """The schema (a root) without the definitions to which nothing outside of them leads, be it
-    through each other; as it is where a reference is no pointer to a value of the root.
+    """The schema (a root) without unused definitions, including those that only use each other.
+
+    Unchanged if a reference is not a pointer to a value of the root.
     """
     declared: dict[tuple[str, ...], Any] = {
         (place, name): sub
@@ -166,8 +167,10 @@ def without_unused(schema: JsonObject) -> JsonObject:
 
 
 def _pointers(value: Any) -> Iterator[tuple[str, ...]]:
-    """The first two words of every pointer in a value, of discriminators too; an empty one for a
-    reference that is none, and where a base of its own gives pointers another root.
+    """The first two words of every pointer in a value, including discriminators.
+
+    An empty one marks a reference that is not a pointer, or a base that gives pointers another
+    root.
     """
     for node in walking.objects_in(value):
         if isinstance(node.get("$id"), str):
@@ -181,7 +184,7 @@ def _pointers(value: Any) -> Iterator[tuple[str, ...]]:
 
 
 def leads_nowhere(schema: JsonObject | None) -> bool:
-    """Whether a reference was taken out of a schema that was read, since it leads nowhere."""
+    """Whether a reference was removed from a schema because its target was missing."""
     invalid = (node.get(INVALID) for node in walking.objects_in(schema))
     return any(
         BROKEN_REFERENCE in node for node in walking.objects_in([one for one in invalid if one])
@@ -189,7 +192,7 @@ def leads_nowhere(schema: JsonObject | None) -> bool:
 
 
 def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
-    """One schema that says what all the parts say; ``None`` where two say something of one."""
+    """One schema equivalent to all parts; ``None`` if two parts restrict the same thing."""
     merged: dict[str, Any] = {}
     required: set[str] = set()
     if any(key in part for part in parts for key in _ALONE) or not all(map(_is_plain, parts)):
@@ -218,7 +221,7 @@ def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
 
 
 def _interact(parts: list[JsonObject]) -> bool:
-    """Whether keywords that are read together stand in different schemas."""
+    """Whether keywords that depend on each other are in different schemas."""
     for keys in READ_TOGETHER:
         keyword_sets = [own for part in parts if (own := {k: part[k] for k in keys if k in part})]
         together = len({key for part in keyword_sets for key in part}) > 1
@@ -228,7 +231,7 @@ def _interact(parts: list[JsonObject]) -> bool:
 
 
 def _is_plain(part: JsonObject) -> bool:
-    """Whether the keywords that are joined have the values they should."""
+    """Whether the keywords to be joined have values of the right form."""
     required = part.get("required", [])
     return (
         isinstance(required, list)
@@ -242,8 +245,9 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check(root: JsonObject) -> Any:
-    """The schema with every reference that leads nowhere, or round, under ``INVALID``; so are the
-    values that have one in them, since some clients follow it there.
+    """The schema with every broken or circular reference under ``INVALID``.
+
+    Values there that contain a reference are changed too, since some clients follow it.
     """
     ends: dict[str, bool] = {}
 
@@ -260,7 +264,7 @@ def _check(root: JsonObject) -> Any:
 
 
 def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
-    """The value with every ``$ref`` under ``INVALID`` called ``REFERENCE``."""
+    """The value with every ``$ref`` under ``INVALID`` renamed to ``REFERENCE``."""
     if isinstance(value, list):
         return [_unfollowed(item, is_invalid) for item in value]
     if not isinstance(value, dict):
@@ -274,7 +278,7 @@ def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
 
 
 def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[str, ...]) -> bool:
-    """Whether following the reference in place comes to an end."""
+    """Whether following the reference in place ends."""
     if reference in path or len(path) > MAX_DEPTH:
         return False
     if reference not in ends:
@@ -298,7 +302,7 @@ def _in_place(schema: Any) -> list[str]:
 
 
 def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """The schema with what its own ``$ref`` names in its place."""
+    """The schema with its own ``$ref`` replaced by the target."""
     for _ in range(MAX_DEPTH):
         target = walking.resolve(root, schema.get("$ref"))
         merged = _with_siblings(target, schema) if isinstance(target, dict) else None
@@ -309,7 +313,7 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 
 def _with_siblings(target: JsonObject, schema: JsonObject) -> JsonObject | None:
-    """The target of a schema's ``$ref`` with what stands beside it; ``None`` where they differ."""
+    """The target of a schema's ``$ref`` with the keywords beside it; ``None`` if they conflict."""
     siblings = {key: sub for key, sub in schema.items() if key != "$ref"}
     target = {key: sub for key, sub in target.items() if key not in BASES[1:]}
     if _interact([target, siblings]) or any(
@@ -322,9 +326,9 @@ def _with_siblings(target: JsonObject, schema: JsonObject) -> JsonObject | None:
 
 @dataclass(slots=True)
 class _Merger:
-    """Merges every ``allOf`` in one schema (``root``), each part that it names only once.
+    """Merges every ``allOf`` in one schema (``root``), each referenced part only once.
 
-    A part that leads back to itself is taken with what lies inside it as it is written.
+    A part that leads back to itself keeps its inner schemas as written.
     """
 
     root: JsonObject
@@ -333,7 +337,7 @@ class _Merger:
     _parts: dict[str, tuple[JsonObject, Extent]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Parts that lead into no circle are merged before those that name them."""
+        """Merges parts outside cycles before the parts that refer to them."""
         for reference in _before_those_that_name_them(self.root):
             target = _inline({"$ref": reference}, self.root)
             self._keep(reference, self.merge(target))
@@ -377,7 +381,7 @@ class _Merger:
         return _with_siblings(target, part) or part
 
     def _named(self, reference: str) -> tuple[JsonObject, Extent]:
-        """The merged target of a reference; its own parts end, for circles in place are cut."""
+        """The merged target of a reference; its own parts end, because cycles in place are cut."""
         if reference not in self._parts:
             target = _inline({"$ref": reference}, self.root)
             self._keep(reference, self._joined(target, 0))
@@ -388,7 +392,7 @@ class _Merger:
 
 
 def _before_those_that_name_them(root: JsonObject) -> list[str]:
-    """The references of all parts under ``allOf`` from which no part leads into a circle."""
+    """The references of ``allOf`` parts that lead into no cycle, dependencies first."""
     parts_of: dict[str, set[str]] = {}
     stack = _part_references(root)
     while stack:
@@ -407,7 +411,7 @@ def _before_those_that_name_them(root: JsonObject) -> list[str]:
 
 
 def _part_references(value: Any) -> list[str]:
-    """The references that stand in an ``allOf`` anywhere in a value."""
+    """The references inside any ``allOf`` of a value."""
     parts = [
         part
         for node in walking.objects_in(value, walking.VALUES)

@@ -1,4 +1,4 @@
-"""Ways through a JSON Schema: its subschemas, and all objects in it wherever they stand."""
+"""Walks through a JSON Schema: its subschemas, and all objects in it at any place."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Literal
@@ -29,8 +29,9 @@ def map_subschemas(
 
 
 def map_schemas(schema: Any, change: Callable[[dict[str, Any]], JsonObject]) -> Any:
-    """The schema with every one in it that is an object replaced, the inner first: ``change`` gets
-    a copy with those inside it changed.
+    """The schema with every inner schema object replaced, inner ones first.
+
+    ``change`` gets a copy whose inner schemas are already changed.
     """
     if not isinstance(schema, dict):
         return schema
@@ -38,7 +39,7 @@ def map_schemas(schema: Any, change: Callable[[dict[str, Any]], JsonObject]) -> 
 
 
 def subschemas(schema: JsonObject) -> Iterator[Any]:
-    """The direct subschemas, those that ``map_subschemas`` would change."""
+    """The direct subschemas, as changed by ``map_subschemas``."""
     return (sub for _, _, sub in placed_subschemas(schema, ""))
 
 
@@ -55,20 +56,20 @@ def placed_subschemas(schema: JsonObject, where: str) -> Iterator[tuple[str, str
 
 
 def object_at(value: Any, *keys: str) -> JsonObject:
-    """The object to which the keys lead; an empty one where they lead to none."""
+    """The object at the keys; an empty one if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def list_at(value: Any, key: str) -> list[Any]:
-    """The list under a key of an object; an empty one where there is none."""
+    """The list under a key of an object; empty if there is none."""
     items = object_at(value).get(key)
     return items if isinstance(items, list) else []
 
 
 def properties_of(schema: JsonObject) -> JsonObject:
-    """What a schema declares as properties; nothing where that is odd."""
+    """The declared properties of a schema; empty if they are malformed."""
     return object_at(schema, "properties")
 
 
@@ -78,7 +79,7 @@ def required_of(schema: JsonObject) -> list[str]:
 
 
 def every_schema(schema: Any) -> Iterator[JsonObject]:
-    """The schema and every one inside it that is an object, the outer first."""
+    """The schema and every schema object inside it, outer ones first."""
     if isinstance(schema, dict):
         yield schema
         for sub in subschemas(schema):
@@ -86,7 +87,7 @@ def every_schema(schema: Any) -> Iterator[JsonObject]:
 
 
 def objects_in(value: Any, skip: Collection[str] = ()) -> Iterator[JsonObject]:
-    """Every object in a JSON value, the outer first, but for what stands under ``skip`` keys."""
+    """Every object in a JSON value, outer ones first, except under ``skip`` keys."""
     stack = [value]
     while stack:
         value = stack.pop()
@@ -100,8 +101,10 @@ def objects_in(value: Any, skip: Collection[str] = ()) -> Iterator[JsonObject]:
 def map_objects(
     value: Any, change: Callable[[dict[str, Any]], JsonObject], skipped: Collection[str] = ()
 ) -> Any:
-    """The JSON value with every object replaced, the inner first: ``change`` gets a copy with what
-    is inside it changed. What stands under ``skipped`` keys stays.
+    """The JSON value with every object replaced, inner ones first.
+
+    ``change`` gets a copy whose inner objects are already changed. Values under ``skipped`` keys
+    stay.
     """
     if isinstance(value, list):
         return [map_objects(item, change, skipped) for item in value]
@@ -125,7 +128,7 @@ def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
 def map_references(
     value: Any, change: Callable[[str], str | None], skipped: Collection[str] = ()
 ) -> Any:
-    """The JSON value with every ``$ref`` changed, left out where ``change`` gives ``None``."""
+    """The JSON value with every ``$ref`` changed, or removed if ``change`` gives ``None``."""
 
     def changed(node: dict[str, Any]) -> JsonObject:
         reference = node.get("$ref")
@@ -139,7 +142,9 @@ def map_references(
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
-    """The target of a reference such as ``#/$defs/pet`` inside ``root``; ``None`` without one."""
+    """The target of a reference such as ``#/$defs/pet`` inside ``root``;
+    ``None`` if there is none.
+    """
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     pointer = unquote(reference[1:])
@@ -161,7 +166,7 @@ Mark = Literal["readOnly", "writeOnly"]
 
 
 def is_marked(schema: Any, root: JsonObject, mark: Mark) -> bool:
-    """Whether a property, or what it refers to inside ``root``, has the mark."""
+    """Whether a property, or its referenced schema inside ``root``, has the mark."""
     for _ in range(MAX_DEPTH):
         if not isinstance(schema, dict):
             return False
@@ -172,8 +177,9 @@ def is_marked(schema: Any, root: JsonObject, mark: Mark) -> bool:
 
 
 def without_marked(schema: JsonObject, mark: Mark) -> JsonObject:
-    """The schema (a root) without the properties below its own that have the mark, wherever they
-    are declared or required.
+    """The schema (a root) without marked properties below its top level.
+
+    They are removed wherever they are declared or required.
     """
     inside = {key: part for key, part in schema.items() if key != "required"}
     if not any(node.get(mark) is True for node in objects_in(inside)):
@@ -204,7 +210,7 @@ COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 def without_arguments(schema: JsonObject | None, names: Collection[str]) -> JsonObject | None:
-    """The schema of an object without these properties, which nothing at its top requires."""
+    """An object schema without these properties; ``None`` if its top requires one of them."""
     if schema is None or not names:
         return schema
     kept = dict(schema)
