@@ -1,1 +1,1 @@
-"""What people decided: the log, its actions, replay and import."""
+"""People's decisions: the log, its actions, replay and import."""

@@ -1,4 +1,4 @@
-"""What the decisions in force ask of the tools of a catalog, as they are today."""
+"""What the active decisions require of today's catalog."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from toolscope_core.model.tool import Augmentation
 
 
 def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
-    """The constraints that the decisions in force put on the tools of ``catalog``, by id.
+    """The constraints that the active decisions put on the tools of ``catalog``, by id.
 
-    A member that has left the catalog is left out. A member whose id now bears another
-    fingerprint has changed: the decision joins nobody and keeps apart only the unchanged, and
-    each of its members is stale until a later decision includes it as it is now. A joined group
-    that holds a pair to be kept apart is in conflict and not enforced. A pair is asked for as long
-    as both are unchanged and not kept apart. A tool that people left out is in none of it. The
-    groups are sorted.
+    Members that left the catalog are ignored. If a member's fingerprint has changed, the decision
+    joins no tools and keeps apart only unchanged ones; its members are stale until a later decision
+    includes their new versions. A joined group with a pair to keep apart is in conflict and not
+    enforced. A pair stays proposed while both tools are unchanged and not kept apart. Omitted tools
+    are in none of this. The groups are sorted.
     """
     locate = ToolLocator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
@@ -72,12 +71,14 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
 
 
 def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
-    """By tool id the decision that left it out; a tool that has changed since is in again."""
+    """The decision that omitted each tool, by tool id; a tool that has changed since is not
+    omitted.
+    """
     return dict(ToolLocator(catalog, log).omitted)
 
 
 def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
-    """By tool id the implied server that people gave it last; empty for none."""
+    """The implied server that people last gave each tool, by tool id; empty for none."""
     return {
         tool_id: str(item.detail["owner"]).strip()
         for item, _, tool_id in _on_tools(catalog, log, "owner")
@@ -85,8 +86,9 @@ def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
 
 
 def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], bool]:
-    """By two servers whether people said that they work on one account: the last answer of which a
-    tool of each is as it was.
+    """Whether people said that two servers work on one account, by the two servers.
+
+    The last answer counts for which a tool of each server is unchanged.
     """
     servers: dict[int, set[str]] = {}
     answers: dict[int, bool] = {}
@@ -97,8 +99,9 @@ def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str
 
 
 def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:
-    """By tool id the document variant that people gave it last, empty where they want none. A tool
-    that has changed since has none.
+    """The document variant that people last gave each tool, by tool id; empty if they want none.
+
+    Changed tools have none.
     """
     latest: dict[str, Augmentation] = {}
     for item, place, tool_id in _on_tools(catalog, log, "augment"):
@@ -108,7 +111,7 @@ def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentatio
 
 
 def deferrals(catalog: Catalog, log: Sequence[Decision]) -> dict[str, bool]:
-    """By tool id whether people leave it to the search of clients, as they decided last."""
+    """Whether people last left a tool to clients' search, by tool id."""
     return {
         tool_id: item.detail["loading"] == BY_SEARCH
         for item, _, tool_id in _on_tools(catalog, log, "load")
@@ -116,8 +119,9 @@ def deferrals(catalog: Catalog, log: Sequence[Decision]) -> dict[str, bool]:
 
 
 def namespace_descriptions(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
-    """By server the description that people gave its namespace last, of which a tool is as it was;
-    none that is empty.
+    """The description that people last gave each server's namespace, by server.
+
+    It counts while a tool of the server is unchanged; empty ones are left out.
     """
     latest = {
         catalog.by_id[tool_id].server: item.detail["description"].strip()
@@ -127,7 +131,7 @@ def namespace_descriptions(catalog: Catalog, log: Sequence[Decision]) -> dict[st
 
 
 def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
-    """By tool id the flags that stand on it, oldest first; a tool that has changed has none."""
+    """The active flags of each tool, by tool id, oldest first; a changed tool has none."""
     active_flags: dict[str, tuple[Decision, ...]] = {}
     for item, _, tool_id in _on_tools(catalog, log, "flag"):
         active_flags[tool_id] = (*active_flags.get(tool_id, ()), item)
@@ -135,11 +139,11 @@ def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision
 
 
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
-    """The latest canonical choice and the merged document edit of each edited member set; what an
-    accepted merge kept is such a choice.
+    """The latest canonical choice and document edit of each edited member set.
 
-    Later edits override field by field. Members that left the catalog are left out of the set; a
-    changed member suspends an edit, but not what was kept: nobody said that it turned round.
+    A choice made by an accepted merge counts. Later edits override single fields. Members that left
+    the catalog are removed from the set. A changed member suspends an edit, but not the canonical
+    choice, which nobody withdrew.
     """
     locate = ToolLocator(catalog, log)
     edits_of: dict[frozenset[str], Edit] = {}
@@ -166,9 +170,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
 
 
 def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
-    """The profiles that stand, by name, sorted: each as it was last saved, with the ids that its
-    tools have in ``catalog``.
-    """
+    """The current profiles by name, sorted, as last saved, with today's tool ids in ``catalog``."""
     locate = ToolLocator(catalog, log)
     latest = {item.detail["profile"]: item for item in active(log) if item.action == "profile"}
     active_profiles = {}
@@ -180,7 +182,7 @@ def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
 
 
 def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
-    """The seqs of the active decisions of which a member has changed in this catalog."""
+    """The seqs of active decisions with a member that has changed in this catalog."""
     locate = ToolLocator(catalog, log)
     return frozenset(item.seq for item in active(log) if locate(item)[1])
 
@@ -188,7 +190,7 @@ def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[
 def _on_tools(
     catalog: Catalog, log: Sequence[Decision], action: Action
 ) -> Iterator[tuple[Decision, int, str]]:
-    """Each standing decision of an action with each unchanged tool of it: position and id."""
+    """Each active decision of an action with each of its unchanged tools: position and id."""
     locate = ToolLocator(catalog, log)
     for item in active(log):
         if item.action == action:
@@ -199,9 +201,10 @@ def _on_tools(
 def _put_forward(
     locate: ToolLocator, log: Sequence[Decision], actions: Collection[Action]
 ) -> Iterator[Pair]:
-    """The pairs that a person wants to see proposed, by one of the actions. A recut asks for what
-    stays together, which the judge alone might divide further; in a family every two have to be one
-    operation anyway.
+    """The pairs that a person wants to see proposed, through one of the actions.
+
+    A recut proposes the pairs that stay together, because the judge might divide them; in a family,
+    any two must be one operation anyway.
     """
     for item in active(log):
         if item.action not in actions:
@@ -219,7 +222,7 @@ def _put_forward(
 
 
 class ToolLocator:
-    """The tools of one catalog that are the members of the decisions of a log."""
+    """Finds the tools of one catalog that are members of a log's decisions."""
 
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
@@ -236,15 +239,17 @@ class ToolLocator:
         }
 
     def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Tool ids by position in ``fingerprints``, and the ids of members that have changed;
-        without those that people left out.
+        """Tool ids by position in ``fingerprints``, and the ids of changed members, without omitted
+        tools.
         """
         present, changed = self.in_catalog(decision)
         remaining = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
         return remaining, changed - self.omitted.keys()
 
     def in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Among tools with one fingerprint the one that bears the recorded id comes first."""
+        """Like a call; among tools with one fingerprint, the one with the
+        recorded id comes first.
+        """
         members = enumerate(zip(decision.fingerprints, decision.ids, strict=True))
         present = {i: old for i, (member, old) in members if old in self._owners.get(member, ())}
         if len(present) == len(decision.fingerprints):
@@ -259,6 +264,6 @@ class ToolLocator:
         return present, {old for old in absent_ids - used_ids if old in self._by_id}
 
     def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
-        """Whether one of the decisions names all of these tools as they are today."""
+        """Whether one of the decisions names all of these tools in their current version."""
         prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
         return any(prints <= set(item.fingerprints) for item in log)

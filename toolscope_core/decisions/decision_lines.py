@@ -1,6 +1,4 @@
-"""Decisions as the lines of a ``decisions.jsonl``: written, read, replayed on a catalog that is
-merged, or imported into a catalog's log.
-"""
+"""Decisions as lines of ``decisions.jsonl``: written, read, replayed, or imported into a log."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +21,8 @@ from toolscope_core.model.tool import JsonObject, Tool
 def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
 
-    ``fingerprints`` may be missing where ``ids`` name tools of ``catalog``, and the other way
-    round; ``detail`` may name tools by id or by fingerprint. Raises ``DecisionError``.
+    ``fingerprints`` may be missing if ``ids`` name tools of ``catalog``, and vice versa; ``detail``
+    may name tools by id or by fingerprint. Raises ``DecisionError``.
     """
     action = next((one for one in ACTIONS if one == row.get("action")), None)
     if action is None:
@@ -70,8 +68,9 @@ def decision_row(decision: Decision) -> dict[str, Any]:
 
 
 def under_new_ids(decision: Decision, new_ids: Mapping[str, str]) -> Decision:
-    """The decision with the ids that its tools have since they were ``new_ids``. The fingerprints
-    stay, so that such a tool counts as one that has changed.
+    """The decision with the current ids of its tools, renamed by ``new_ids``.
+
+    The fingerprints stay, so a renamed tool counts as changed.
     """
     ids = tuple(new_ids.get(one, one) for one in decision.ids)
     is_same = ids == decision.ids or len(set(ids)) < len(ids)
@@ -112,10 +111,12 @@ ImportOutcome = Literal["new", "suspended", "recorded", "of another catalog", "r
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow:
-    """A decision of a file, and what importing it does: *new* is added and holds, *suspended* is
-    added and waits, as a tool it names has changed, *recorded* is in the log already, *of another
-    catalog* names none of its tools and is skipped, *refused* cannot stand here. ``why`` says which
-    tools have changed or are gone, or why it is refused; may be empty.
+    """A decision from a file, and what importing it does.
+
+    *new* is added and active. *suspended* is added but inactive, because one of its tools has
+    changed. *recorded* is already in the log. *of another catalog* names none of its tools and is
+    skipped. *refused* cannot be added. ``why`` says which tools have changed or are gone, or why it
+    is refused; it may be empty.
     """
 
     decision: Decision
@@ -125,7 +126,7 @@ class ImportedRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportPreview:
-    """The effect of importing a decisions file into a log, row by row in the order of the file."""
+    """The effect of importing a decisions file into a log, row by row in file order."""
 
     rows: tuple[ImportedRow, ...]
 
@@ -136,7 +137,7 @@ class ImportPreview:
 
 
 def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
-    """The log as a ``decisions.jsonl``, every row of it, with what its tools are in ``catalog``."""
+    """The log as a ``decisions.jsonl`` with every row, and what its tools are in ``catalog``."""
     ids_so_far = set[str]()
 
     def rows() -> Iterator[JsonObject]:
@@ -150,7 +151,7 @@ def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
 
 
 def _tool_row(tool: Tool) -> JsonObject:
-    """The parts of a tool by which ``versions`` finds it again."""
+    """The parts of a tool by which ``versions`` recognises it."""
     return {
         "name": tool.name,
         "server": tool.server,
@@ -165,17 +166,18 @@ def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
 
 
 def numbered_decisions(catalog: Catalog, path: Path) -> dict[int, Decision]:
-    """The log in a decisions file, by the lines on which its decisions stand."""
+    """The log in a decisions file, by the line number of each decision."""
     return _by_line(catalog, read_rows(path), path.name)
 
 
 def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
-    """The log in the JSON lines of a decisions file called ``name``, under the ids that tools have
-    in ``catalog`` which were renamed since; in a profile on their own server alone, for another may
-    be another account. A line with a ``seq`` was admitted once and is replayed
-    as it is; a line without one must pass the rules of review.
+    """The log in the JSON lines of a decisions file called ``name``.
 
-    Raises ``DecisionError`` with the line of the decision that is refused.
+    Tools renamed since have their new ids; in a profile only if they stayed on their server,
+    because another server may be another account. A line with a ``seq`` was admitted before and is
+    replayed unchanged; a line without one must pass the rules of review.
+
+    Raises ``DecisionError`` with the line of a refused decision.
     """
     return tuple(_by_line(catalog, rows_in(content, name), name).values())
 
@@ -214,7 +216,7 @@ def _object(value: object) -> JsonObject:
 
 
 def _tool(tool_id: str, about: object) -> Tool | None:
-    """A tool as far as a row describes it; ``None`` where that is damaged: it is only a help."""
+    """A tool as a row describes it; ``None`` if damaged, since it only helps to find the tool."""
     parts = _object(about)
     name, server, description = (parts.get(key) for key in ("name", "server", "description"))
     names = parts.get("parameters")
@@ -226,13 +228,13 @@ def _tool(tool_id: str, about: object) -> Tool | None:
 
 
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
-    """The number of decisions that name tools, but none of the catalog, by id or by content."""
+    """The number of decisions that name tools, but none of this catalog, by id or by content."""
     names_tools = _tools_of(catalog)
     return sum(not names_tools(one) for one in log if one.fingerprints)
 
 
 def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
-    """Whether a decision names a tool of the catalog, by id or by content."""
+    """A test whether a decision names a tool of the catalog, by id or by content."""
     ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
     return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.fingerprints))
 
@@ -240,8 +242,9 @@ def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
 def import_preview(
     catalog: Catalog, log: Sequence[Decision], other_log: Sequence[Decision]
 ) -> ImportPreview:
-    """A preview of adding the decisions in force of another log to ``log``, in their order.
-    Each keeps who decided and when; a refused one is left out.
+    """A preview of adding the active decisions of another log to ``log``, in order.
+
+    Each keeps its reviewer and time; refused ones are left out.
     """
     grown, rows = tuple(log), list[ImportedRow]()
     contents = [_content(one) for one in active(log)]
@@ -264,7 +267,7 @@ def import_preview(
 
 
 def _row_of(catalog: Catalog, decision: Decision) -> ImportedRow:
-    """What becomes of a decision that is added: it may name tools that have changed or are gone."""
+    """The outcome of adding a decision, which may name tools that have changed or are gone."""
     prints = {tool.fingerprint for tool in catalog.tools}
     unmatched = [
         tool_id
@@ -281,12 +284,12 @@ def _row_of(catalog: Catalog, decision: Decision) -> ImportedRow:
 
 
 def _content(decision: Decision) -> tuple[object, ...]:
-    """The content by which rows of two logs are the same decision."""
+    """The content that identifies the same decision in two logs."""
     return decision.action, decision.fingerprints, decision.reviewer, decision.at, decision.detail
 
 
 def _check_document(decision: Decision) -> None:
-    """An edit from a file must be as valid as one from the screen."""
+    """Check an edit from a file like one from the screen."""
     if decision.action != "edit":
         return
     check_form(decision)

@@ -1,4 +1,4 @@
-"""Whether an edited document is one that clients take."""
+"""Whether clients accept an edited document."""
 
 import re
 from typing import Any
@@ -15,10 +15,10 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def document_problems(
     document: Document, before: Document, outside: frozenset[str]
 ) -> tuple[str, ...]:
-    """Sentences on what is wrong; empty if nothing is.
+    """Sentences about what is wrong; empty if nothing is.
 
-    ``before`` is the document as it was: a name it already had is not held against it.
-    ``outside`` are the names of the tools outside the cluster.
+    ``before`` is the document before the edit: a name it already had is allowed. ``outside`` are
+    the names of tools outside the cluster.
     """
     problems = []
     if document.name != before.name:

@@ -1,5 +1,5 @@
-"""The forms of decisions, one entry each: what it asks of later merges, the form of its detail, and
-its words in the history.
+"""The forms of decisions: what each requires of later merges, its detail, and its text in the
+history.
 """
 
 from collections import Counter
@@ -26,11 +26,11 @@ IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
 
 @dataclass(frozen=True, slots=True)
 class DetailPart:
-    """One part of the detail of a decision: its key, whether a value is of its form, and that form
-    in words, after *give*.
+    """One part of a decision's detail: its key, a test of its form, and that form in words (after
+    *give*).
 
-    One that is ``optional`` may be left out. ``in_words`` is what the history says of a value,
-    nothing where that is empty.
+    An ``optional`` part may be missing. ``in_words`` is the history's text for a value; empty for
+    none.
     """
 
     key: str
@@ -42,13 +42,13 @@ class DetailPart:
 
 @dataclass(frozen=True, slots=True)
 class DecisionForm:
-    """The form of one action: ``label`` is its name in the history, ``addresses`` are the tools it
-    names, from ``least_tools`` to ``most``, ``implies`` is what it asks of every later merge,
-    ``undo`` what takes it back. ``merge --decisions`` replays every one of them.
+    """The form of one action.
 
-    The detail may have other parts too, such as the batch, unless it is ``is_closed``: then it has
-    some of these and no others. One ``beside_merges`` joins and parts no tools: what is decided on
-    merges neither builds on it nor waits.
+    ``label`` is its name in the history. ``addresses`` says which tools it names, from
+    ``least_tools`` to ``most``. ``implies`` is its effect on later merges, ``undo`` what reverses
+    it. ``merge --decisions`` replays every form. The detail may have other parts too, such as the
+    batch, unless the form ``is_closed``. A form ``beside_merges`` joins and separates no tools, so
+    decisions on merges do not depend on it.
     """
 
     label: str
@@ -63,7 +63,7 @@ class DecisionForm:
 
 
 def check_form(decision: Decision) -> None:
-    """Raises ``DecisionError`` unless the decision can be read on its own."""
+    """Raises ``DecisionError`` unless the decision is readable on its own."""
     action, size, form = decision.action, len(decision.fingerprints), ACTIONS[decision.action]
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; give a name")
@@ -93,9 +93,7 @@ def check_form(decision: Decision) -> None:
 
 
 def in_words(decision: Decision) -> str:
-    """What was decided, and the details that tell it from another decision of this form:
-    *Left out (nobody calls it)*.
-    """
+    """The decision in words, with the details that distinguish it: *Left out (nobody calls it)*."""
     form = ACTIONS[decision.action]
     values = ((part, decision.detail.get(part.key)) for part in form.detail)
     details = [words for part, value in values if (words := part.in_words(value, decision))]
@@ -103,7 +101,7 @@ def in_words(decision: Decision) -> str:
 
 
 def id_list(ids: Sequence[str]) -> str:
-    """The first five tool ids, as a part of a sentence."""
+    """The first five tool ids, for use in a sentence."""
     return listed(ids, 5) or "nothing"
 
 
@@ -120,7 +118,9 @@ def _are_texts(value: object) -> bool:
 def _text(
     key: str, form: str, longest: int | None = None, required: bool = True, empty: str = ""
 ) -> DetailPart:
-    """A text that the history quotes, ``empty`` where it is; not blank if it is ``required``."""
+    """A text quoted in the history, or ``empty`` if it is empty; it may not be blank if
+    ``required``.
+    """
 
     def is_valid(value: object, decision: Decision) -> bool:
         is_text = isinstance(value, str) and (longest is None or len(value) <= longest)
@@ -173,7 +173,7 @@ def _are_maps(maps: object, decision: Decision) -> bool:
 
 
 def _is_map(value: object) -> bool:
-    """Whether this is what ``merging.edited_maps`` reads."""
+    """Whether ``merging.edited_maps`` can read this."""
     if not isinstance(value, dict) or not set(value) <= {"moves", "constants", "dropped"}:
         return False
     if not all(isinstance(part, dict) for part in value.values()):
@@ -209,7 +209,7 @@ def _variants_in_words(variants: Sequence[Mapping[str, Any]], decision: Decision
 
 
 def _is_profile(name: object, decision: Decision) -> bool:
-    """True, or else ``DecisionError`` says which part of it is none."""
+    """True, or a ``DecisionError`` that names the invalid part of the profile."""
     if decision.detail.get("deleted") is True:
         check_name(name)
     else:

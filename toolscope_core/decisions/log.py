@@ -1,4 +1,4 @@
-"""The log of people's decisions: which are in force, and what may be appended."""
+"""The log of people's decisions: which are active, and what may be appended."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -50,7 +50,7 @@ def meaning_of(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy
 
 
 def united(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
-    """For every member the set it ends up in when groups that share a member become one."""
+    """For each member, its set after groups with common members are joined."""
     home: dict[Member, set[Member]] = {}
     for group in groups:
         merged = set(group).union(*(home[item] for item in group if item in home))
@@ -59,14 +59,15 @@ def united(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The decisions in force, in order: without the retracted ones and without undo rows."""
+    """The active decisions in order, without retracted ones and undo rows."""
     retracted = {item.detail["retracts"] for item in log if item.action == "undo"}
     return tuple(item for item in log if item.action != "undo" and item.seq not in retracted)
 
 
 def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
-    """The version of a set of fingerprints: a hash of them and of the decisions on them, without
-    those that change no merge.
+    """The version of a set of fingerprints: a hash of them and of the decisions on them.
+
+    Decisions that change no merge are left out.
     """
     return versions_of([members], log)[0]
 
@@ -90,15 +91,15 @@ def admit(
     seen_version: str | None = None,
     suspended: frozenset[int] = frozenset(),
 ) -> Decision:
-    """``proposal`` as the row to append, with the next ``seq``; every new row passes here.
+    """``proposal`` as the row to append, with the next ``seq``; every new row passes through here.
 
-    Call it inside the transaction that appends. A repeat of the last standing decision on these
-    members by the same reviewer (a double click on any but canonical, edit) is no new row: the
-    standing one is returned, whatever version was seen. An undo gets the members of what it
-    retracts. Raises ``StaleDecisionError`` when ``seen_version`` is not today's ``version_of``
-    the members, ``DecisionError`` when the proposal is malformed, contradicts a standing
-    decision, or takes back what later decisions build on. Decisions whose seq is in ``suspended``
-    (those ``suspended``) contradict nothing.
+    Call it inside the transaction that appends. If it repeats the last active decision on these
+    members by the same reviewer (a double click; except canonical and edit), that decision is
+    returned whatever version was seen, and no row is new. An undo gets the members of the decision
+    it retracts. Raises ``StaleDecisionError`` if ``seen_version`` is not the current ``version_of``
+    the members. Raises ``DecisionError`` if the proposal is malformed, contradicts an active
+    decision, or retracts one that later decisions build on. Decisions whose seq is in ``suspended``
+    contradict nothing.
     """
     proposal = _well_formed(log, proposal)
     in_force = active(log)
@@ -118,8 +119,10 @@ def admit(
 
 
 def building_on(in_force: Sequence[Decision], target: Decision) -> list[Decision]:
-    """The later ones of the ``in_force`` decisions that share two members with ``target``, or save
-    its profile anew; it cannot be taken back before them.
+    """The later ``in_force`` decisions that share two members with ``target`` or save its profile
+    again.
+
+    ``target`` cannot be undone before them.
     """
     if target.action == "profile":
         name = target.detail["profile"]
@@ -136,7 +139,7 @@ def building_on(in_force: Sequence[Decision], target: Decision) -> list[Decision
 
 
 def notes(log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
-    """By the key of a decision the notes that stand on it, oldest first."""
+    """The active notes on each decision, by its key, oldest first."""
     notes_on: dict[str, tuple[Decision, ...]] = {}
     for item in active(log):
         if item.action == "note":
@@ -148,8 +151,8 @@ def notes(log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
 def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """A decision that a log already admitted, as the next row of a replay, with its own ``seq``.
 
-    Only its form and place are checked; ``constraints`` reports what it contradicts today.
-    Raises ``DecisionError``.
+    Only its form and position are checked; ``constraints`` reports contradictions. Raises
+    ``DecisionError``.
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
@@ -159,7 +162,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
 
 
 def _well_formed(log: Sequence[Decision], decision: Decision) -> Decision:
-    """The decision with its form checked, an undo with the members of what it retracts."""
+    """The decision with its form checked; an undo has the members of what it retracts."""
     if decision.action == "undo":
         target = _target(log, decision)
         decision = replace(decision, fingerprints=target.fingerprints, ids=target.ids)
@@ -209,7 +212,7 @@ def _repeats(earlier: Decision, proposal: Decision) -> bool:
 def _contradicted(
     in_force: Sequence[Decision], proposal: Decision, suspended: frozenset[int]
 ) -> Decision | None:
-    """The standing decision that completes a contradiction with ``proposal``, if there is one."""
+    """The active decision that would complete a contradiction with ``proposal``, if any."""
     if proposal.action not in ON_SEVERAL:
         return None
     linking = [i for i in in_force if i.action in LINKING and i.seq not in suspended]
@@ -227,7 +230,9 @@ def _contradicted(
 
 
 def _bearing_on(linking: Sequence[Decision], proposal: Decision) -> list[Decision]:
-    """Those on two members or more of what may be kept together with a member of the proposal."""
+    """The decisions on two or more tools that may be kept together with a
+    member of the proposal.
+    """
     reach, size = set(proposal.fingerprints), 0
     keeping = [set(i.fingerprints) for i in linking if i.action not in ("keep_apart", "recut")]
     while size < len(reach):
@@ -260,8 +265,10 @@ def _cite(decision: Decision) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """What brings a log to an earlier state: decisions to take back (``to_undo``, newest first),
-    then decisions to make again as they were (``to_redo``, oldest first).
+    """The steps that bring a log to an earlier state.
+
+    ``to_undo`` are decisions to retract, newest first; ``to_redo`` are decisions to repeat
+    unchanged, oldest first.
     """
 
     to_undo: tuple[Decision, ...]
@@ -272,8 +279,9 @@ class Restoration:
 
 
 def with_dependents(log: Sequence[Decision], seqs: Collection[int]) -> tuple[Decision, ...]:
-    """The standing ones of these decisions with all that build on them, directly or through
-    others, newest first: the order in which they can be taken back.
+    """The active ones of these decisions and all that build on them, newest first.
+
+    Indirect dependents are included; in this order they can be retracted.
     """
     in_force = active(log)
     by_seq = {item.seq: item for item in in_force if item.seq in seqs}
@@ -284,10 +292,10 @@ def with_dependents(log: Sequence[Decision], seqs: Collection[int]) -> tuple[Dec
 
 
 def restoration(log: Sequence[Decision], seq: int) -> Restoration:
-    """What brings the log to the decisions that stood right after row ``seq`` (0: none did).
+    """The steps that restore the decisions active right after row ``seq`` (0: none).
 
-    A decision that stands then and now is left alone, unless one on the same tools has to be made
-    again before it: later edits override earlier ones, so the order is restored too. Notes and
+    A decision that is active both then and now stays, unless one on the same tools has to be
+    repeated before it: later edits override earlier ones, so the order is restored too. Notes and
     flags stay.
     """
     target = _deciding(active([item for item in log if item.seq <= seq]))
@@ -308,5 +316,5 @@ def _deciding(decisions: Sequence[Decision]) -> list[Decision]:
 
 
 def _places(item: Decision) -> set[str]:
-    """What a decision is about: tools, by fingerprint and id, or the thresholds of the catalog."""
+    """The subjects of a decision: tools, by fingerprint and id, or the catalog's thresholds."""
     return {*item.fingerprints, *item.ids} or {item.action}

@@ -1,4 +1,4 @@
-"""Profiles as decisions: the form of their detail, and the profile that one says."""
+"""Profiles as decisions: the form of their detail, and the profile in a decision."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ def profile_of(
     present: Mapping[int, str] | None = None,
     changed: frozenset[str] = frozenset(),
 ) -> Profile:
-    """The profile that a decision says; ``present`` has by position the ids that its tools have
-    today, those of the ``changed`` aside. By default they are as they were.
+    """The profile in a decision.
 
-    Raises ``DecisionError`` for a detail that is none.
+    ``present`` has today's tool ids by position, except for ``changed`` ones; by default the
+    recorded ids. Raises ``DecisionError`` for an invalid detail.
     """
     detail = decision.detail
     name, rows = check_name(detail.get("profile")), detail.get("tools", [])
@@ -51,7 +51,7 @@ def profile_of(
 
 
 def check_name(name: object) -> str:
-    """The name of a profile. Raises ``DecisionError`` for one that is no part of an address."""
+    """The name of a profile. Raises ``DecisionError`` if it cannot be part of an address."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DecisionError(
             f"the profile is called {str(name)[:60]!r}; use up to 40 lower-case letters, "
@@ -61,8 +61,10 @@ def check_name(name: object) -> str:
 
 
 def profile_detail(profile: Profile, tools: Sequence[ProfileTool]) -> JsonObject:
-    """The detail of the decision that saves a profile; ``tools`` are those it has now and those
-    kept out, in the order of the decision's members.
+    """The detail of the decision that saves a profile.
+
+    ``tools`` are its current tools and those excluded by hand, in the order of the decision's
+    members.
     """
     rules = {"include": profile.include, "exclude": profile.exclude}
     return {
