@@ -1,1 +1,1 @@
-"""The bundle that leaves, and what may not leave."""
+"""The exported bundle, and the rules that stop an export."""

@@ -1,6 +1,6 @@
-"""The export bundle: the merged toolset and everything needed to move over to it.
+"""The export bundle: the merged toolset and everything needed to migrate to it.
 
-Equal input and configuration give equal bytes: ids are sorted, no clock is read.
+Equal input and configuration give equal bytes: ids are sorted, and no clock is read.
 """
 
 import hashlib
@@ -61,11 +61,10 @@ _ascii = json.JSONEncoder(allow_nan=False).encode
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The bundle of a ``plan`` as it leaves, and what there is to say of it: the sizes of the
-    toolset, and each profile with its own plan.
+    """The bundle of a ``plan`` as it is exported, with the toolset's sizes and each profile's plan.
 
-    ``sent_as`` is the format that somebody asked for, ``None`` for that in which the tools came in;
-    with ``fix`` the toolset is in parts as the target takes them.
+    ``sent_as`` is the requested format, ``None`` for the input's. With ``fix`` the toolset is split
+    into parts that the target accepts.
     """
 
     analysis: Analysis
@@ -85,16 +84,17 @@ class Bundle:
 
     @property
     def toolsets(self) -> dict[str, ToolsetPart]:
-        """File name → the tools in it."""
+        """The tools in each file, by file name."""
         return named_toolsets(self.plan, self.format, self.fix)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """Names and contents of the files, each made when it is asked for, always in the same
-        order: ``FAMILIES`` where clusters are members of some; before the manifest ``_VARIANTS``
-        where document variants were accepted, the
-        ``CLIENT_FILES`` where tools of servers were replaced, and ``PROFILES`` with a folder for
-        each profile where there are some. Too many tools for the target are in ``toolset-1.json``
-        and so on in place of ``toolset.json``.
+        """Names and contents of the files, each made on request, always in the same order.
+
+        ``FAMILIES`` is included if clusters belong to families. ``_VARIANTS`` is included if
+        document variants were accepted, the ``CLIENT_FILES`` if tools of servers were replaced, and
+        ``PROFILES`` with a folder per profile if there are profiles; they come before the manifest.
+        If there are too many tools for the target, ``toolset-1.json`` and so on replace
+        ``toolset.json``.
         """
         hashes, counts = dict[str, str](), Counter[str]()
         for name, content in self._contents(counts):
@@ -111,7 +111,7 @@ class Bundle:
         yield MANIFEST, _json({**about, "tokens": self.sizes.row, "sha256": hashes})
 
     def _contents(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
-        """The files before the manifest; ``counts`` gets the number of siblings among the pairs."""
+        """The files before the manifest; ``counts`` receives the number of sibling pairs."""
         plan = self.plan
         yield from self._toolset_files(plan)
         rows = [asdict(row) for row in plan.relabels]
@@ -152,8 +152,9 @@ class Bundle:
         yield from self._profile_files()
 
     def _toolset_files(self, plan: MergePlan) -> Iterator[tuple[str, bytes]]:
-        """The toolset of the plan, or of a profile's; where tools are left to OpenAI's search, each
-        server is a namespace.
+        """The toolset of the plan or of a profile.
+
+        If tools are left to OpenAI's search, each server is a namespace.
         """
         for name, tools in named_toolsets(plan, self.format, self.fix).items():
             part, servers = tools, plan.catalog.servers
@@ -170,7 +171,7 @@ class Bundle:
             yield name, _json(toolset, 3)
 
     def _pair_files(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
-        """``pairs.jsonl``, or its parts of ``PART_PAIRS`` at most."""
+        """``pairs.jsonl``, or its parts of at most ``PART_PAIRS``."""
 
         def rows() -> Iterator[JsonObject]:
             for row in pair_rows(self.analysis):
@@ -184,7 +185,7 @@ class Bundle:
             yield name, lines_of(islice(pairs, sources.PART_PAIRS))
 
     def _variant_file(self) -> Iterator[tuple[str, bytes]]:
-        """The accepted document variants of the exported tools, where there are any."""
+        """The accepted document variants of the exported tools, if any."""
         accepted = variants(self.plan.catalog, self.log).items()
         filled = {one: variant for one, variant in accepted if variant.is_there}
         tools = with_variants((item.tool for item in self.plan.tools), filled, self.plan.phi)
@@ -193,9 +194,7 @@ class Bundle:
             yield _VARIANTS, lines_of(rows)
 
     def _profile_files(self) -> Iterator[tuple[str, bytes]]:
-        """What ``serve`` reads of the profiles, and of each the toolset and the files of clients,
-        as the bundle has them of all tools.
-        """
+        """The profiles as ``serve`` reads them, and the toolset and client files of each."""
         rows = [
             {
                 "name": choice.profile.name,
@@ -229,8 +228,8 @@ def bundle_of(
 ) -> Bundle:
     """The bundle of a plan that was made with ``log`` and ``config``.
 
-    ``format`` defaults to the input's; ``fix`` applies the fixes that are offered for it. Raises
-    ``ExportError`` where the target would refuse the toolset, or that of a profile.
+    ``format`` defaults to the input's; ``fix`` applies the proposed fixes for it. Raises
+    ``ExportError`` if the target would refuse the toolset or a profile's.
     """
     plan = checked_plan(plan, format, fix, config.leave_out_refused)
     own_plans = []
@@ -250,9 +249,10 @@ def write_bundle(
     log: Sequence[Decision] = (),
     config: PlanConfig | None = None,
 ) -> Bundle:
-    """Write the bundle of a plan into a folder, in place of an older bundle; ``log`` and ``config``
-    are those that the plan was made with. Raises ``ExportError`` where the folder holds other files
-    or the format would refuse the toolset.
+    """Write the bundle of a plan into a folder, replacing an older bundle.
+
+    ``log`` and ``config`` are those of the plan. Raises ``ExportError`` if the folder contains
+    other files or the format would refuse the toolset.
 
     Example: ``write_bundle(analysis, plan, "bundle", config=config)``
     """
@@ -263,7 +263,7 @@ def write_bundle(
 
 
 def family_row(family: CardFamily) -> JsonObject:
-    """A family of clusters and tools as ``FAMILIES`` has it: its members with all their tools."""
+    """A family of clusters and tools as a row of ``FAMILIES``: its members with all their tools."""
     rows = zip(family.members, family.tools, family.values, strict=True)
     return {
         "selector": family.selector,
@@ -275,8 +275,9 @@ def family_row(family: CardFamily) -> JsonObject:
 
 
 def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
-    """One row a judged pair, by left and right id; of a clear *keep* only the main evidence, and
-    none where there are very many pairs.
+    """One row per judged pair, by left and right id.
+
+    A clear *keep* has only its main evidence, or none if there are very many pairs.
     """
     for verdict in analysis.cached_judge.brief_verdicts(analysis.scores):
         row = verdict_row(
@@ -290,8 +291,9 @@ def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
 
 
 def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
-    """A verdict as ``pairs.jsonl`` and ``judge`` write it, the ids in the order asked: the sides
-    in ``serves`` and ``differs`` are those of this row.
+    """A verdict as written by ``pairs.jsonl`` and ``judge``, with the ids in the requested order.
+
+    The sides in ``serves`` and ``differs`` are those of this row.
     """
     serves, differs = verdict.serves, verdict.differs
     if left != verdict.pair.left:
@@ -323,7 +325,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def _aliases(plan: MergePlan) -> JsonObject:
-    """Old name → new name by server, of the names that are free and mean one tool only."""
+    """Old name → new name by server, for names that are free and belong to one tool only."""
     still = {(item.tool.server, item.tool.name) for item in plan.tools}
     became: dict[tuple[str, str], set[str]] = {}
     for row in plan.relabels:
@@ -343,8 +345,9 @@ def _neutral(
     write: Callable[[object], str],
     names: Sequence[FormerName] = (),
 ) -> Iterator[tuple[str, bytes]]:
-    """A file with tools in the neutral format, or its parts, of ``PART_TOOLS`` at most; the first
-    has the names that agents called tools by.
+    """A file with tools in the neutral format, or its parts of at most ``PART_TOOLS``.
+
+    The first part has the names by which agents called tools.
     """
     parts = split(tools, sources.PART_TOOLS) if len(tools) > sources.PART_TOOLS else (tools,)
     for own, part in zip(sources.part_names(name, len(parts)), parts, strict=True):
@@ -358,7 +361,7 @@ def _json(value: object, levels: int = 2, write: Callable[[object], str] = _comp
 
 
 def _laid_out(value: object, levels: int, write: Callable[[object], str]) -> str:
-    """JSON with one entry a line for the outer ``levels``, easy to read and to compare."""
+    """JSON with one entry per line for the outer ``levels``, easy to read and to compare."""
     if levels and isinstance(value, dict) and value:
         rows = (f"{write(k)}: {_laid_out(item, levels - 1, write)}" for k, item in value.items())
         return "\n".join(["{", ",\n".join(rows), "}"])

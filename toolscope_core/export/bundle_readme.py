@@ -1,7 +1,6 @@
-"""The README of a bundle: what each file is, how to use it, and one call through each α.
+"""The README of a bundle: each file, how to use it, and one example call through each α.
 
-Names and values of the catalog are shown in indented lines of JSON only, where Markdown reads none
-of them.
+Names and values of the catalog appear only in indented JSON lines, where Markdown ignores them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +57,7 @@ _FILES = (
 
 
 def readme_text(plan: MergePlan, verdicts: ModelVerdicts | None = None) -> str:
-    """The README as Markdown, the same for equal plans and answers of a model."""
+    """The README as Markdown, equal for equal plans and model answers."""
     return "\n".join(_lines(plan, verdicts)) + "\n"
 
 
@@ -109,7 +108,7 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
 
 
 def gateway_lines(plan: MergePlan) -> Iterator[str]:
-    """Which of the outgoing tools need a gateway to exist; a sentence where none does."""
+    """The outgoing tools that need a gateway; a sentence if none does."""
     rows = [
         {"tool": item.tool.name, "stands_for": list(item.members)} for item in plan.behind_gateway
     ]
@@ -124,7 +123,7 @@ def gateway_lines(plan: MergePlan) -> Iterator[str]:
 
 
 def _rows(title: str, about: str, rows: Sequence[JsonObject]) -> Iterator[str]:
-    """A section with a line for each row; none without rows."""
+    """A section with a line for each row; empty without rows."""
     if rows:
         yield from ("", f"## {title}", "", about, "")
         yield from (f"    {canonical_json(row)}" for row in rows)
@@ -148,9 +147,10 @@ HOME = f"{BUNDLE_BELOW}/"
 
 
 def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
-    """Those of a bundle's files, by name, that ``use`` takes: of a client what switches tools off
-    or leaves them to its search, none where none is, and the toolset or its parts in a format; of
-    each profile the same.
+    """The names of the bundle files needed for ``use``.
+
+    For a client these are the files that switch tools off or leave them to its search; for a format
+    the toolset or its parts; for each profile the same.
     """
     own = {name: _in_profile(name)[1] for name in bundle}
     if isinstance(use, Client):
@@ -160,18 +160,18 @@ def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
 
 
 def where_it_goes(use: Target, name: str) -> str:
-    """Where one of those files goes, in Markdown."""
+    """Where one of those files belongs, in Markdown."""
     return use.goes_to(_in_profile(name)[1]) if isinstance(use, Client) else use.goes
 
 
 def name_in_zip(name: str) -> str:
-    """The name that a file of the bundle has at the top of the zip, or in a profile's folder."""
+    """The name of a bundle file at the top of the zip, or in a profile's folder."""
     profile, own = _in_profile(name)
     return f"{profile}{own.rpartition('/')[2]}"
 
 
 def _in_profile(name: str) -> tuple[str, str]:
-    """The folder of the profile that a file of the bundle is of, or nothing, and its name there."""
+    """The profile folder of a bundle file (empty for none), and the name inside it."""
     if not name.startswith(PROFILE_FOLDER):
         return "", name
     profile, _, own = name.removeprefix(PROFILE_FOLDER).partition("/")
@@ -181,9 +181,10 @@ def _in_profile(name: str) -> tuple[str, str]:
 def zip_files(
     bundle: Mapping[str, bytes], plan: MergePlan, use: Target, catalog: str, date: str
 ) -> dict[str, bytes]:
-    """File name → content of the zip, in its order: a README, the files for ``use``, and below
-    ``HOME`` the bundle of the ``plan``, unchanged. ``catalog`` and the ``date`` at which it was
-    loaded are said in the README, as no clock is read.
+    """File name → content of the zip, in order.
+
+    It has a README, the files for ``use``, and below ``HOME`` the unchanged bundle of the ``plan``.
+    The README mentions ``catalog`` and the ``date`` when it was loaded, since no clock is read.
     """
     own = files_for(use, bundle)
     files = {name_in_zip(name): bundle[name] for name in own}

@@ -1,4 +1,4 @@
-"""Whether a plan may be exported in a format, and the plan as it is exported."""
+"""Whether a plan may be exported in a format, and the plan as exported."""
 
 from dataclasses import replace
 
@@ -24,17 +24,17 @@ _SHOWN = 10
 
 
 def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
-    """The outgoing tools in the parts in which they are written: one for each ``PART_TOOLS``, or
-    with ``fix`` as many as the limit of ``target`` on tools asks for. Every tool is in one part.
+    """The outgoing tools in the parts in which they are written; every tool is in one part.
 
-    Raises ``ExportError`` for an unknown target.
+    There is one part per ``PART_TOOLS``, or with ``fix`` as many as the tool limit of ``target``
+    requires. Raises ``ExportError`` for an unknown target.
     """
     most = target_named(target).rules.room if fix else None
     return split(plan.tools, min(most or PART_TOOLS, PART_TOOLS))
 
 
 def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
-    """The rules of ``target`` that the outgoing toolset breaks, or with ``fix`` its parts.
+    """The rules of ``target`` broken by the outgoing toolset, or with ``fix`` by its parts.
 
     Raises ``ExportError`` for an unknown target.
     """
@@ -46,9 +46,10 @@ def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleV
 
 
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
-    """The plan with every offered fix to a tool for ``target`` applied, tools of one name
-    ``disambiguated``, and without the hidden characters of names and texts; φ shows the new names
-    of tools, α those of parameters. Too many tools are split by ``toolsets``.
+    """The plan with every proposed fix for ``target`` applied.
+
+    Tools of one name are ``disambiguated``, and hidden characters are removed from names and texts.
+    φ has the new names of tools, α those of parameters. Too many tools are split by ``toolsets``.
     """
     tools = [item.tool for item in plan.tools]
     clean = without_hidden_text(tools, sorted(_old_names(plan)))
@@ -64,9 +65,10 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
 
 
 def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
-    """By id, the outgoing tools whose name a tool of another server has too, each with its server
-    in its name; empty where ``target`` takes one name several times. A blocked tool makes no other
-    give up its name.
+    """By id, the outgoing tools that share a name across servers, each with its server in its name.
+
+    Empty if ``target`` allows a name several times. A blocked tool does not make others give up
+    their name.
     """
     if target_named(target).rules.unique != "toolset":
         return {}
@@ -77,8 +79,9 @@ def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
 
 
 def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
-    """By id, the outgoing tools whose name an earlier export gave a tool of another server, each
-    with its server in its name; empty where ``target`` tells servers apart.
+    """By id, the outgoing tools whose name an earlier export gave to another server's tool.
+
+    Each has its server in its name. Empty if ``target`` tells servers apart.
     """
     if target_named(target).rules.unique != "toolset":
         return {}
@@ -95,10 +98,11 @@ def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
 def readable_plan(
     plan: MergePlan, format: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
-    """The plan as it would leave in ``format``: with fixes if ``fix``, without the tools that no
-    client could read or run, but for those that came in so where ``format`` is ``None``, and if
-    ``leave_out`` without all others that the target refuses. ``refusals`` says what else is
-    against it.
+    """The plan as exported in ``format``, with fixes if ``fix``, without tools that no client could
+    use.
+
+    If ``format`` is ``None``, tools that came in unreadable stay. With ``leave_out``, all other
+    tools that the target refuses are left out too. ``refusals`` lists the remaining objections.
     """
     target = format or plan.catalog.format
     new_names = newcomers_renamed(plan, target)
@@ -118,8 +122,8 @@ def readable_plan(
 
 
 def held_back(plan: MergePlan) -> tuple[str, ...]:
-    """The tools and merges that are not written since the target could not take them, a sentence
-    each.
+    """A sentence for each tool and merge that is not written because the target could not accept
+    it.
     """
     return tuple(
         f"{', '.join(map(repr, ids))} {'is held back' if len(ids) == 1 else 'are not merged'}: "
@@ -131,10 +135,10 @@ def held_back(plan: MergePlan) -> tuple[str, ...]:
 def toolset_refusals(
     plan: MergePlan, format: str | None, fix: bool = False
 ) -> tuple[RuleViolation, ...]:
-    """The violations that keep the toolset from being written in ``format``, in parts if ``fix``.
+    """The violations that prevent writing the toolset in ``format``, in parts if ``fix``.
 
-    ``None`` is the format it came in. A rule that a tool already broke when it came in is then not
-    held against it: the file had that flaw already.
+    ``None`` is the input's format. Then a rule that a tool already broke in the input does not
+    count: the file had that flaw before.
     """
     if format is not None:
         return broken_rules(plan, format, fix)
@@ -152,11 +156,10 @@ def toolset_refusals(
 def checked_plan(
     plan: MergePlan, format: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
-    """The plan as it leaves in ``format`` (``None``: as it came in), fixes applied if ``fix``, what
-    the target refuses left out if ``leave_out``.
+    """The plan as exported in ``format`` (``None``: the input's).
 
-    Raises ``ExportError`` with the first 10 violations and their number where the target would
-    refuse it.
+    ``fix`` applies fixes; ``leave_out`` leaves out what the target refuses. Raises ``ExportError``
+    with the first 10 violations and their number if the target would refuse it.
     """
     plan = readable_plan(plan, format, fix, leave_out)
     against = toolset_refusals(plan, format, fix)
@@ -192,6 +195,6 @@ def _line(violation: RuleViolation) -> str:
 
 
 def named_toolsets(plan: MergePlan, format: str, fix: bool) -> dict[str, ToolsetPart]:
-    """File name → the tools in it: ``toolset.json``, or the parts of a toolset that is split."""
+    """File name → its tools: ``toolset.json``, or the parts of a split toolset."""
     parts = toolsets(plan, format, fix)
     return dict(zip(part_names("toolset.json", len(parts)), parts, strict=True))

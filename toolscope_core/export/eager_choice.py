@@ -1,4 +1,4 @@
-"""Which tools stay in every prompt where a client's model searches for the others."""
+"""Which tools stay in every prompt when a client's model searches for the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,9 +14,10 @@ BUDGET = 2_000
 
 @dataclass(frozen=True, slots=True)
 class LoadingEvidence:
-    """What the choice rests on: ``calls`` by the id of a tool that came in, ``shares`` by that of
-    an outgoing one the share of its own requests for which the search returns it, ``deferrals`` by
-    the id of one that came in what people decided.
+    """The data for the choice.
+
+    ``calls`` are by input tool id. ``shares`` has, by outgoing tool id, the share of the tool's own
+    requests for which the search returns it. ``deferrals`` are people's decisions by input tool id.
     """
 
     calls: Mapping[str, int] = field(default_factory=dict)
@@ -26,8 +27,10 @@ class LoadingEvidence:
 
 @dataclass(frozen=True, slots=True)
 class LoadedTool:
-    """An outgoing tool: its ``tokens``, the ``calls`` of all that it stands for, its ``share``
-    (``None``: not measured), whether it is in every prompt, and whether a person decided that.
+    """An outgoing tool and how it is loaded.
+
+    ``calls`` are those of all tools it replaces; ``share`` is ``None`` if not measured;
+    ``is_eager`` says whether it is in every prompt, ``is_decided`` whether a person decided that.
     """
 
     tool: Tool
@@ -39,7 +42,9 @@ class LoadedTool:
 
     @property
     def lost_calls(self) -> float:
-        """How many of its calls the search would lose, and of one more that nobody made yet."""
+        """The expected number of calls lost by searching, counting one call that nobody has made
+        yet.
+        """
         return (self.calls + 1) * (1 - self.share) if self.share is not None else 0.0
 
 
@@ -50,10 +55,12 @@ def loaded_tools(
     costs: Costs,
     format: str = PROMPT_FORMATS[0],
 ) -> tuple[LoadedTool, ...]:
-    """Every outgoing tool, those first whose calls the search would lose most, then the most
-    called; in this order they are in every prompt as far as ``budget`` tokens go. One that nobody
-    calls and the search never misses is not, nor is one that the scan blocks. What people decided
-    comes first, whatever it takes.
+    """Every outgoing tool, first those whose calls the search would lose most, then the most
+    called.
+
+    In this order tools are put in every prompt until ``budget`` tokens are used. Uncalled tools
+    that the search never misses are left to it, and so are tools that the scan blocks. People's
+    decisions come first, whatever their size.
     """
     deferrals, rows = evidence.deferrals, []
     for item in plan.tools:
@@ -80,13 +87,15 @@ def loaded_tools(
 
 
 def eager_ids(rows: Sequence[LoadedTool]) -> tuple[str, ...]:
-    """The ids of the tools that are in every prompt, sorted."""
+    """The ids of the tools in every prompt, sorted."""
     return tuple(sorted(row.tool.id for row in rows if row.is_eager))
 
 
 def loading_sizes(plan: MergePlan, costs: Costs, format: str) -> tuple[Size, Size]:
-    """What the outgoing tools take in every prompt, and what those take that a search returns, all
-    of them at once: definitions alone, without the search and what it says of the others.
+    """The size of the outgoing tools in every prompt, and of those that a search returns, all
+    together.
+
+    Only definitions count, without the search tool and its text about the others.
     """
     sizes = [Size(), Size()]
     for item in plan.tools:

@@ -1,4 +1,4 @@
-"""A part of a large bundle for people to review: the proposals that save most, or servers."""
+"""A part of a large bundle for review: the proposals that save most, or some servers."""
 
 import json
 from collections.abc import Collection
@@ -21,7 +21,7 @@ _WAITING = ("proposed", "stale")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Tools as they came in, by their ids; ``proposals`` of ``all_proposals`` are whole in it."""
+    """Input tools by id; ``proposals`` of ``all_proposals`` are complete in it."""
 
     toolset: JsonObject
     tools: int
@@ -30,11 +30,12 @@ class Excerpt:
 
 
 def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
-    """The members of the ``most`` proposals of a bundle that save most tokens, of equal ones the
-    least sure first, and all tools of ``servers``.
+    """The members of the ``most`` proposals of a bundle that save most tokens, and all tools of
+    ``servers``.
 
-    Raises ``ExportError`` for what is no bundle or a damaged one, ``ConfigError`` for a server that
-    it lacks and where nothing is left to write, ``CatalogError`` for a bundle of another version.
+    If savings are equal, the least certain proposal comes first. Raises ``ExportError`` for a
+    missing or damaged bundle, ``ConfigError`` for an unknown server and if nothing is left to
+    write, ``CatalogError`` for a bundle of another version.
     """
     if not is_bundle(folder):
         raise ExportError(f"{folder} is not a bundle; give a folder that merge wrote")
@@ -68,7 +69,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
 
 
 def _queue(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
-    """The proposals that wait, those first that save most."""
+    """The open proposals, those that save most first."""
     proposals = [row for row in clusters if row["state"] in _WAITING]
     return sorted(
         proposals,

@@ -1,4 +1,4 @@
-"""The manifest of a bundle: counts, the configuration that it was made with, sizes."""
+"""The manifest of a bundle: counts, configuration and sizes."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -26,9 +26,10 @@ def manifest(
     output: JsonObject,
     siblings: int,
 ) -> JsonObject:
-    """What the bundle of a plan says of itself, without sizes and hashes: ``output`` are the
-    ``format`` and whether fixes are applied (``fix``), ``siblings`` is how many judged pairs are
-    related, ``parts`` has the tools of each file of the toolset.
+    """A bundle's description of itself, without sizes and hashes.
+
+    ``output`` has the ``format`` and whether fixes are applied (``fix``), ``siblings`` the number
+    of judged pairs that are related, and ``parts`` the tools of each toolset file.
     """
     states = Counter(cluster.state for cluster in plan.clusters)
     relations = Counter(cluster.relation for cluster in plan.clusters)
@@ -88,9 +89,11 @@ def manifest(
 
 @dataclass(frozen=True, slots=True)
 class ToolsetSizes:
-    """What becomes of the toolset in the format that totals are given in, and then in the one it
-    leaves in, if that is another of those in prompts. ``loading`` is what is in every prompt and
-    what a search returns, ``None`` where tools are left to none.
+    """The toolset's size before and after, in the format used for totals, then in the exported
+    format.
+
+    The second is left out if it is equal or not used in prompts. ``loading`` is the size in every
+    prompt and of what a search returns, ``None`` if no tools are left to a search.
     """
 
     formats: tuple[SizeChange, ...]
@@ -98,7 +101,7 @@ class ToolsetSizes:
 
     @property
     def row(self) -> JsonObject:
-        """The sizes as the manifest has them."""
+        """The sizes as written in the manifest."""
         before, after = self.formats[0].before, self.formats[0].after
         sizes = {one.name: (one.before.tokens, one.after.tokens) for one in self.formats}
         row = {
@@ -118,7 +121,7 @@ class ToolsetSizes:
 
 
 def toolset_sizes(plan: MergePlan, format: str, costs: Costs) -> ToolsetSizes:
-    """The sizes of the toolset of a plan that leaves in ``format``."""
+    """The sizes of a plan's toolset, exported in ``format``."""
     total, *others = PROMPT_FORMATS
     changes = [plan_size(plan, name, costs) for name in (total, *({format} & set(others)))]
     loading = None if plan.eager is None else loading_sizes(plan, costs, changes[-1].name)
@@ -126,7 +129,7 @@ def toolset_sizes(plan: MergePlan, format: str, costs: Costs) -> ToolsetSizes:
 
 
 def _implied(catalog: Catalog) -> JsonObject:
-    """The tool ids of each server that names imply, where they imply one."""
+    """The tool ids of each server implied by names, if any."""
     implied = (tool for tool in catalog.tools if tool.implied_server)
     by_server = sorted(grouped(implied, lambda tool: tool.implied_server).items())
     rows = {name: [tool.id for tool in tools] for name, tools in by_server}
@@ -134,19 +137,19 @@ def _implied(catalog: Catalog) -> JsonObject:
 
 
 def _file_versions(catalog: Catalog) -> JsonObject:
-    """The versions that the files of the catalog named, where any did."""
+    """The versions declared by the catalog's files, if any."""
     versions = {file.label: file.version for file in catalog.files if file.version}
     return {"file_versions": dict(sorted(versions.items()))} if versions else {}
 
 
 def _unreadable(plan: MergePlan) -> JsonObject:
-    """What was held back since the target could not take it, and why, where anything was."""
+    """What was held back because the target could not accept it, with reasons, if anything."""
     rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
     return {"unreadable": rows} if rows else {}
 
 
 def _documents(analysis: Analysis) -> JsonObject:
-    """Of which merges the words are a model's, and where they were refused and why, if any are."""
+    """The merges with text by a model, and those whose text was refused, with reasons."""
     verdicts = analysis.model_verdicts
     if verdicts is None or not (verdicts.documents or verdicts.refused):
         return {}

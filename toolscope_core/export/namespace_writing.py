@@ -1,4 +1,4 @@
-"""Descriptions of namespaces that a model writes, and what speaks against one."""
+"""Descriptions of namespaces written by a model, and objections to them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,8 +16,9 @@ from toolscope_core.model.tool import Tool
 def descriptions_of_model(
     servers: Iterable[Server], tools: Iterable[Tool], asker: Asker
 ) -> dict[str, str]:
-    """What a model writes of the namespace of each server that has tools, by server; none where it
-    gave no usable answer.
+    """A model's description of each server that has tools, by server.
+
+    Servers without a usable answer are left out.
     """
     questions = [NamespaceQuestion(*one) for one in servers_with_tools(servers, tools)]
     return {
@@ -30,8 +31,8 @@ def descriptions_of_model(
 def namespace_violations(
     catalog: Catalog, server: Server, tools: Sequence[Tool], text: str
 ) -> tuple[Violation, ...]:
-    """What speaks against a description: addresses, and names of tools or of nothing, that neither
-    the server nor its tools say, and hostile text.
+    """Objections to a description: hostile text, and addresses or names that the server and its
+    tools do not contain.
     """
     suspects = suspicious_ids_of(replace(catalog, tools=tuple(tools)))
     context = DocumentContext(frozenset(tool.name for tool in catalog.tools), suspects)

@@ -1,4 +1,4 @@
-"""Servers as namespaces: a model that searches sees name and description of each, and no tool."""
+"""Servers as namespaces: a searching model sees their names and descriptions, but no tools."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,8 @@ _LONGEST_NAME, _LONGEST_ABOUT = 64, 300
 def described_servers(
     servers: Iterable[Server], tools: Iterable[Tool], texts: Mapping[str, str]
 ) -> tuple[Server, ...]:
-    """Each server that has tools, by name, under the one of ``texts`` that people wrote for it,
-    else ``namespace_text``.
+    """Each server with tools, by name, described by people (``texts``),
+    else by ``namespace_text``.
     """
     return tuple(
         replace(server, description=texts.get(server.name) or namespace_text(server, own))
@@ -32,7 +32,7 @@ def described_servers(
 def servers_with_tools(
     servers: Iterable[Server], tools: Iterable[Tool]
 ) -> tuple[tuple[Server, Sequence[Tool]], ...]:
-    """Each server that has tools, by name, with them."""
+    """Each server that has tools, by name, with its tools."""
     by_name = {server.name: server for server in servers}
     by_server = grouped(tools, lambda tool: tool.server)
     names = sorted(by_server.keys() - {""})
@@ -40,7 +40,7 @@ def servers_with_tools(
 
 
 def namespace_text(server: Server, tools: Sequence[Tool]) -> str:
-    """What the server says of itself, cut where it is long, and its tools' names in words."""
+    """The server's own description, cut if long, and its tools' names in words."""
     about = shorten(server.description, _LONGEST_ABOUT, placeholder=" …")
     names = list(dict.fromkeys(" ".join(tool_name_words(tool)) or tool.name for tool in tools))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -50,8 +50,9 @@ def namespace_text(server: Server, tools: Sequence[Tool]) -> str:
 def in_namespaces(
     tools: Iterable[MergedTool], servers: Sequence[Server]
 ) -> tuple[tuple[MergedTool, ...], tuple[Server, ...]]:
-    """The tools and their servers under names that OpenAI takes for namespaces, each server one;
-    ``servers`` are all that the tools name.
+    """The tools and their servers, renamed so that OpenAI accepts them as namespaces.
+
+    Each server is one namespace; ``servers`` are all that the tools name.
     """
     new_names: dict[str, str] = {}
     for server in servers:
