@@ -1,5 +1,5 @@
-"""The store: everything that lasts, in one database. The only place that knows SQL.
+"""The store: everything that lasts, in one database. Only this package contains SQL.
 
-``Store(url)`` opens it; the functions take it first and exchange frozen dataclasses. Each is one
-short transaction and raises ``StoreError`` when the database cannot be used.
+``Store(url)`` opens it. The functions take it as their first argument and exchange frozen
+dataclasses. Each is one short transaction and raises ``StoreError`` if the database cannot be used.
 """

@@ -33,8 +33,8 @@ _LAST_ID = "last catalog id"
 class CatalogRecord:
     """A stored catalog without its content.
 
-    ``number`` counts the versions of ``name`` from 1; ``version`` is ``Catalog.version``; ``at``
-    when it was imported; ``tools`` and ``servers`` are counts.
+    ``number`` counts the versions of ``name`` from 1; ``version`` is ``Catalog.version``; ``at`` is
+    the time of import; ``tools`` and ``servers`` are counts.
     """
 
     id: int
@@ -50,11 +50,11 @@ class CatalogRecord:
 def save_catalog(
     store: Store, name: str, catalog: Catalog, new_ids: Mapping[str, str] | None = None
 ) -> CatalogRecord:
-    """Store ``catalog`` as the newest version of ``name``, whole or not at all; ``new_ids`` has by
-    their ids in the version before the ids of tools that have others now: decisions follow them.
+    """Store ``catalog`` as the newest version of ``name``, completely or not at all.
 
-    Where the newest version already is this catalog, in any order of keys, nothing is written and
-    its record is returned. Raises ``StoreError`` for a blank name.
+    ``new_ids`` has the changed tool ids by their ids in the version before, so that decisions
+    follow them. If the newest version already is this catalog, in any order of keys, nothing is
+    written and its record is returned. Raises ``StoreError`` for a blank name.
     """
     if not name.strip():
         raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
@@ -92,9 +92,10 @@ def save_catalog(
 
 
 def rename_catalog(store: Store, name: str, new: str) -> None:
-    """Call all versions of ``name`` ``new``, and what belongs to the name: the log of its
-    decisions, its query sets and variants. Raises ``StoreError`` for a blank name, one that is
-    taken, or no catalog of that name.
+    """Rename all versions of ``name``, with its log of decisions, query sets and variants, to
+    ``new``.
+
+    Raises ``StoreError`` for a blank or taken name, or if there is no such catalog.
     """
     if not new.strip():
         raise StoreError(f"the new name is {new!r}; give a name that is not blank")
@@ -108,10 +109,12 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
 
 
 def delete_catalog(store: Store, name: str) -> None:
-    """Delete all versions of ``name`` with all that hangs on them: decisions, query sets, variants,
-    generated queries, jobs, runs, experiments and selections; the answers of models stay, since
-    other catalogs may hold the same tools. No later catalog gets an id that these had. Raises
-    ``StoreError`` while a job of theirs runs, or where there is no such catalog.
+    """Delete all versions of ``name`` and everything that belongs to them.
+
+    That is decisions, query sets, variants, generated queries, jobs, runs, experiments and
+    selections. Model answers stay, since other catalogs may contain the same tools. Their ids are
+    never used again. Raises ``StoreError`` while one of their jobs runs, or if there is no such
+    catalog.
     """
     with store.write() as session:
         ids = _of_name(session, store, name)
@@ -130,13 +133,13 @@ def delete_catalog(store: Store, name: str) -> None:
 
 
 def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
-    """All versions of all catalogs, by name, the newest version first."""
+    """All versions of all catalogs, by name, newest version first."""
     with store.read() as session:
         return records_in(session)
 
 
 def records_in(session: Session) -> tuple[CatalogRecord, ...]:
-    """As ``list_catalogs``, in a transaction that reads more."""
+    """Like ``list_catalogs``, inside a larger transaction."""
     heavy = (CatalogRow.body, CatalogRow.renamed)
     light = select(CatalogRow).options(*map(defer, heavy))  # type: ignore[arg-type]
     records = [of_row(CatalogRecord, row) for row in session.exec(light)]
@@ -144,7 +147,7 @@ def records_in(session: Session) -> tuple[CatalogRecord, ...]:
 
 
 def load_catalog(store: Store, catalog_id: int) -> Catalog:
-    """The catalog as it was saved. Raises ``StoreError`` for an id that is not in the store."""
+    """The catalog as it was saved. Raises ``StoreError`` for an unknown id."""
     of_tools = (
         select(CatalogToolRow.body)
         .where(CatalogToolRow.catalog_id == catalog_id)
@@ -163,7 +166,7 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
 
 
 def exported_names(store: Store, catalog_id: int) -> tuple[FormerName, ...]:
-    """The names of the tools of earlier exports of a catalog, in any of its versions."""
+    """The tool names of earlier exports of a catalog, in any of its versions."""
     with store.read() as session:
         row = _newest(session, store, catalog_id)
         with row_named(store, f"catalog row (id {row.id})"):
@@ -171,7 +174,7 @@ def exported_names(store: Store, catalog_id: int) -> tuple[FormerName, ...]:
 
 
 def keep_exported_names(store: Store, catalog_id: int, names: Iterable[FormerName]) -> None:
-    """Keep the names of an export of a catalog, in place of those before, which are among them."""
+    """Store the names of a catalog's export, replacing the earlier ones that they include."""
     with store.write() as session:
         row = _newest(session, store, catalog_id)
         row.body = {**row.body, _EXPORTED: [asdict(item) for item in names]}
@@ -204,7 +207,7 @@ def _of_name(session: Session, store: Store, name: str) -> list[int]:
 
 
 def _next_id(session: Session) -> int:
-    """Above every id that a catalog has or had: much is remembered by it."""
+    """One more than any id that a catalog has or had, because other rows refer to them."""
     newest = session.exec(select(func.max(CatalogRow.id))).one() or 0
     setting = session.get(SettingRow, _LAST_ID)
     last = setting.value.get("id") if setting else 0

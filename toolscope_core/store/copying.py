@@ -1,4 +1,6 @@
-"""A whole store copied into an empty one, of the same or of the other database, and checked."""
+"""Copies a whole store into an empty one, also to the other kind of
+database, and checks the copy.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +23,7 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """A table of both stores: its rows, and a hash (64 hex digits) of all their cells."""
+    """A table of both stores: its number of rows, and a hash (64 hex digits) of all their cells."""
 
     name: str
     rows: int
@@ -31,12 +33,11 @@ class CopiedTable:
 def copy_store(
     source: Store, target: Store, progress: Progress = silent
 ) -> tuple[CopiedTable, ...]:
-    """Copy every row as it is stored, all or none; the tables, each the same on both sides when it
-    was read again.
+    """Copy every row unchanged, all or none, and return the tables after comparing both sides.
 
-    The source is read as one state; what is written to it later is not in the copy. Raises
-    ``StoreError`` where a job runs on the source, or the target holds rows or does not give back
-    what it was given.
+    The source is read at one moment; later writes are not in the copy. Raises ``StoreError`` if a
+    job runs on the source, if the target already has rows, or if it does not return what was
+    written.
     """
     tables = [_as_stored(table) for table in StoredRow.metadata.sorted_tables]
     copied = []
@@ -57,14 +58,14 @@ def copy_store(
 
 
 def contents(store: Store) -> tuple[CopiedTable, ...]:
-    """The tables of a store, read as one state."""
+    """The tables of a store, read at one moment."""
     tables = [_as_stored(table) for table in StoredRow.metadata.sorted_tables]
     with store.read() as session:
         return tuple(_summed(table, session.connection()) for table in tables)
 
 
 def _as_stored(table: Table) -> Table:
-    """The table with cells of text where the rows of ``tables`` convert them."""
+    """The table with text cells where the row classes convert values."""
     columns = (
         Column(
             column.name,

@@ -1,4 +1,4 @@
-"""What differs between the databases that can hold a store: all of it is asked for here."""
+"""The differences between the databases that can contain a store."""
 
 from datetime import datetime
 from typing import Protocol
@@ -17,7 +17,7 @@ _EXAMPLES = (
 
 
 class Database(Protocol):
-    """A database that can hold a store; ``SqliteFile`` and ``PostgresServer`` are two."""
+    """A database that can contain a store: ``SqliteFile`` or ``PostgresServer``."""
 
     place: str
     """The name of the store in messages; never with a password."""
@@ -27,31 +27,36 @@ class Database(Protocol):
     """The errors of the database that ``remedy`` puts into words."""
 
     def look(self) -> Engine:
-        """An engine that leaves a store as it is, even one of another program."""
+        """An engine that leaves any store unchanged, even another program's."""
 
     def engine(self) -> Engine:
-        """An engine for the store. Its transactions have the option ``writes``: those that write
-        wait for their turn and are alone; those that read see one state.
+        """An engine for the store.
+
+        Transactions with the option ``writes`` wait for their turn and run alone; readers see one
+        state.
         """
 
     def back_up(self, step: str) -> None:
-        """Keep a copy of the store before the migration ``step``. Raises ``StoreError`` that says
-        how to make one, where only a person can and has not said so.
+        """Back up the store before the migration ``step``.
+
+        Raises ``StoreError`` with instructions if only a person can do so and has not confirmed it.
         """
 
     def clock(self, connection: Connection) -> datetime:
-        """The time, the same for all programs that use the store."""
+        """The time, equal for all programs that use the store."""
 
     def count_on(self, connection: Connection, column: Column[int]) -> None:
-        """Have the numbers that the database gives go on after the greatest in the column."""
+        """Continue the database's automatic numbers after the largest in the column."""
 
     def remedy(self, error: Exception) -> str:
-        """What went wrong and what a person does about it, as the end of a sentence."""
+        """What went wrong and what to do, as the end of a sentence."""
 
 
 def database_of(url: str, wait: float, *, backed_up: bool = False) -> Database:
-    """The database of a store's URL. It waits ``wait`` seconds for another writer; ``backed_up``
-    says that a person keeps a copy. Raises ``StoreError`` for a URL that names no database.
+    """The database of a store's URL.
+
+    It waits ``wait`` seconds for another writer. ``backed_up`` says that a person has a backup.
+    Raises ``StoreError`` for a URL without a database.
     """
     try:
         parsed = make_url(url)

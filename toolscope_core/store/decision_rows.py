@@ -16,11 +16,11 @@ Log = tuple[Decision, ...]
 
 
 def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decision]) -> Decision:
-    """The decision that ``decide`` makes of the log, appended; nothing is written in between.
+    """Append the decision that ``decide`` makes from the log; nothing else is written meanwhile.
 
-    ``decide`` refuses by raising, then nothing is written. Where it returns a row of the log (a
-    repeat), that row is the answer and nothing is written either. The log gives ``seq`` (1, 2, …
-    without gaps, unless rows were deleted) and, where the decision has no time, ``at``.
+    ``decide`` refuses by raising, and then nothing is written. If it returns an existing row (a
+    repeat), that row is the result and nothing is written. The log assigns ``seq`` (1, 2, … without
+    gaps, unless rows were deleted) and ``at`` if the decision has no time.
     """
     (decision,) = append_decisions(store, catalog_id, [decide])
     return decision
@@ -29,7 +29,7 @@ def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decis
 def append_decisions(
     store: Store, catalog_id: int, steps: Iterable[Callable[[Log], Decision]]
 ) -> tuple[Decision, ...]:
-    """As ``append_decision`` for several steps, each on the log with those before: all or none."""
+    """Like ``append_decision`` for several steps, each seeing those before: all or none."""
     results = []
     with store.write() as session:
         catalog = catalog_row(session, store, catalog_id)
@@ -61,15 +61,16 @@ def _append(session: Session, name: str, log: Log, decision: Decision) -> Decisi
 
 
 def read_log(store: Store, catalog_id: int) -> Log:
-    """All decisions on the catalogs of this name, in order of ``seq``. The ids are those of this
-    version: one of a tool that was renamed after the decision is the tool's new one.
+    """All decisions on the catalogs of this name, in order of ``seq``.
+
+    Ids are those of this version: tools renamed after a decision have their new ids.
     """
     with store.read() as session:
         return log_in(session, store, catalog_row(session, store, catalog_id))
 
 
 def log_in(session: Session, store: Store, catalog: CatalogRow) -> Log:
-    """As ``read_log``, in a transaction that reads more."""
+    """Like ``read_log``, inside a larger transaction."""
     log = _rows(session, store, catalog.name)
     renamings = session.exec(
         select(CatalogRow.at, CatalogRow.renamed)
@@ -81,8 +82,10 @@ def log_in(session: Session, store: Store, catalog: CatalogRow) -> Log:
 
 
 def _rows(session: Session, store: Store, name: str) -> Log:
-    """The log under the ids of its time. What was read before is not read again: rows are only
-    appended, and where one is gone or the last one is another, all are read.
+    """The log with its original ids.
+
+    Rows are only appended, so known rows are not read again, unless a row is missing or the last
+    one differs.
     """
     own = col(DecisionRow.name) == name
     cached = store.logs_read.get(name, ())
@@ -111,7 +114,7 @@ def _rows(session: Session, store: Store, name: str) -> Log:
 def _as_of_today(
     decision: Decision, renamings: Sequence[tuple[str, Mapping[str, str]]]
 ) -> Decision:
-    """The decision under the ids of the versions that were added after it was made."""
+    """The decision with the ids of versions that were added after it."""
     for at, new_ids in renamings:
         if decision.at <= at:
             decision = under_new_ids(decision, new_ids)

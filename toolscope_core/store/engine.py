@@ -25,15 +25,15 @@ _Found = TypeVar("_Found")
 
 
 def now() -> str:
-    """The time of this machine, as the store keeps it."""
+    """The time of this machine in the store's format."""
     return _as_text(datetime.now(UTC))
 
 
 class Store:
     """An open store, created or migrated as needed; safe to share between threads.
 
-    Raises ``StoreError`` when the database cannot be used, here and in every transaction.
-    ``backed_up`` says that a person keeps a copy, without which a server is not migrated.
+    Raises ``StoreError`` if the database cannot be used, here and in every transaction.
+    ``backed_up`` says that a person has a backup; a server is not migrated without one.
     """
 
     def __init__(self, url: str, *, backed_up: bool = False) -> None:
@@ -54,20 +54,22 @@ class Store:
         return self._transaction(writes=False)
 
     def write(self) -> AbstractContextManager[Session]:
-        """A session that alone may write; keep it short. An exception undoes everything."""
+        """A session with the sole right to write; keep it short. An exception rolls everything
+        back.
+        """
         return self._transaction(writes=True)
 
     def time(self, session: Session, ahead: float = 0.0) -> str:
-        """The time in ``ahead`` seconds, the same for all programs that use the store."""
+        """The time in ``ahead`` seconds, equal for all programs that use the store."""
         moment = self._database.clock(session.connection())
         return _as_text(moment.astimezone(UTC) + timedelta(seconds=ahead))
 
     def count_on(self, session: Session, column: Column[int]) -> None:
-        """Have the numbers that the database gives go on after the greatest in the column."""
+        """Continue the database's automatic numbers after the largest in the column."""
         self._database.count_on(session.connection(), column)
 
     def close(self) -> None:
-        """Let go of the database; a later transaction opens it again."""
+        """Disconnect from the database; a later transaction opens it again."""
         self._engine.dispose()
 
     def _migrate(self) -> None:
@@ -94,7 +96,7 @@ class Store:
 
 
 def existing_store(url: str) -> Store:
-    """The store of this URL, opened. Raises ``StoreError`` where there is none yet."""
+    """The existing store at this URL, opened. Raises ``StoreError`` if there is none yet."""
     database = database_of(url, BUSY_SECONDS)
     with _in_words(database), database.look().connect() as connection:
         if not inspect(connection).get_table_names():
@@ -104,7 +106,7 @@ def existing_store(url: str) -> Store:
 
 @contextmanager
 def _in_words(database: Database) -> Iterator[None]:
-    """Turn what the database reports into ``StoreError``; broken rules stay bugs."""
+    """Turn the database's errors into ``StoreError``; violated constraints remain bugs."""
     try:
         yield
     except IntegrityError:
@@ -115,14 +117,14 @@ def _in_words(database: Database) -> Iterator[None]:
 
 
 def damaged_row(store: Store, row: str, reason: str) -> StoreError:
-    """The error for a row that another program changed; ``row`` names it, with its table."""
+    """The error for a row that another program changed; ``row`` names it with its table."""
     return StoreError(
         f"the {row} of the store {store.place} cannot be used: {reason}; {store.repair}"
     )
 
 
 def found_row(store: Store, row: _Found | None, what: str) -> _Found:
-    """The row, or a ``StoreError`` that there is none; ``what`` says of what, and what to do."""
+    """The row, or a ``StoreError`` if it is missing; ``what`` names it and the remedy."""
     if row is None:
         raise StoreError(f"{store.place} has no {what}")
     return row
@@ -130,7 +132,7 @@ def found_row(store: Store, row: _Found | None, what: str) -> _Found:
 
 @contextmanager
 def row_named(store: Store, row: str) -> Iterator[None]:
-    """A block in which an error of converting a row becomes a ``StoreError`` that names the row."""
+    """A block in which conversion errors of a row become a ``StoreError`` that names the row."""
     try:
         yield
     except (ValueError, LookupError, TypeError) as error:
@@ -143,7 +145,7 @@ def _as_text(moment: datetime) -> str:
 
 
 def _row_of(session: Session, error: CellError) -> str:
-    """The row that holds a cell, named by its primary key as it is stored."""
+    """The row of a cell, named by its primary key as stored."""
     table = error.column.table
     keys = [type_coerce(key, String) for key in table.primary_key]
     same = type_coerce(error.column, String) == error.text
@@ -160,7 +162,7 @@ _JSON_TYPES = {float: (float, int), Mapping: (dict,), Literal: (str,), None: (No
 def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
     """The value of the dataclass ``kind`` with these fields.
 
-    Raises ``ValueError`` where the body is no object, or a field is missing, unknown or of another
+    Raises ``ValueError`` if the body is not an object, or a field is missing, unknown or of another
     type.
     """
     if not isinstance(body, dict):
@@ -176,8 +178,9 @@ def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
 
 
 def of_row(kind: type[_Rebuilt], row: object, **others: Any) -> _Rebuilt:
-    """The value of the dataclass ``kind`` with the cells of these names, lists as tuples, and the
-    fields that come from elsewhere.
+    """The value of the dataclass ``kind`` from cells of the same names, with lists as tuples.
+
+    Other fields are passed in.
     """
     names = [item.name for item in fields(cast(Any, kind)) if item.name not in others]
     cells = {name: getattr(row, name) for name in names}

@@ -1,4 +1,4 @@
-"""Experiments on catalogs: what was measured, under which configuration, and what came out."""
+"""Experiments on catalogs: what was measured, with which configuration, and the result."""
 
 from sqlalchemy import delete
 from sqlalchemy.orm import defer
@@ -14,8 +14,9 @@ from toolscope_core.store.tables import CatalogRow, ExperimentRow
 def open_experiment(
     store: Store, catalog_id: int, kind: str, configuration: JsonObject
 ) -> Experiment:
-    """Go on with the newest experiment that is not done, or record a new one: only one of this
-    catalog and kind with this very configuration is continued.
+    """Continue the newest unfinished experiment, or record a new one.
+
+    Only one of this catalog and kind with exactly this configuration is continued.
     """
     key = digest(kind, configuration)
     unfinished = (
@@ -47,14 +48,14 @@ def open_experiment(
 def keep_result(
     store: Store, number: int, result: JsonObject, seconds: float, *, is_done: bool
 ) -> None:
-    """Keep what is there of an experiment's result after ``seconds`` of work in all."""
+    """Store an experiment's result so far, after ``seconds`` of work in total."""
     with store.write() as session:
         row = _row(session, store, number)
         row.result, row.seconds, row.is_done = dict(result), seconds, is_done
 
 
 def list_experiments(store: Store, catalog_id: int) -> tuple[Experiment, ...]:
-    """The experiments on all versions of a catalog, the newest first, without their results."""
+    """The experiments on all versions of a catalog, newest first, without their results."""
     light = defer(ExperimentRow.result)  # type: ignore[arg-type]
     with store.read() as session:
         name = catalog_row(session, store, catalog_id).name
@@ -69,13 +70,13 @@ def list_experiments(store: Store, catalog_id: int) -> tuple[Experiment, ...]:
 
 
 def get_experiment(store: Store, number: int) -> Experiment:
-    """An experiment with its result. Raises ``StoreError`` where there is none."""
+    """An experiment with its result. Raises ``StoreError`` if there is none."""
     with store.read() as session:
         return of_row(Experiment, _row(session, store, number))
 
 
 def delete_experiment(store: Store, number: int) -> None:
-    """Delete an experiment; one that is not there is no error."""
+    """Delete an experiment, if it exists."""
     with store.write() as session:
         own = col(ExperimentRow.number) == number
         session.connection().execute(delete(ExperimentRow).where(own))

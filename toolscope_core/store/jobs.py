@@ -1,4 +1,4 @@
-"""Long work off the caller's thread: one job after the other, watched through the store."""
+"""Long work in a background thread, one job after the other, tracked in the store."""
 
 import logging
 import queue
@@ -29,9 +29,9 @@ LEASE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as the store knows it; ``message`` says why it failed or ended early.
+    """A job in the store; ``message`` says why it failed or ended early.
 
-    A job that waits for its turn is ``running`` with an empty ``stage``.
+    A waiting job is ``running`` with an empty ``stage``.
     """
 
     id: str
@@ -53,10 +53,9 @@ class Job:
 def start_job(
     store: Store, job_id: str, catalog_id: int, kind: str, lease: float = LEASE_SECONDS
 ) -> Job:
-    """Record the start of a job, unless one of its kind runs on this catalog: then that one is
-    returned.
+    """Record the start of a job, or return a running job of its kind on this catalog.
 
-    Its id is ``job_id`` only for a new job. ``lease`` is in seconds.
+    Only a new job has the id ``job_id``. ``lease`` is in seconds.
     """
     with store.write() as session:
         catalog_row(session, store, catalog_id)
@@ -79,9 +78,9 @@ def start_job(
 
 
 def record_step(store: Store, job_id: str, step: Step) -> bool:
-    """Write the progress of a running job; false when it has to stop.
+    """Store the progress of a running job; false if it has to stop.
 
-    It has to when cancelling was requested, or when it is not running any more.
+    It has to stop if it was cancelled or is no longer running.
     """
     with store.write() as session:
         row = _row(session, store, job_id)
@@ -93,14 +92,14 @@ def record_step(store: Store, job_id: str, step: Step) -> bool:
 
 
 def renew_leases(store: Store, job_ids: Collection[str], lease: float = LEASE_SECONDS) -> None:
-    """Say that the process which runs these jobs still lives, for ``lease`` more seconds."""
+    """Extend the leases of this process's jobs by ``lease`` seconds."""
     with store.write() as session:
         renewal = update(JobRow).where(col(JobRow.id).in_(job_ids), col(JobRow.state) == "running")
         session.connection().execute(renewal.values(lease_until=store.time(session, lease)))
 
 
 def request_cancel(store: Store, job_id: str) -> Job:
-    """Ask a job to stop; it does so at its next step. A job that has ended stays as it is."""
+    """Ask a job to stop at its next step. A finished job stays unchanged."""
     with store.write() as session:
         row = _row(session, store, job_id)
         if row.state == "running":
@@ -109,7 +108,7 @@ def request_cancel(store: Store, job_id: str) -> Job:
 
 
 def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Job:
-    """Record how a running job ended; one that has ended already stays as it is."""
+    """Record how a running job ended; a finished job stays unchanged."""
     with store.write() as session:
         row = _row(session, store, job_id)
         if row.state == "running":
@@ -124,7 +123,7 @@ def get_job(store: Store, job_id: str) -> Job:
 
 
 def latest_job(store: Store, catalog_id: int, kind: str | None = None) -> Job | None:
-    """The job started last on this catalog (of this kind, if given), if there was one."""
+    """The most recent job on this catalog (of this kind, if given), if any."""
     with store.read() as session:
         jobs = select(JobRow).where(JobRow.catalog_id == catalog_id)
         if kind is not None:
@@ -134,7 +133,7 @@ def latest_job(store: Store, catalog_id: int, kind: str | None = None) -> Job | 
 
 
 def mark_orphans(store: Store) -> None:
-    """Mark running jobs whose lease ran out, because their process died, as interrupted."""
+    """Mark running jobs with expired leases as interrupted: their process died."""
     with store.write() as session:
         _interrupt_orphans(store, session)
 
@@ -166,12 +165,11 @@ _logger = logging.getLogger(__name__)
 
 
 class JobRunner:
-    """Runs submitted work in one background thread, one job after the other; what must not wait
-    for other work has a runner of its own.
+    """Runs submitted work in one background thread, one job after the other.
 
-    Progress, cancelling and the end of a job are in the store (``store.get_job``,
-    ``store.request_cancel``), so that every tab and every process sees the same. A runner that
-    starts marks the jobs of dead processes as interrupted.
+    Work that must not wait for other work has its own runner. Progress, cancelling and the end of a
+    job are in the store (``store.get_job``, ``store.request_cancel``), so every tab and process
+    sees the same. A new runner marks the jobs of dead processes as interrupted.
     """
 
     def __init__(self, store: Store) -> None:
@@ -188,10 +186,10 @@ class JobRunner:
             thread.start()
 
     def submit(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Queue ``work`` and return the job's id; where one of this kind waits or runs on this
-        catalog, that one's id.
+        """Queue ``work`` and return its job id, or that of a pending job of this kind on this
+        catalog.
 
-        Raises ``StoreError`` for an unknown catalog, or when this runner is closed.
+        Raises ``StoreError`` for an unknown catalog, or if this runner is closed.
         """
         if self._closing.is_set():
             raise StoreError(
@@ -205,7 +203,7 @@ class JobRunner:
         return job.id
 
     def close(self, timeout: float = 10.0) -> None:
-        """Stop: the job at work ends as interrupted at its next step, waiting ones at once."""
+        """Stop: the current job ends as interrupted at its next step, waiting ones at once."""
         self._closing.set()
         self._waiting.put(None)
         for thread in self._threads:
@@ -239,11 +237,11 @@ class _Task:
 
 
 class _StopError(Exception):
-    """Raised where the work reports a step. No ``ToolScopeError``, which work may handle."""
+    """Stops work at its next step. It is not a ``ToolScopeError``, which the work might catch."""
 
 
 class _Reporter:
-    """The ``Progress`` of one job: stores each new stage, and steps every half second."""
+    """The ``Progress`` of one job: it stores new stages at once, and steps every half second."""
 
     def __init__(self, store: Store, job_id: str, closing: threading.Event) -> None:
         self.closing = closing
@@ -260,7 +258,7 @@ class _Reporter:
             raise _StopError
 
     def write(self) -> bool:
-        """Store the latest step; false when the job has to stop. A busy store stops no work."""
+        """Store the latest step; false if the job has to stop. A busy store does not stop work."""
         self._written = self._latest.stage
         self._due = time.monotonic() + WRITE_SECONDS
         try:
@@ -271,7 +269,7 @@ class _Reporter:
 
 
 def _outcome(task: _Task, report: _Reporter) -> tuple[JobState, str]:
-    """The state in which the work ended, and the message for the user."""
+    """The final state of the work, and the message for the user."""
     try:
         report(Step("", 0, 0))
         with missing_packages_in_words():

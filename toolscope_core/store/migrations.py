@@ -1,7 +1,7 @@
-"""The changes of the schema as a list of steps, and how a store is brought up to date.
+"""The schema changes as a list of steps, and how a store is migrated.
 
-A new store gets the tables of the row classes at once; the steps are for one of an earlier program,
-and in words that every database takes.
+A new store gets today's tables at once. The steps migrate a store of an earlier program, in SQL
+that every database accepts.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Migration = Callable[[RunStatement], object]
 
 
 def m001_tables(run: RunStatement) -> None:
-    """The tables of the first release. A new store is made of today's, in ``tables``."""
+    """The tables of the first release. A new store gets today's from ``tables``."""
 
 
 MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
@@ -31,8 +31,8 @@ MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
 def is_current(connection: Connection, place: str) -> bool:
     """Whether every step was applied to the store called ``place``; reads only.
 
-    Raises ``StoreError`` for a store of another or of a newer program, and for one of an earlier
-    state from which no step leads on.
+    Raises ``StoreError`` for a store of another or a newer program, and for an earlier state
+    without a migration.
     """
     pending = _pending(_applied(connection, place))
     if not pending:
@@ -41,10 +41,10 @@ def is_current(connection: Connection, place: str) -> bool:
 
 
 def migrate(connection: Connection, database: Database, at: str) -> None:
-    """Make the tables of a new store; of an earlier one apply what is missing, after a backup.
+    """Create the tables of a new store, or apply the missing steps after a backup.
 
-    ``connection`` is in a transaction that writes: of several programs that open one store at once,
-    one migrates it, and what fails changes nothing.
+    ``connection`` is in a write transaction: if several programs open a store at once, one migrates
+    it, and a failure changes nothing.
     """
     applied = _applied(connection, database.place)
     pending = _pending(applied)
@@ -64,7 +64,7 @@ def migrate(connection: Connection, database: Database, at: str) -> None:
 
 
 def _applied(connection: Connection, place: str) -> frozenset[str]:
-    """The names of the applied steps, none for a database without tables."""
+    """The names of the applied steps; empty for a database without tables."""
     schema = inspect(connection)
     tables = schema.get_table_names()
     if not tables:
@@ -88,7 +88,7 @@ def _applied(connection: Connection, place: str) -> frozenset[str]:
 
 
 def _check_tables(connection: Connection, place: str) -> None:
-    """Raises ``StoreError`` where a table has not the columns that its rows have today."""
+    """Raises ``StoreError`` if a table lacks columns that its rows have today."""
     schema = inspect(connection)
     tables = {*schema.get_table_names()}
     for name, table in StoredRow.metadata.tables.items():

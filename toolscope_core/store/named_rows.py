@@ -1,4 +1,4 @@
-"""What belongs to a catalog beside its tools: queries, logs, variants, its servers, selections."""
+"""Data of a catalog beside its tools: queries, logs, variants, its servers, selections."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,7 +25,7 @@ NamedRow = TypeVar("NamedRow", QueryFileRow, UsageLogRow, VariantRow)
 
 @dataclass(frozen=True, slots=True)
 class QueryFile:
-    """A query set by the name of its file, as it was uploaded, and when."""
+    """A query set as uploaded, under its file name, and its upload time."""
 
     name: str
     at: str
@@ -34,8 +34,8 @@ class QueryFile:
 
 @dataclass(frozen=True, slots=True)
 class UsageLog:
-    """The figures of one log by the hash of its content, the name of its file, and when it was
-    added.
+    """The figures of one log, with the hash of its content, its file name,
+    and when it was added.
     """
 
     key: str
@@ -46,7 +46,7 @@ class UsageLog:
 
 @dataclass(frozen=True, slots=True)
 class OfferedVariant:
-    """A document variant, and the file that brought it."""
+    """A document variant, and the file it came from."""
 
     variant: Augmentation
     source: str
@@ -54,14 +54,14 @@ class OfferedVariant:
 
 @dataclass(frozen=True, slots=True)
 class ServerSource:
-    """The servers of a catalog, without any of their values, and when they were last read."""
+    """The servers of a catalog, without their secret values, and when they were last read."""
 
     at: str
     value: JsonObject
 
 
 def keep_query_file(store: Store, catalog_id: int, name: str, content: bytes) -> None:
-    """Keep a query set, in place of an earlier one of this name."""
+    """Store a query set, replacing an earlier one of this name."""
     _keep(store, catalog_id, QueryFileRow, [{"file": name, "at": now(), "content": content}])
 
 
@@ -73,12 +73,12 @@ def list_query_files(store: Store, catalog_id: int) -> tuple[QueryFile, ...]:
 
 
 def delete_query_file(store: Store, catalog_id: int, name: str) -> None:
-    """Delete a query set; one that is not there is no error."""
+    """Delete a query set, if it exists."""
     _delete(store, catalog_id, QueryFileRow, "file", name)
 
 
 def keep_usage_log(store: Store, catalog_id: int, key: str, label: str, value: JsonObject) -> None:
-    """Keep the figures of a log, in place of those of the same content."""
+    """Store the figures of a log, replacing those of the same content."""
     row = {"key": key, "label": label, "at": now(), "value": dict(value)}
     _keep(store, catalog_id, UsageLogRow, [row])
 
@@ -90,14 +90,14 @@ def list_usage_logs(store: Store, catalog_id: int) -> tuple[UsageLog, ...]:
 
 
 def delete_usage_log(store: Store, catalog_id: int, key: str) -> None:
-    """Delete the figures of a log; one that is not there is no error."""
+    """Delete the figures of a log, if they exist."""
     _delete(store, catalog_id, UsageLogRow, "key", key)
 
 
 def keep_variants(
     store: Store, catalog_id: int, source: str, variants: Mapping[str, Augmentation]
 ) -> None:
-    """Keep variants by fingerprint, in place of earlier ones of the same tools."""
+    """Store variants by fingerprint, replacing earlier ones of the same tools."""
     rows = [
         {"fingerprint": one, "source": source, **asdict(own), "questions": list(own.questions)}
         for one, own in variants.items()
@@ -106,7 +106,7 @@ def keep_variants(
 
 
 def list_variants(store: Store, catalog_id: int) -> dict[str, OfferedVariant]:
-    """The variants on offer for a catalog, by fingerprint."""
+    """The stored variants of a catalog, by fingerprint."""
     return {
         row.fingerprint: OfferedVariant(of_row(Augmentation, row), row.source)
         for row in _rows(store, catalog_id, VariantRow)
@@ -114,13 +114,13 @@ def list_variants(store: Store, catalog_id: int) -> dict[str, OfferedVariant]:
 
 
 def keep_server_source(store: Store, name: str, value: JsonObject) -> None:
-    """Keep the servers of the catalogs called ``name``, in place of earlier ones."""
+    """Store the servers of the catalogs called ``name``, replacing earlier ones."""
     with store.write() as session:
         session.merge(ServerSourceRow(name=name, at=now(), value=dict(value)))
 
 
 def read_server_source(store: Store, name: str) -> ServerSource | None:
-    """The servers of the catalogs called ``name``; ``None`` where they were read from files."""
+    """The servers of the catalogs called ``name``; ``None`` if they came from files."""
     with store.read() as session:
         row = session.get(ServerSourceRow, name)
         return None if row is None else of_row(ServerSource, row)
@@ -153,9 +153,9 @@ KEPT = 200
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Tools of one catalog, and in words the view that chose them (``source``).
+    """Tools of one catalog, and the view that selected them, in words (``source``).
 
-    ``key`` is a hash of all of it, so it names the same tools forever.
+    ``key`` is a hash of everything, so it always names the same tools.
     """
 
     catalog_id: int
@@ -165,7 +165,7 @@ class Selection:
 
 
 def keep_selection(store: Store, catalog_id: int, source: str, ids: Iterable[str]) -> Selection:
-    """Keep these tools as the newest selection of the catalog; the same again stays one."""
+    """Store these tools as the newest selection of the catalog; a repeat is stored once."""
     ranked = sorted(set(ids))
     key = digest(catalog_id, source, ranked)[:16]
     with store.write() as session:
@@ -182,7 +182,7 @@ def keep_selection(store: Store, catalog_id: int, source: str, ids: Iterable[str
 
 
 def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
-    """The selection of this key; ``None`` where the catalog has none, or no longer."""
+    """The selection with this key; ``None`` if the catalog has none, or no longer."""
     if not key.isalnum():  # of a link that somebody typed
         return None
     query = select(SelectionRow).where(
@@ -200,8 +200,10 @@ SET_NAME = "generated.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuery:
-    """A query on offer: the ids of its ``tools``, the ``draft``, the ``text`` as it stands, and who
-    wrote it. One that *failed* has no text; ``reason`` says why.
+    """A generated query: the ids of its ``tools``, the ``draft``, the current ``text``, and its
+    author.
+
+    A *failed* query has no text; ``reason`` says why.
     """
 
     key: str
@@ -220,8 +222,9 @@ AsFile = Callable[[Sequence[GeneratedQuery]], bytes]
 def keep_generated(
     store: Store, catalog_id: int, source: str, queries: Sequence[GeneratedQuery]
 ) -> int:
-    """Put queries on offer; how many are new. One whose key is there already stays as it is, unless
-    it failed and is written now.
+    """Store new queries and return how many were added.
+
+    An existing key is kept, unless that query failed and now has a text.
     """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
@@ -241,7 +244,7 @@ def keep_generated(
 
 
 def list_generated(store: Store, catalog_id: int) -> tuple[GeneratedQuery, ...]:
-    """The queries on offer for a catalog, in order of their arrival."""
+    """The generated queries of a catalog, in order of arrival."""
     with store.read() as session:
         rows = _generated_rows(session, catalog_row(session, store, catalog_id).name)
         return tuple(_query(store, row) for row in rows)
@@ -254,8 +257,9 @@ def decide_generated(
     state: GeneratedState,
     as_file: AsFile,
 ) -> int:
-    """Give queries a state, and write the set of those that are kept; how many changed. One that is
-    no longer as it was ``shown`` stays as it is, and so does one that failed.
+    """Set the state of queries and write the set of kept ones; returns how many changed.
+
+    A query that differs from what was ``shown``, or that failed, stays unchanged.
     """
     as_shown = {one.key: one for one in shown}
     with store.write() as session:
@@ -274,8 +278,9 @@ def decide_generated(
 def edit_generated(
     store: Store, catalog_id: int, shown: GeneratedQuery, text: str, as_file: AsFile
 ) -> None:
-    """Give a query another text and keep it. Raises ``StoreError`` where it is no longer as it was
-    ``shown``.
+    """Give a query another text and keep it.
+
+    Raises ``StoreError`` if it differs from what was ``shown``.
     """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
@@ -291,7 +296,7 @@ def edit_generated(
 
 
 def clear_generated(store: Store, catalog_id: int, states: Collection[GeneratedState]) -> int:
-    """Delete the queries in these states for good; how many there were."""
+    """Delete the queries in these states permanently; returns how many there were."""
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
         own = (col(GeneratedRow.name) == name, col(GeneratedRow.state).in_(states))

@@ -68,8 +68,9 @@ _SIGNS = {
 
 
 class PostgresServer:
-    """Tables in the first schema of the search path. One advisory lock, of this schema, lets one
-    program write at a time; see ``databases.Database``.
+    """Tables in the first schema of the search path.
+
+    One advisory lock of this schema lets one program write at a time; see ``databases.Database``.
     """
 
     repair = "restore a backup, or delete the row with psql"
@@ -86,7 +87,7 @@ class PostgresServer:
         return self._engine(poolclass=sa.NullPool)
 
     def engine(self) -> sa.Engine:
-        """A connection that the server has closed is replaced before a transaction begins."""
+        """Connections closed by the server are replaced before a transaction begins."""
         engine = self._engine(
             pool_size=5,
             max_overflow=MOST_CONNECTIONS - 5,
@@ -106,7 +107,7 @@ class PostgresServer:
             )
 
     def clock(self, connection: sa.Connection) -> datetime:
-        """That of the server: the machines that use it may not agree."""
+        """The server's time, because client machines may disagree."""
         moment: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
         return moment
 
@@ -137,14 +138,16 @@ class PostgresServer:
         return text
 
     def _engine(self, **options: Any) -> sa.Engine:
-        """No statement is kept prepared: another program may change the tables meanwhile."""
+        """No prepared statements are kept, because another program may
+        change the tables meanwhile.
+        """
         ways = {name: value for name, value in _WAYS.items() if name not in self._url.query}
         return sa.create_engine(
             self._url, connect_args={**ways, "prepare_threshold": None}, **options
         )
 
     def _begin(self, connection: sa.Connection) -> None:
-        """A writer waits for the others before it sees anything; a reader sees one state."""
+        """A writer waits for the others before it reads anything; a reader sees one state."""
         if connection.get_execution_options()["writes"]:
             connection.exec_driver_sql(
                 f"SET LOCAL lock_timeout = {round(self._wait * 1000)}; "
@@ -176,7 +179,7 @@ def _check(url: sa.URL) -> None:
 
 
 def _shown(url: sa.URL) -> str:
-    """The URL without password, and of its parameters those that say where the store is."""
+    """The URL without its password, and only with parameters that locate the store."""
     where = {name: url.query[name] for name in ("host", "port", "options") if name in url.query}
     bare = sa.URL.create("postgresql", url.username, None, url.host, url.port, url.database, where)
     return bare.render_as_string(hide_password=False)

@@ -1,4 +1,4 @@
-"""Runs of a model over a catalog: the configuration, the end, the cost, and the answers of each."""
+"""Runs of a model over a catalog: configuration, end, cost, and answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -20,11 +20,11 @@ RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed"
 
 @dataclass(frozen=True, slots=True)
 class ModelRun:
-    """A run as the store knows it; ``message`` says why it ended early.
+    """A stored run; ``message`` says why it ended early.
 
-    ``configuration`` is all that decides its questions (it holds no key). ``calls`` to ``cost``
-    sum up the log of its calls; ``questions`` counts repeats and repairs too, ``cost`` is ``None``
-    where a call had no price, ``counted`` false where an endpoint did not report tokens.
+    ``configuration`` decides its questions (it contains no key). ``calls`` to ``cost`` are sums
+    over its log of calls; ``questions`` includes repeats and repairs. ``cost`` is ``None`` if a
+    call had no price; ``counted`` is false if an endpoint did not report tokens.
     """
 
     id: str
@@ -46,10 +46,10 @@ class ModelRun:
 def open_run(
     store: Store, run_id: str, catalog_id: int, kind: str, configuration: JsonObject
 ) -> ModelRun:
-    """Go on with the newest run that is not done, or record a new one under ``run_id``.
+    """Continue the newest unfinished run, or record a new one under ``run_id``.
 
-    Only a run of this catalog and kind with this very configuration is continued: with another
-    prompt, model or threshold it is another run.
+    Only a run of this catalog and kind with exactly this configuration is continued; another
+    prompt, model or threshold makes another run.
     """
     key = digest(kind, configuration)
     unfinished = (
@@ -76,7 +76,7 @@ def open_run(
 
 
 def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> ModelRun:
-    """The run with its end recorded, for now or for good."""
+    """The run with its end recorded, temporary or final."""
     with store.write() as session:
         row = _row(session, store, run_id)
         row.state, row.message, row.ended_at = state, message, store.time(session)
@@ -90,7 +90,7 @@ def get_run(store: Store, run_id: str) -> ModelRun:
 
 
 def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ...]:
-    """All runs, or those on one catalog, the newest first."""
+    """All runs, or those on one catalog, newest first."""
     rows = select(RunRow).order_by(-col(RunRow.number))
     if catalog_id is not None:
         rows = rows.where(RunRow.catalog_id == catalog_id)
@@ -137,20 +137,20 @@ _COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
 class StoredLedger:
     """The ledger of a store; safe to share between threads.
 
-    An answer belongs to no run and no catalog: the same question is never asked twice.
+    Answers belong to no run or catalog: the same question is never asked twice.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
-        """The committed ones among ``keys``, in their order."""
+        """The committed answers for these keys, in the order of the keys."""
         with self._store.read() as session:
             answers = {row.key: of_row(Answer, row) for row in _rows(session, keys, *_COLUMNS)}
         return {key: answers[key] for key in keys if key in answers}
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
-        """Keep a call and its answers, all or nothing; a key that has an answer stays as it is."""
+        """Store a call and its answers, all or nothing; existing answers are kept."""
         with self._store.write() as session:
             # The time of this writer's turn: nothing of before comes after the end of a run.
             at = self._store.time(session)
@@ -168,7 +168,7 @@ class StoredLedger:
 
 
 def _rows(session: Session, keys: Sequence[str], *columns: Any) -> Iterator[Row[Any]]:
-    """Column by column: building row objects would take most of the time."""
+    """The cells by column; building row objects would take most of the time."""
     for start in range(0, len(keys), _AT_ONCE):
         some = col(AnswerRow.key).in_(keys[start : start + _AT_ONCE])
         yield from session.connection().execute(select_columns(*columns).where(some))

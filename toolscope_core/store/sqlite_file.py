@@ -44,7 +44,7 @@ class SqliteFile:
         self.place = str(self._path)
 
     def look(self) -> Engine:
-        """Of a file that is not there, an engine without tables."""
+        """For a missing file, an engine without tables."""
         address = f"{self._path.absolute().as_uri()}?mode=rw"
         if not self._path.is_file():
             address = "file::memory:"
@@ -61,7 +61,7 @@ class SqliteFile:
         return engine
 
     def back_up(self, step: str) -> None:
-        """The file as last committed, complete or not at all, as ``<name>.before-<step>``."""
+        """A complete copy of the last commit, as ``<name>.before-<step>``, or nothing."""
         copy = self._path.with_name(f"{self._path.name}.before-{step}")
         part = copy.with_name(f"{copy.name}.part")
         with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(part)) as to:
@@ -69,18 +69,18 @@ class SqliteFile:
         part.replace(copy)
 
     def clock(self, connection: Connection) -> datetime:
-        """That of this machine, on which the file is."""
+        """The time of this machine, which has the file."""
         return datetime.now(UTC)
 
     def count_on(self, connection: Connection, column: Column[int]) -> None:
-        """SQLite always does."""
+        """SQLite always does this."""
 
     def remedy(self, error: Exception) -> str:
         reason = str(getattr(error, "orig", error))
         return next((text for sign, text in REMEDIES.items() if sign in reason), reason)
 
     def _prepare(self, connection: sqlite3.Connection, record: Any) -> None:
-        """Set what every connection needs and check that it took."""
+        """Set the options of every connection and check them."""
         connection.isolation_level = None  # transactions begin in _begin, nowhere else
         pragmas = {
             "busy_timeout": round(self._wait * 1000),
@@ -106,7 +106,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _set_journal(connection: sqlite3.Connection, wait: float) -> None:
-    """Write-ahead logging; SQLite does not wait by itself where two programs switch it on."""
+    """Switch on write-ahead logging; SQLite does not wait if two programs do so at once."""
     deadline = time.monotonic() + wait
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The settings of this store, and all that a page asks of it before it draws."""
+"""The store's settings, and everything a page needs before it draws."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,11 @@ Stamps = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """Of a catalog the ``record`` and the log of its decisions, and which query sets and usage logs
-    it has, without what is in them; the ``records`` of all versions of all catalogs, by name, the
-    newest first; and all settings, by name.
+    """The state of the store at one moment.
+
+    It has the chosen catalog's ``record``, its log of decisions, and its query sets and usage logs
+    without content; the ``records`` of all versions of all catalogs, by name, newest first; and all
+    settings, by name.
     """
 
     record: CatalogRecord
@@ -34,8 +36,9 @@ class StoredState:
 
 
 def read_state(store: Store, choose: Choose) -> StoredState:
-    """What the store holds at one moment, of the catalog that is chosen among its records. Raises
-    ``StoreError`` where none is.
+    """The store's state at one moment, with the catalog that ``choose`` picks among the records.
+
+    Raises ``StoreError`` if it picks none.
     """
     with store.read() as session:
         records = records_in(session)
@@ -56,9 +59,9 @@ _T = TypeVar("_T")
 
 
 def setting_as(store: Store, name: str, build: Callable[[JsonObject], _T]) -> _T | None:
-    """A setting as ``build`` converts it; ``None`` where nothing was chosen.
+    """A setting as converted by ``build``; ``None`` if nothing was chosen.
 
-    Raises ``StoreError`` where ``build`` cannot make anything of it.
+    Raises ``StoreError`` if ``build`` cannot read it.
     """
     with store.read() as session:
         row = session.get(SettingRow, name)
@@ -69,7 +72,7 @@ def setting_as(store: Store, name: str, build: Callable[[JsonObject], _T]) -> _T
 
 
 def write_setting(store: Store, name: str, value: JsonObject | None) -> None:
-    """Choose a value, or with ``None`` take the choice back."""
+    """Store a setting, or remove it with ``None``."""
     with store.write() as session:
         session.connection().execute(delete(SettingRow).where(col(SettingRow.name) == name))
         if value is not None:

@@ -1,4 +1,4 @@
-"""Projections and silhouettes computed in a child process, which a job watches and can end."""
+"""Projections and silhouettes computed in a child process, which a job watches and can stop."""
 
 import logging
 import subprocess
@@ -32,8 +32,8 @@ def compute(
 ) -> NDArray[np.float64]:
     """The result of ``embedding.projection`` on the vectors, computed in a child process.
 
-    Reports the child's steps; when ``progress`` raises, the child is ended. Raises ``JobError``
-    where it ends by itself without a result.
+    Reports the child's steps; if ``progress`` raises, the child is stopped. Raises ``JobError`` if
+    it ends without a result.
     """
     with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
         folder = Path(place)

@@ -1,4 +1,4 @@
-"""The row classes. They have a registry of their own, so that importing them twice works."""
+"""The row classes. They have their own registry, so importing them twice works."""
 
 import json
 from types import NoneType
@@ -17,7 +17,7 @@ _INTEGER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 class CellError(Exception):
-    """A cell does not hold the JSON that its column is for."""
+    """A cell does not contain the JSON of its column."""
 
     def __init__(self, column: sa.Column[Any], text: object) -> None:
         super().__init__(f"{column} holds {str(text)[:60]!r}")
@@ -25,10 +25,10 @@ class CellError(Exception):
 
 
 class Json(TypeDecorator[Any]):
-    """JSON of some ``kinds`` as ASCII text: for all text of other people, lone surrogates included;
-    an object unless others are said, whose items are texts where it is ``of_texts``.
+    """JSON of some ``kinds`` as ASCII text, safe for any foreign text and lone surrogates.
 
-    Reading raises ``CellError`` for a text that is no JSON, or of another kind.
+    It is an object unless other kinds are given; ``of_texts`` requires its items to be texts.
+    Reading raises ``CellError`` for invalid JSON or another kind.
     """
 
     impl = _TEXT
@@ -70,8 +70,10 @@ class StoredRow(SQLModel, registry=registry()):
 
 
 class CatalogRow(StoredRow, table=True):
-    """One version of a named catalog; ``body`` holds its servers, problems and findings,
-    ``renamed`` by the id in the version before the id of each tool that has another now.
+    """One version of a named catalog.
+
+    ``body`` has its servers, problems and findings; ``renamed`` has the new ids of renamed tools by
+    their ids in the version before.
     """
 
     __tablename__ = "catalog"
@@ -91,7 +93,7 @@ class CatalogRow(StoredRow, table=True):
 
 
 class CatalogToolRow(StoredRow, table=True):
-    """One tool of a catalog, at its place in ``Catalog.tools``."""
+    """One tool of a catalog, at its position in ``Catalog.tools``."""
 
     __tablename__ = "tool"
 
@@ -116,7 +118,7 @@ class DecisionRow(StoredRow, table=True):
 
 
 class JobRow(StoredRow, table=True):
-    """One background job; ``number`` counts them in order of their start."""
+    """One background job; ``number`` counts them in order of start."""
 
     __tablename__ = "job"
     __table_args__ = (
@@ -145,7 +147,7 @@ class JobRow(StoredRow, table=True):
 
 
 class SelectionRow(StoredRow, table=True):
-    """Tools selected in one view; ``number`` grows with each selection kept."""
+    """Tools selected in one view; ``number`` grows with each stored selection."""
 
     __tablename__ = "selection"
     __table_args__ = (sa.UniqueConstraint("catalog_id", "key"),)
@@ -158,7 +160,7 @@ class SelectionRow(StoredRow, table=True):
 
 
 class QueryFileRow(StoredRow, table=True):
-    """One query set of the catalogs named ``name``: a file as it was uploaded."""
+    """One query set of the catalogs named ``name``: a file as uploaded."""
 
     __tablename__ = "query_file"
 
@@ -169,7 +171,7 @@ class QueryFileRow(StoredRow, table=True):
 
 
 class VariantRow(StoredRow, table=True):
-    """A document variant on offer for tools of this fingerprint in the catalogs named ``name``."""
+    """A document variant proposed for tools of this fingerprint in the catalogs named ``name``."""
 
     __tablename__ = "variant"
 
@@ -181,8 +183,9 @@ class VariantRow(StoredRow, table=True):
 
 
 class GeneratedRow(StoredRow, table=True):
-    """A query that a model wrote for the catalogs named ``name``; ``key`` identifies its question,
-    ``number`` counts them in order of their arrival.
+    """A query that a model wrote for the catalogs named ``name``.
+
+    ``key`` identifies its question; ``number`` counts them in order of arrival.
     """
 
     __tablename__ = "generated_query"
@@ -216,7 +219,7 @@ class ExperimentRow(StoredRow, table=True):
 
 
 class AnswerRow(StoredRow, table=True):
-    """One answer of a model, by ledger key; ``value`` is null where it cannot be used."""
+    """One answer of a model, by ledger key; ``value`` is null if it is unusable."""
 
     __tablename__ = "answer"
 
@@ -232,7 +235,7 @@ class AnswerRow(StoredRow, table=True):
 
 
 class CallRow(StoredRow, table=True):
-    """One call of a model; ``number`` counts them in order of their end."""
+    """One call of a model; ``number`` counts them in order of completion."""
 
     __tablename__ = "call"
 
@@ -270,7 +273,7 @@ class RunRow(StoredRow, table=True):
 
 
 class ServerSourceRow(StoredRow, table=True):
-    """The servers that the catalogs named ``name`` were last read from; no values of theirs."""
+    """The servers from which the catalogs named ``name`` were last read, without secret values."""
 
     __tablename__ = "server_source"
 
@@ -280,8 +283,10 @@ class ServerSourceRow(StoredRow, table=True):
 
 
 class UsageLogRow(StoredRow, table=True):
-    """What one log or trace says of the tools of the catalogs named ``name``: counts and times, no
-    arguments and no text of requests. ``key`` is the hash of its content.
+    """Figures on tools of the catalogs named ``name`` from one log or trace.
+
+    They are counts and times; arguments and texts of requests are not stored. ``key`` is the hash
+    of its content.
     """
 
     __tablename__ = "usage_log"
