@@ -1,1 +1,1 @@
-"""Engines that run blocks of work on other machines; that of this process is `LOCAL`."""
+"""Engines that run blocks of work on other machines; `LOCAL` is that of this process."""

@@ -30,10 +30,11 @@ _START = (
 
 @contextmanager
 def ray_engine(address: str | None) -> Iterator[RayEngine]:
-    """An engine with a worker for each core of the cluster at ``address`` (``auto``, ``host:port``,
-    ``ray://host:port``); without one, of a cluster of this machine that ends with the block.
+    """An engine with a worker for each core of a Ray cluster.
 
-    Raises ``ConfigError`` where there is no such cluster, or it has another version of the program.
+    ``address`` is ``auto``, ``host:port`` or ``ray://host:port``; without one, a cluster on this
+    machine is used that ends with the block. Raises ``ConfigError`` if there is no such cluster, or
+    it has another version of the program.
     """
     os.environ["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # the first error ends the run, and is shown
     if not address:
@@ -59,7 +60,8 @@ def ray_engine(address: str | None) -> Iterator[RayEngine]:
 
 
 def _protect() -> None:
-    """A cluster of our own reports to nobody, and obeys only who has the token of this process:
+    """Our own cluster reports to nobody and obeys only callers with this process's token.
+
     Ray listens on all addresses of the machine.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -68,9 +70,7 @@ def _protect() -> None:
 
 
 def _reach(address: str) -> None:
-    """Raises ``ConfigError`` where nothing listens there, of which Ray convinces itself only after
-    minutes.
-    """
+    """Raises ``ConfigError`` if nothing listens at the address; Ray notices only after minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         raise ConfigError(f"--ray-address is {address!r}; give auto, host:port or ray://host:port")
@@ -81,7 +81,7 @@ def _reach(address: str) -> None:
 
 
 class RayEngine:
-    """An ``Engine`` on actors of the cluster that this process is connected to."""
+    """An ``Engine`` on actors of the cluster to which this process is connected."""
 
     def __init__(self, workers: int) -> None:
         import ray
@@ -107,8 +107,10 @@ class RayEngine:
         shared: SharedState[SharedValue],
         blocks: Iterable[WorkBlock],
     ) -> Iterator[WorkResult]:
-        """Whoever is done first gets the next block; what is done early waits in the store. Ray's
-        dashboard shows a block by the name of its function, on an actor *ToolScope 1* and so on.
+        """Gives the next block to the first idle worker; early results wait in the object store.
+
+        Ray's dashboard shows a block by the name of its function, on an actor *ToolScope 1* and so
+        on.
         """
         work = iter(blocks)
         running: dict[Any, Any] = {}
@@ -132,7 +134,7 @@ class RayEngine:
             yield self._result(in_order.popleft())
 
     def _ref(self, shared: SharedState[Any]) -> Any:
-        """Where the value is in the object store; it is put there the first time."""
+        """The reference of the value in the object store; it is put there the first time."""
         if shared not in self._refs:
             self._refs[shared] = self._ray.put(shared.value)
         return self._refs[shared]
@@ -158,7 +160,7 @@ class RayEngine:
 
 
 class RayWorker:
-    """Runs functions in a process of the cluster, and holds the value that they last needed."""
+    """Runs functions in a process of the cluster, and keeps the value that they last used."""
 
     def __init__(self) -> None:
         self._ref: Any = None
@@ -174,7 +176,7 @@ class RayWorker:
         refs: list[Any],
         block: WorkBlock,
     ) -> WorkResult:
-        """``refs`` holds one reference: Ray would fetch one that stands by itself for each call."""
+        """``refs`` has one reference; as a plain argument, Ray would fetch it for each call."""
         import ray
 
         if self._ref != refs[0]:
