@@ -1,1 +1,1 @@
-"""How well tools are found: query sets, metrics over them, and how sure the metrics are."""
+"""How well tools are found: query sets, metrics over them, and their uncertainty."""

@@ -1,4 +1,4 @@
-"""A catalog on the bench: searched, asked its queries, measured under stress and other settings."""
+"""A catalog ready for experiments: search, queries, stress and settings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -34,9 +34,7 @@ Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bench:
-    """A catalog with what searches it: what encodes texts, the cache of their vectors, and what
-    counts the ``tokens`` of a definition.
-    """
+    """A catalog with its encoder, the cache of vectors, and the token counter of definitions."""
 
     catalog: Catalog
     embedder: Embedder
@@ -45,7 +43,7 @@ class Bench:
 
     @classmethod
     def of(cls, catalog: Catalog, embedder: str | None = None) -> Self:
-        """With the encoder of the environment, or of this name."""
+        """With the default encoder of the environment, or a named one."""
         costs = Costs()
         return cls(
             catalog, *encoder_and_cache(embedder), lambda tool: costs.of(tool, PROMPT_FORMATS[0])
@@ -55,8 +53,9 @@ class Bench:
     def of_files(
         cls, paths: Sequence[Path], embedder: str | None = None, variants: Path | None = None
     ) -> Self:
-        """The catalog of some files, whose tools carry the document ``variants`` of another. Raises
-        as their readers do.
+        """The catalog of some files, with document ``variants`` from another.
+
+        Raises the readers' errors.
         """
         catalog = read_files(paths)
         if variants is not None:
@@ -67,8 +66,10 @@ class Bench:
     def queries(
         self, file: Path | None, skip_unknown: bool = False
     ) -> tuple[query_sets.Query, ...]:
-        """Those of a file that have gold answers, or without one those made from the descriptions.
-        Raises ``ConfigError`` where gold answers are not in the catalog, unless ``skip_unknown``
+        """The queries of a file with gold answers; without a file, queries made from the
+        descriptions.
+
+        Raises ``ConfigError`` if gold answers are not in the catalog, unless ``skip_unknown``
         leaves their queries out.
         """
         if file is None:
@@ -82,16 +83,16 @@ class Bench:
         cutoffs: Sequence[int],
         split: RequestSplit = "rules",
     ) -> Trial:
-        """Raises ``ConfigError`` where no query has a gold answer."""
+        """Raises ``ConfigError`` if no query has a gold answer."""
         return Trial.of(self.catalog, queries, request_of(split), cutoffs)
 
     def analysis(self, threshold: float | None = None, progress: Progress = silent) -> Analysis:
-        """The catalog analysed from a least cosine on, ``None`` for that of the embedder."""
+        """The catalog analysed from a minimum cosine; ``None`` uses the embedder's default."""
         config = AnalysisConfig(threshold=threshold)
         return analyse(self.catalog, config, self.embedder, self.cache, progress)
 
     def search(self, config: RetrievalConfig, learned: LearnedRanking | None = None) -> SearchSetup:
-        """A search with this configuration, whose cross-encoder is loaded by its name."""
+        """A search with this configuration; its cross-encoder is loaded by name."""
         scorer, servers = scorer_of(config), self.catalog.servers
         return SearchSetup(self.embedder, self.cache, config, scorer, learned, servers)
 
@@ -117,8 +118,10 @@ class Bench:
         best: int | None = None,
         chooser: Chooser = lambda toolset, trial: nullcontext(),
     ) -> Stress:
-        """Each toolset under stress, each trial by the name of its split, *none* among them;
-        ``best`` as in ``stress_test``.
+        """The stress test of each toolset and each trial, by the name of its split (*none*
+        included).
+
+        ``best`` is as in ``stress_test``.
         """
         tests, alone = {}, dict[str, str]()
         for toolset in toolsets:

@@ -1,4 +1,4 @@
-"""Calls of tools before and after they were merged: what share failed or was malformed."""
+"""Calls of tools before and after a merge: which share failed or was malformed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +19,7 @@ _DATE = len("2026-01-01")
 
 @dataclass(frozen=True, slots=True)
 class DatedMerge:
-    """Tools (ids) that became one called ``name``, and when that was decided (ISO 8601)."""
+    """Tools (ids) that became one called ``name``, and the time of the decision (ISO 8601)."""
 
     members: Collection[str]
     name: str
@@ -28,8 +28,8 @@ class DatedMerge:
 
 @dataclass(frozen=True, slots=True)
 class CallsAround:
-    """Calls on the days ``before`` the one of a decision and ``after`` it: how many, and how many
-    of them failed or were malformed.
+    """Calls on days ``before`` and ``after`` a decision's day: their number, and failed or
+    malformed ones.
     """
 
     before: tuple[int, int]
@@ -37,14 +37,15 @@ class CallsAround:
 
     @property
     def rates(self) -> tuple[str, str]:
-        """The share that failed or was malformed, before and after."""
+        """The share of failed or malformed calls, before and after."""
         return rate_text(*self.before[::-1]), rate_text(*self.after[::-1])
 
 
 @dataclass(frozen=True, slots=True)
 class CallsAfterMerge(CallsAround):
-    """Calls of all members and of the merged tool, and those ``of_members`` alone by id.
-    ``corrected_p`` is of no higher share after, corrected for the number of merges (Holm).
+    """Calls of all members and of the merged tool, and ``of_members`` alone by id.
+
+    ``corrected_p`` is for no higher share afterwards, corrected for the number of merges (Holm).
     """
 
     of_members: Mapping[str, CallsAround]
@@ -52,8 +53,9 @@ class CallsAfterMerge(CallsAround):
 
     @property
     def has_enough(self) -> bool:
-        """Whether there are enough calls to reach ``SURE``, if all went well before and all that
-        came after did not.
+        """Whether there are enough calls to reach ``SURE`` in the extreme case.
+
+        In that case all calls succeed before and none do after.
         """
         before, after = self.before[0], self.after[0]
         return higher_share_p(0, before, after, after) < SURE
@@ -78,9 +80,10 @@ class CallsAfterMerge(CallsAround):
 def calls_after_merges(
     figures: CatalogCallCounts, tools: Iterable[Tool], merges: Mapping[str, DatedMerge]
 ) -> dict[str, CallsAfterMerge]:
-    """By the key of each merge. A call by a name that means no single tool of the catalog counts
-    for the merge that alone has this name; the day of the decision and calls without a time count
-    for neither side.
+    """The calls around each merge, by its key.
+
+    A call by an ambiguous name counts for the only merge with this name. The day of the decision
+    and calls without a time count for neither side.
     """
     names = {tool.id: tool.name for tool in tools}
     owners = Counter(names.values())

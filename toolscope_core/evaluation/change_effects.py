@@ -1,4 +1,4 @@
-"""What one change of a toolset, or each merge of a plan, does to the requests that it touches."""
+"""How one change of a toolset, or each merge of a plan, affects the requests it touches."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from toolscope_core.retrieval.assembly import ToolRequest
 
 @dataclass(frozen=True, slots=True)
 class ToolsetChange:
-    """The tools with the ids ``replaced`` become ``tools``: one that they are merged into, or the
-    same under other descriptions.
+    """Replaces the tools with the ids in ``replaced`` by ``tools``.
+
+    These are the tool they are merged into, or the same tools with new descriptions.
     """
 
     replaced: tuple[str, ...]
@@ -34,11 +35,11 @@ class ToolsetChange:
 
     @property
     def version(self) -> str:
-        """The same for equal changes."""
+        """A hash that is the same for equal changes."""
         return digest(self.replaced, [(tool.id, tool.fingerprint) for tool in self.tools])
 
     def applied_to(self, tools: Sequence[Tool]) -> Toolset:
-        """The toolset after it, with the way to it from the ids of before."""
+        """The changed toolset, with the mapping from the old ids."""
         removed, new_ids = set(self.replaced), {tool.id for tool in self.tools}
         rest = (tool for tool in tools if tool.id not in removed)
         phi = {one: self.tools[0].id for one in self.replaced if one not in new_ids}
@@ -47,7 +48,7 @@ class ToolsetChange:
 
 @dataclass(frozen=True, slots=True)
 class SearchedQueries:
-    """Queries with gold answers, what was searched for each in ``tools``, and what it finds."""
+    """Queries with gold answers, the requests searched for in ``tools``, and the results."""
 
     tools: tuple[Tool, ...]
     queries: tuple[Query, ...]
@@ -56,13 +57,13 @@ class SearchedQueries:
 
     @classmethod
     def of(cls, trial: Trial, ranker: Ranker, progress: Progress = silent) -> SearchedQueries:
-        """What the queries of a trial find in its catalog."""
+        """The results of a trial's queries in its catalog."""
         tools = trial.catalog.tools
         rankings = ranker.rankings(tools, trial.requests, PLACES, progress)
         return cls(tools, trial.queries, trial.requests, rankings)
 
     def touched_by(self, change: ToolsetChange) -> tuple[int, ...]:
-        """The places of the queries that need a tool which changes, or find one."""
+        """The positions of the queries that need a changed tool, or find one."""
         removed = set(change.replaced)
         return tuple(
             place
@@ -73,9 +74,10 @@ class SearchedQueries:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """What a change does to the queries that it touches, of which so many are ``right`` before it:
-    those that are right after it alone, or before it alone (``is_right``). ``joined`` counts those
-    that need two of the tools which become one.
+    """The effect of a change on the queries it touches.
+
+    ``right`` of them were right before. ``won`` are right only afterwards, ``lost`` only before
+    (``is_right``). ``joined`` counts those that need two of the tools that become one.
     """
 
     touched: int
@@ -86,24 +88,24 @@ class ChangeEffect:
 
     @property
     def p(self) -> float:
-        """The exact p-value of McNemar's test, not corrected."""
+        """The exact p-value of McNemar's test, uncorrected."""
         return discordant_p(len(self.won), len(self.lost))
 
     @property
     def rate(self) -> tuple[float, float, float]:
-        """The share of those won in those won or lost, with its interval."""
+        """The share of wins among wins and losses, with its interval."""
         return share_interval([True] * len(self.won) + [False] * len(self.lost))
 
     @property
     def gain(self) -> int:
-        """How many more are right."""
+        """How many more are right afterwards."""
         return len(self.won) - len(self.lost)
 
 
 def change_effect(
     before: SearchedQueries, change: ToolsetChange, ranker: Ranker, progress: Progress = silent
 ) -> ChangeEffect:
-    """The effect of one change: only the queries that it touches are searched again."""
+    """The effect of one change; only the queries it touches are searched again."""
     touched, after = before.touched_by(change), change.applied_to(before.tools)
     came = [before.queries[place] for place in touched]
     requests = [before.requests[place] for place in touched]
@@ -121,7 +123,7 @@ def change_effect(
 
 
 def merges_of(toolset: Toolset) -> Iterator[ToolsetChange]:
-    """The merges that a toolset was made with, each as a change of its own, in the order of ids."""
+    """The merges of a toolset, each as a separate change, in order of ids."""
     members: dict[str, list[str]] = {}
     for old, new in sorted(toolset.phi.items()):
         if new is not None:
@@ -134,9 +136,11 @@ def merges_of(toolset: Toolset) -> Iterator[ToolsetChange]:
 
 @dataclass(frozen=True, slots=True)
 class ComparedChange:
-    """What a change of ``tools`` does beside others: how many ``queries`` it touches and are right
-    before it, the ids of those that it wins and loses, how many of them need two tools that become
-    one, its p-value, that after Holm over all changes, and the ``rate`` of wins.
+    """A change of ``tools`` compared with others.
+
+    It has the number of ``queries`` it touches and how many were right before, the ids of those won
+    and lost, how many need two tools that become one, its p-value, the p-value after Holm over all
+    changes, and the ``rate`` of wins.
     """
 
     tools: tuple[str, ...]
@@ -156,7 +160,9 @@ def compared_changes(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> tuple[ComparedChange, ...]:
-    """Each change alone, that which loses most first. Reports ``Step("merges", …)`` in changes."""
+    """Each change alone, the one with most losses first. Reports
+    ``Step("merges", …)`` in changes.
+    """
     effects = []
     for number, change in enumerate(changes):
         progress(Step("merges", number, len(changes)))
@@ -187,12 +193,11 @@ def merge_effects(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> tuple[MergeEffect, ...]:
-    """Every merge of a plan that touches a query, that which harms most first.
+    """Every merge of a plan that touches a query, the most harmful first.
 
-    ``before`` measured the catalog of the plan, ``after`` what the plan exports. A merge is left
-    out by putting its members back in place of the merged tool; everything else stays, names too.
-
-    Reports ``Step("merges", …)`` in merges.
+    ``before`` measures the plan's catalog, ``after`` its export. To test a merge, its members
+    replace the merged tool; everything else stays, including names. Reports ``Step("merges", …)``
+    in merges.
     """
     merges = [item for item in plan.tools if len(item.members) > 1]
     effects = []
@@ -205,9 +210,7 @@ def merge_effects(
 
 
 def without_merge(toolset: Toolset, came: Toolset, merge: MergedTool) -> Toolset:
-    """The toolset with the members of one merge, as they are in ``came``, in place of the merged
-    tool.
-    """
+    """The toolset with one merged tool replaced by its members as in ``came``."""
     members, old = set(merge.members), came.by_id
     return replace(
         toolset,

@@ -36,7 +36,7 @@ from toolscope_core.retrieval.decomposition import decompose
 
 @dataclass(frozen=True, slots=True)
 class GoldCall:
-    """A call that a query needs: the id of the tool as the query names it, and the arguments."""
+    """A call that a query needs: the tool's id in the query, and the arguments."""
 
     tool: str
     arguments: JsonObject
@@ -44,13 +44,12 @@ class GoldCall:
 
 @dataclass(frozen=True, slots=True)
 class CallCoverage:
-    """Of ``calls`` gold calls ``runnable`` can be made on the toolset: their tool is there, no
-    argument is lost on the way by α, and the arguments validate against its schema. Of
-    ``capabilities`` (a tool with a set of argument names) ``supported`` are those of which every
-    call can be made.
+    """Which gold calls a toolset can serve.
 
-    The paper asks for a tool that has arguments of the same names; here values count too, and only
-    the tool that φ leads to.
+    Of ``calls`` gold calls, ``runnable`` can be made: the tool exists, α loses no argument, and the
+    arguments match its schema. Of ``capabilities`` (a tool with a set of argument names),
+    ``supported`` are those whose calls can all be made. The paper only requires a tool with
+    arguments of the same names; here values count too, and only the tool given by φ.
     """
 
     calls: int
@@ -60,18 +59,19 @@ class CallCoverage:
 
     @property
     def tccr(self) -> float | None:
-        """Tool-Call CallCoverage Rate; ``None`` without calls."""
+        """Tool-Call Coverage Rate; ``None`` without calls."""
         return self.runnable / self.calls if self.calls else None
 
     @property
     def ucc(self) -> float | None:
-        """Unique Capability CallCoverage; ``None`` without calls."""
+        """Unique Capability Coverage; ``None`` without calls."""
         return self.supported / self.capabilities if self.capabilities else None
 
 
 def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ...]:
-    """The gold calls of the queries, in order, that are to tools of the catalog: by id, or by a
-    name that one tool has. What is no such call is left out.
+    """The queries' gold calls of tools in the catalog, in order.
+
+    Tools are given by id, or by a name that only one tool has; other calls are left out.
     """
     ids = ids_by_name(catalog.tools)
     calls = (call for query in queries for call in filter(None, map(read_call, query.calls)))
@@ -127,8 +127,10 @@ PLACES = 10
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What every toolset is asked: queries with gold answers, which name tools of ``catalog``, what
-    is searched for each, and the cut-offs.
+    """The questions for every toolset.
+
+    They are queries with gold answers from ``catalog``, the request searched for each, and the
+    cut-offs.
     """
 
     catalog: Catalog
@@ -144,21 +146,23 @@ class Trial:
         request_of: Callable[[Query], ToolRequest],
         cutoffs: Sequence[int],
     ) -> Trial:
-        """The queries that have gold answers. Raises ``ConfigError`` where none has."""
+        """The trial of the queries with gold answers. Raises ``ConfigError`` if there are none."""
         with_gold = tuple(query for query in queries if query.gold)
         if not with_gold:
             raise ConfigError("no query has a gold answer; give tool ids under `gold`")
         return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
 
     def split_by(self, split: RequestSplit) -> Trial:
-        """The same queries, split in another way."""
+        """The same queries, split differently."""
         return replace(self, requests=tuple(map(request_of(split), self.queries)))
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What the queries find in one toolset, in their order. ``tokens`` are those of all its
-    definitions, ``token_means`` by cut-off the mean of those of the tools that a query finds.
+    """The results of the queries in one toolset, in order.
+
+    ``tokens`` are those of all definitions; ``token_means`` has, by cut-off, the mean tokens of the
+    tools found.
     """
 
     toolset: Toolset
@@ -172,9 +176,10 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsetFigures:
-    """The figures of one toolset: tokens of all its definitions, and the mean of those that are
-    sent at the largest cut-off; TCCR and UCC are ``None`` without gold ``calls``; ``metrics`` by
-    name and cut-off.
+    """The figures of one toolset.
+
+    They are the tokens of all definitions, the mean tokens sent at the largest cut-off, TCCR and
+    UCC (``None`` without gold ``calls``), and ``metrics`` by name and cut-off.
     """
 
     version: str
@@ -188,7 +193,7 @@ class ToolsetFigures:
 
     @classmethod
     def of(cls, measurement: Measurement, **more: Any) -> Self:
-        """``more`` are the other fields of the class, or other values for these."""
+        """The figures of a measurement; ``more`` sets further or other fields."""
         own: dict[str, Any] = {
             "version": measurement.toolset.version,
             "tools": len(measurement.toolset.tools),
@@ -204,20 +209,21 @@ class ToolsetFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFigures(ToolsetFigures):
-    """Those of a toolset that is compared with another."""
+    """The figures of a toolset in a comparison."""
 
     name: str
 
     @property
     def runnable(self) -> int:
-        """How many of the gold calls run."""
+        """The number of gold calls that run."""
         return round(self.calls * (self.tccr or 0.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedQuery:
-    """A query with gold answers and what it finds before the merge, the first ``PLACES``; ``None``
-    where it was measured before this was kept.
+    """A query with gold answers and the first ``PLACES`` that it finds before the merge.
+
+    ``None`` if it was measured before this was stored.
     """
 
     id: str
@@ -228,7 +234,7 @@ class SearchedQuery:
 
     @classmethod
     def of(cls, query: Query, ranking: Sequence[str], **more: Any) -> Self:
-        """``more`` are the other fields of the class."""
+        """The searched query; ``more`` sets the other fields of the class."""
         return cls(
             id=query.id,
             query=query.text,
@@ -247,8 +253,10 @@ class SearchedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedQuery(SearchedQuery):
-    """A query on both toolsets: nDCG at the largest cut-off, and for each need its best place,
-    from 1; ``None`` where it is not among those.
+    """A query on both toolsets.
+
+    It has nDCG at the largest cut-off, and for each need the best place, from 1, or ``None`` if it
+    is not among the places.
     """
 
     outcome: QueryOutcome
@@ -264,7 +272,7 @@ class ComparedQuery(SearchedQuery):
 
 @dataclass(frozen=True, slots=True)
 class QueryEffect:
-    """nDCG of the query with this id, without a merge and with it."""
+    """nDCG of the query with this id, without and with a merge."""
 
     id: str
     ndcg_without: float
@@ -273,12 +281,13 @@ class QueryEffect:
 
 @dataclass(frozen=True, slots=True)
 class MergeEffect:
-    """What one merge does: ``members`` are the ids of the tools that became ``tool``, ``queries``
-    those it touches. A query is touched where it needs a member, or where the members or the merged
-    tool are among the places that count; the others are not searched again. ``change`` is the sum
-    over its queries of what nDCG gains by it: below 0 the merge harms. So many are ``helped`` and
-    ``hurt``. ``joins`` are the queries that need two members or more, which an agent told apart
-    before.
+    """The effect of one merge.
+
+    ``members`` are the ids of the tools that became ``tool``. ``queries`` are those it touches:
+    they need a member, or have a member or the merged tool among the places that count. Others are
+    not searched again. ``change`` is the sum of nDCG gains over its queries; below 0 the merge
+    harms. ``helped`` and ``hurt`` count queries. ``joins`` are the queries that need two or more
+    members, which an agent could tell apart before.
     """
 
     tool: str
@@ -291,18 +300,20 @@ class MergeEffect:
 
     @property
     def changed_queries(self) -> list[str]:
-        """The ids of the queries whose nDCG is another with the merge."""
+        """The ids of the queries whose nDCG changes with the merge."""
         return [one.id for one in self.queries if one.ndcg_with != one.ndcg_without]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two toolsets under the same queries. ``changes`` has by metric the mean difference with its
-    paired interval, ``p`` the paired p-value of no change, corrected by Holm. ``joined`` are the
-    ids of queries that need two tools which are one now, ``forbidden`` the pairs that were merged
-    though people said never, which they did of so many as ``never``; ``needing_none`` the queries
-    that need no tool. ``merges`` are those that a query meets, ``confusions`` the pairs that
-    queries confuse before.
+    """Two toolsets under the same queries.
+
+    ``changes`` has, by metric, the mean difference with its paired interval; ``p`` is the paired
+    p-value of no change, corrected by Holm. ``joined`` are the ids of queries that need two tools
+    which are now one. ``forbidden`` are pairs that were merged against people's decisions;
+    ``never`` is the number of such decisions. ``needing_none`` are the queries that need no tool.
+    ``merges`` are those that a query touches; ``confusions`` the pairs that queries confuse before
+    the merge.
     """
 
     before: NamedFigures
@@ -322,13 +333,15 @@ class Comparison:
 
     @property
     def searched(self) -> list[SearchedQuery]:
-        """The queries of which is known what they find, those that need no tool last."""
+        """The queries with known results; those that need no tool come last."""
         return [one for one in (*self.queries, *self.needing_none) if one.ranking is not None]
 
 
 def request_of(split: RequestSplit) -> Callable[[Query], ToolRequest]:
-    """What is searched for a query: split by *rules*, by its own *steps* where it has some, or
-    whole. Steps are part of the gold answer: what they reach is a bound.
+    """The request searched for a query: split by *rules*, by its own *steps* if it has some, or
+    whole.
+
+    Steps are part of the gold answer, so their results are an upper bound.
     """
 
     def request(query: Query) -> ToolRequest:
@@ -346,8 +359,9 @@ def measurement_of(
     tokens: Callable[[Tool], int],
     progress: Progress = silent,
 ) -> Measurement:
-    """What the queries of a trial find in a toolset, and the rates of correct selections without a
-    model (``offline_rates``); ``tokens`` counts those of a definition.
+    """The results of a trial's queries in a toolset, and correct selections without a model.
+
+    The latter are ``offline_rates``; ``tokens`` counts those of a definition.
     """
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
@@ -360,7 +374,7 @@ def measurement_of(
 def of_rankings(
     toolset: Toolset, trial: Trial, rankings: Rankings, tokens: Callable[[Tool], int]
 ) -> Measurement:
-    """The figures of rankings that are there, of at least the largest cut-off."""
+    """The figures of existing rankings, at least as long as the largest cut-off."""
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
     token_means = {
@@ -379,8 +393,9 @@ def of_rankings(
 
 
 def compared(trial: Trial, before: Measurement, after: Measurement) -> Comparison:
-    """Two measurements of one trial side by side; merges, confusions and what people forbade are
-    the caller's to add.
+    """Two measurements of one trial side by side.
+
+    The caller adds merges, confusions and forbidden merges.
     """
     changes = {
         old.name: interval(

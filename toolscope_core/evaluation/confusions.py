@@ -1,4 +1,4 @@
-"""Which tools are found where others are asked for: pairs that queries confuse, and a matrix."""
+"""Which tools are found in place of others: pairs that queries confuse, and a matrix."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """What a request asks for, and what stands in its place: ids of tools, or one of the two names
-    above; the same twice where the request finds what it asks for.
+    """The tool that a request asks for and the tool in its place.
+
+    They are ids of tools, or one of the two names above; equal if the request finds the right one.
     """
 
     expected: str
@@ -31,9 +32,10 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class PairConfusion:
-    """Two tools, by their ids in order, and the ids of the queries in which one stands above the
-    other, which is the answer, or is found while the answer is not. ``cost`` is the sum over these
-    of 1 / the place of the tool that stands in the way.
+    """Two tools (ids in order) and the queries that confuse them.
+
+    In these queries one tool is above the other, which is the answer, or is found while the answer
+    is not. ``cost`` is the sum of 1 / the place of the wrong tool.
     """
 
     left: str
@@ -49,8 +51,10 @@ class PairConfusion:
 def pair_confusions(
     queries: Iterable[Query], rankings: Sequence[Sequence[str]]
 ) -> tuple[PairConfusion, ...]:
-    """Every pair of tools that a query confuses, the costliest first; ``rankings`` are those of the
-    queries, in one order. Only tools that no need of the query names can stand in an answer's way.
+    """Every pair of tools that a query confuses, the costliest first.
+
+    ``rankings`` are in the order of the queries. Only tools that serve no need of the query count
+    as wrong.
     """
     confused: dict[Pair, list[str]] = {}
     costs: dict[Pair, float] = {}
@@ -80,11 +84,11 @@ def expected_and_actual(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> tuple[Mismatch, ...]:
-    """For each need of a request what is found for it. Of n needs the first n places count, without
-    tools that it allows and further answers of one need; what they hold beside answers stands in
-    the place of the needs that they do not serve.
+    """What is found for each need of a request.
 
-    ``tools`` are ids of the toolset; those that ``equal`` leads to one name count as one.
+    For n needs, the first n places count, without allowed tools and further answers of one need.
+    The wrong tools there are assigned to the needs that are not served. ``tools`` are ids of the
+    toolset; those that ``equal`` maps to one name count as one.
     """
     needs = list(dict.fromkeys(frozenset(equal.get(a, a) for a in need) for need in query.gold))
     answers = {one for need in needs for one in need}
@@ -115,7 +119,7 @@ def expected_and_actual(
 
 
 def is_right(query: Query, ranking: Sequence[str]) -> bool:
-    """Whether nothing that a request does not need stands above what it needs."""
+    """Whether no unneeded tool is above a needed one."""
     return not any(one.is_wrong for one in expected_and_actual(query, ranking, ()))
 
 
@@ -125,7 +129,7 @@ def confusion_matrix(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> dict[Mismatch, tuple[int, ...]]:
-    """The cells that have a query, with the places of these; by what is asked for, then found."""
+    """The non-empty cells with the positions of their queries, by expected, then actual tool."""
     cells: dict[Mismatch, list[int]] = {}
     for place, (query, ranking) in enumerate(zip(queries, rankings, strict=True)):
         for one in dict.fromkeys(expected_and_actual(query, ranking, tools, equal)):
@@ -140,9 +144,10 @@ def case_rows(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> Iterator[JsonObject]:
-    """Queries as the rows of a file of cases, which is a query set: what each asks for under
-    ``gold``, what is not wrong beside it under ``allowed``, and what was found in its place under
-    ``forbidden``. Where tools are ``equal``, all that count as one are in ``gold``.
+    """Queries as rows of a file of cases, which is also a query set.
+
+    ``gold`` is what each asks for, ``allowed`` what is acceptable beside it, ``forbidden`` what was
+    found instead. If tools are ``equal``, ``gold`` has all that count as one.
     """
     same: dict[str, set[str]] = {}
     for one, name in equal.items():
@@ -166,8 +171,9 @@ def case_rows(
 def failed_case(
     case: Query, ranking: Sequence[str], tools: Collection[str]
 ) -> tuple[Mismatch, ...]:
-    """What a case finds in the place of what it asks for; nothing where it holds. A tool that it
-    forbids is never allowed; one that needs no tool fails by those alone.
+    """What a case finds in place of its expected tools; empty if it passes.
+
+    A forbidden tool is never allowed; a case that needs no tool fails by forbidden tools only.
     """
     wrong = [one for one in expected_and_actual(case, ranking, tools) if one.is_wrong]
     return tuple(one for one in wrong if not case.needs_none or one.actual in case.forbidden)

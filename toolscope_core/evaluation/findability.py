@@ -1,6 +1,6 @@
-"""Findability: for each tool the share of its own requests for which a search returns it early.
+"""Findability: the share of a tool's own requests for which a search returns it early.
 
-Where clients defer tools behind a search, a tool that is not returned cannot be called.
+If clients defer tools to a search, a tool that is not returned cannot be called.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ RequestSource = Literal["queries", "questions", "own words"]
 
 @dataclass(frozen=True, slots=True)
 class OwnRequests:
-    """The requests of one tool, and where they are from."""
+    """The requests of one tool, and their source."""
 
     texts: tuple[str, ...]
     source: RequestSource
@@ -37,8 +37,9 @@ class OwnRequests:
 
 @dataclass(frozen=True, slots=True)
 class Findability:
-    """How often a tool is among the first of its own ``requests``: ``hits`` times. ``before`` are
-    the tools that stood before it most often where it was not, with how often.
+    """How often a tool is among the first results of its own ``requests`` (``hits``).
+
+    ``before`` are the tools most often above it when it was not, with counts.
     """
 
     tool_id: str
@@ -54,9 +55,10 @@ class Findability:
 
 
 def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[str, OwnRequests]:
-    """By tool id what an agent would search for when it needs the tool: the ``queries`` that name
-    it alone, else the questions written about it, else its name in words and the first sentence of
-    its description. A tool without any words has none.
+    """The searches for each tool, by tool id.
+
+    They are the ``queries`` that need it alone, else its written questions, else its name in words
+    and the first sentence of its description. A tool without words has none.
     """
     recorded: dict[str, list[str]] = {}
     for query in queries:
@@ -73,7 +75,7 @@ def findability(
     first: int = FIRST,
     progress: Progress = silent,
 ) -> tuple[Findability, ...]:
-    """The findability of each tool that has requests, the worst first, then by id."""
+    """The findability of each tool with requests, worst first, then by id."""
     texts = list(dict.fromkeys(text for one in requests.values() for text in one.texts))
     ranked = search.search_each([ToolRequest(text) for text in texts], first, progress)
     rankings = {
@@ -85,13 +87,13 @@ def findability(
 
 
 def compared_search(name: str) -> RetrievalConfig:
-    """The settings of one of ``COMPARED``."""
+    """The settings of one search in ``COMPARED``."""
     client = next((one for one in CLIENT_SEARCHES if one == name), None)
     return RetrievalConfig(client=client)
 
 
 def mean_share(rows: Sequence[Findability]) -> float:
-    """The mean share over tools, in [0, 1]; 1 where there are none."""
+    """The mean share over tools, in [0, 1]; 1 without tools."""
     return sum(row.share for row in rows) / len(rows) if rows else 1.0
 
 

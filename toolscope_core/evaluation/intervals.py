@@ -1,4 +1,6 @@
-"""How sure a mean over queries is: bootstrap intervals, paired p-values, Holm's correction."""
+"""The uncertainty of means over queries: bootstrap intervals, paired
+p-values, Holm's correction.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with the ends of its 95 % bootstrap interval."""
+    """A mean with its 95 % bootstrap interval."""
 
     mean: float
     low: float
@@ -26,15 +28,15 @@ class Interval:
 
     @property
     def text(self) -> str:
-        """As ``interval_text`` says it."""
+        """The interval as text, by ``interval_text``."""
         return interval_text(self.mean, self.low, self.high)
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """The mean of one value a query, with the 2.5 and 97.5 percentiles of the means of 2,000
-    samples of as many queries drawn with replacement; the same values give the same interval.
+    """The mean of one value per query with its bootstrap interval.
 
-    Raises ``ValueError`` for no values.
+    The ends are the 2.5 and 97.5 percentiles of the means of 2,000 samples of the same size, drawn
+    with replacement; the same values give the same interval. Raises ``ValueError`` for no values.
     """
     if not len(values):
         raise ValueError("no query has a value")
@@ -44,7 +46,7 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
-    """The share of right answers with the ends of its 95 % interval (Wilson's). None: 0, 0, 1."""
+    """The share of right answers with its 95 % interval (Wilson's). Without answers: 0, 0, 1."""
     if not answers:
         return 0.0, 0.0, 1.0
     from scipy.stats import binomtest
@@ -54,14 +56,16 @@ def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
 
 
 def rate_text(right: int, total: int) -> str:
-    """A rate as it is said everywhere: its value, 95 % interval (Wilson's) and n."""
+    """A rate as text: its value, 95 % interval (Wilson's) and n."""
     share = share_interval([True] * right + [False] * (total - right))
     return f"{interval_text(*share)} (n = {total:,})" if total else "no rate (n = 0)"
 
 
 def discordant_p(won: int, lost: int) -> float:
-    """The exact two-sided p-value of as many queries won as lost, of those that either are: the
-    sign test, and McNemar's where a query is won or lost by being right; 1 where none is either.
+    """The exact two-sided p-value of equally many wins and losses.
+
+    It is the sign test, and McNemar's test if a win means right instead of wrong; 1 without wins
+    and losses.
     """
     from scipy.stats import binomtest
 
@@ -69,9 +73,7 @@ def discordant_p(won: int, lost: int) -> float:
 
 
 def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> float:
-    """The exact one-sided p-value of a share that is no higher after than before (Fisher's test of
-    the numbers, each of so many).
-    """
+    """The exact one-sided p-value that a share is no higher after than before (Fisher's test)."""
     from scipy.stats import fisher_exact
 
     table = [[after, of_after - after], [before, of_before - before]]
@@ -79,14 +81,16 @@ def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> fl
 
 
 def too_few_text(changes: int) -> str:
-    """That so many wins and losses are too few to reach ``SURE`` whatever they say; else empty."""
+    """A text that these wins and losses can never reach ``SURE``; empty if they can."""
     few = discordant_p(changes, 0) >= SURE
     return f"not enough queries to tell (n = {changes:,})" if few else ""
 
 
 def effect_text(won: int, lost: int, changes: int) -> str:
-    """How sure wins and losses of one of so many ``changes`` are: the rate of wins among them with
-    its p-value, and the highest that this may be after Holm's correction; or that they are too few.
+    """How certain the wins and losses of one of several ``changes`` are.
+
+    It has the rate of wins with its p-value, and the highest p-value possible after Holm's
+    correction; or that they are too few.
     """
     p = discordant_p(won, lost)
     return too_few_text(won + lost) or (
@@ -96,24 +100,26 @@ def effect_text(won: int, lost: int, changes: int) -> str:
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """The two-sided p-value of no difference between two values of the same queries, in the same
-    order: the share of samples of the centred differences whose mean is as far from 0 as the one
-    seen (Efron and Tibshirani 1993, §16.4). Never below 1 / 2,001; 1 where nothing differs.
+    """The two-sided p-value of no difference between two values of the same queries, in order.
+
+    It is the share of samples of the centred differences whose mean is as far from 0 as the
+    observed one (Efron and Tibshirani 1993, §16.4). Never below 1 / 2,001; 1 if nothing differs.
     """
     difference, means = _centred(before, after)
     return _share(np.abs(means) >= abs(difference) - 1e-12) if difference else 1.0
 
 
 def one_sided_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """The p-value of no gain: the same share of means as high as the one seen, as Retrieval–
-    Plan–Select prints it (§4.4); not corrected.
+    """The p-value of no gain, uncorrected.
+
+    It is the share of means as high as the observed one, as in Retrieval–Plan–Select (§4.4).
     """
     difference, means = _centred(before, after)
     return _share(means >= difference - 1e-12)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values corrected for their number (Holm 1979), in the order given."""
+    """p-values corrected for their number (Holm 1979), in the given order."""
     order = sorted(range(len(p_values)), key=lambda at: p_values[at])
     corrected, most = [0.0] * len(p_values), 0.0
     for place, at in enumerate(order):
@@ -145,8 +151,9 @@ def _resampled_means(values: _Floats) -> _Floats:
 
 
 def cohens_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
-    """Cohen's κ of two people's answers to the same questions, in the same order; ``None`` without
-    answers, or where both give only one and the same (Cohen 1960).
+    """Cohen's κ of two people's answers to the same questions, in order.
+
+    ``None`` without answers, or if both always give the same single answer (Cohen 1960).
     """
     if not first or len({*first, *second}) < 2:
         return None

@@ -1,4 +1,4 @@
-"""A toolset to be measured, and the way from the catalog that the queries name."""
+"""A toolset to measure, and the mapping from the catalog that the queries refer to."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,8 +26,10 @@ from toolscope_core.retrieval.retriever import searched_as
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Tools by ids of their own. ``phi`` leads to them from the ids that queries name: an id that
-    it does not know stays, one that it has as ``None`` is gone. ``arguments`` has α by old id.
+    """Tools with their own ids.
+
+    ``phi`` maps the ids in queries to them: unknown ids stay, and ``None`` means that the tool is
+    gone. ``arguments`` has α by old id.
     """
 
     name: str
@@ -41,7 +43,7 @@ class Toolset:
 
     @property
     def version(self) -> str:
-        """The same for toolsets of equal tools and maps, whatever their name."""
+        """A hash that is the same for equal tools and maps, whatever the name."""
         parts = sorted((tool.id, tool.fingerprint) for tool in self.tools)
         searched = (one for tool in self.tools for one in searched_as(tool))
         variants = sorted((t.id, repr(t.augmentation)) for t in searched if t.augmentation)
@@ -51,7 +53,7 @@ class Toolset:
 
 
 def augmented(toolset: Toolset, variants: Mapping[str, Augmentation]) -> Toolset:
-    """The toolset with variants of the catalog's tools, see ``with_variants``."""
+    """The toolset with variants of the catalog's tools; see ``with_variants``."""
     return replace(toolset, tools=with_variants(toolset.tools, variants, toolset.phi))
 
 
@@ -61,15 +63,16 @@ def as_it_is(catalog: Catalog, name: str = "as it is") -> Toolset:
 
 
 def of_plan(plan: MergePlan, name: str) -> Toolset:
-    """What the plan exports, searched by its members with the variants that they carry."""
+    """The plan's export; searches use its members' words and their variants."""
     arguments = {one.tool_id: one for one in plan.arguments}
     tools = with_members((item.tool for item in plan.tools), plan.catalog, plan.phi)
     return Toolset(name, tools, plan.phi, arguments)
 
 
 def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolset:
-    """The tools of an exported bundle, unpacked from a ``file``, with its own φ and α. Raises
-    ``ConfigError`` for a bundle of other tools.
+    """The tools of an exported bundle, unpacked from a ``file``, with its own φ and α.
+
+    Raises ``ConfigError`` for a bundle of other tools.
     """
     relabelling = read_relabelling(folder)
     if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
@@ -82,13 +85,13 @@ def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolse
 
 
 def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
-    """The toolset of a bundle's folder or zip. Raises as ``of_bundle``."""
+    """The toolset of a bundle's folder or zip. Raises the errors of ``of_bundle``."""
     with bundle_folder(bundle) as folder:
         return of_bundle(folder, catalog, "merged", bundle)
 
 
 def with_merged(catalog: Catalog, bundle: Path | None) -> list[Toolset]:
-    """The catalog itself and, where a bundle is given, its toolset. Raises as that does."""
+    """The catalog itself and, if given, a bundle's toolset. Raises its errors."""
     toolsets = [as_it_is(catalog)]
     if bundle is not None:
         toolsets.append(merged_toolset(bundle, catalog))
@@ -96,12 +99,14 @@ def with_merged(catalog: Catalog, bundle: Path | None) -> list[Toolset]:
 
 
 def variants_of(catalog: Catalog) -> dict[str, Augmentation]:
-    """By tool id the variants that the tools carry."""
+    """The tools' variants by tool id."""
     return {one.id: one.augmentation for one in catalog.tools if one.augmentation}
 
 
 def of_version(catalog: Catalog, before: Catalog, name: str) -> Toolset:
-    """Another version of the catalog ``before``: its tools by the same ids, and what is gone."""
+    """Another version of the catalog ``before``: its tools by the same ids, and those that are
+    gone.
+    """
     ids = catalog.by_id
     return Toolset(name, catalog.tools, {one.id: None for one in before.tools if one.id not in ids})
 
@@ -110,7 +115,7 @@ _LABELS = ("merge", "keep")
 
 
 def joined_queries(queries: Sequence[Query], toolset: Toolset) -> tuple[int, ...]:
-    """The places of the queries that need two tools which are one now: somebody told them apart."""
+    """The positions of queries that need two tools which are now one: somebody told them apart."""
     return tuple(
         place
         for place, query in enumerate(queries)
@@ -119,16 +124,14 @@ def joined_queries(queries: Sequence[Query], toolset: Toolset) -> tuple[int, ...
 
 
 def forbidden_merges(toolset: Toolset, never: Iterable[Pair]) -> tuple[Pair, ...]:
-    """The pairs of ``never`` that are one tool now, in their order."""
+    """The pairs of ``never`` that are now one tool, in order."""
     ranked = sorted(never, key=lambda one: (one.left, one.right))
     return tuple(pair for pair in ranked if _is_one(pair, toolset))
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledMerges:
-    """Of pairs that people labelled: merges that are ``right`` and ``wrong``, and those ``missed``,
-    which were left apart.
-    """
+    """Merges compared with labelled pairs: ``right``, ``wrong`` and ``missed`` ones."""
 
     right: int
     wrong: tuple[Pair, ...]
@@ -136,7 +139,7 @@ class LabelledMerges:
 
 
 def labelled_merges(toolset: Toolset, labels: Mapping[Pair, bool]) -> LabelledMerges:
-    """``labels`` say of a pair whether it may be merged."""
+    """The merges counted by ``labels``, which say whether a pair may be merged."""
     merged = [pair for pair in labels if _is_one(pair, toolset)]
     right = sum(labels[pair] for pair in merged)
     return LabelledMerges(
@@ -148,7 +151,9 @@ def labelled_merges(toolset: Toolset, labels: Mapping[Pair, bool]) -> LabelledMe
 
 def read_labels(path: Path) -> dict[Pair, bool]:
     """Labelled pairs of a JSONL file with ``left``, ``right`` (tool ids) and ``label`` (*merge* or
-    *keep*). Raises ``ConfigError`` for a file that cannot be read, or a row of another form.
+    *keep*).
+
+    Raises ``ConfigError`` for an unreadable file or a malformed row.
     """
     labels: dict[Pair, bool] = {}
     for number, row in read_rows(path):
@@ -189,7 +194,7 @@ class Ranker(Protocol):
 
 
 class ToolsetRanker:
-    """A ``Ranker`` that searches. Only the index of the first toolset is kept on disk."""
+    """A ``Ranker`` that searches. Only the first toolset's index is stored on disk."""
 
     def __init__(self, setup: SearchSetup) -> None:
         self._setup = setup

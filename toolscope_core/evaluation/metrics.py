@@ -13,8 +13,9 @@ RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
 
 def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
-    """For each of the first k places 1 if its id serves a need that no earlier place serves, else
-    0: of two alternatives the first counts, and an id that comes again counts for nothing.
+    """For each of the first k places, 1 if it serves a need that no earlier place serves, else 0.
+
+    The first of two alternatives counts, and a repeated id counts for nothing.
     """
     open_needs = _needs(gold)
     hits = []
@@ -26,24 +27,24 @@ def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
 
 
 def best_places(ranking: Iterable[str], gold: Gold) -> tuple[int | None, ...]:
-    """For each need the best place, from 1, of an id that serves it; ``None`` where none does."""
+    """The best place, from 1, that serves each need; ``None`` if no place does."""
     ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
     return tuple(min((ranks[one] for one in need if one in ranks), default=None) for need in gold)
 
 
 def recall(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The share of needs that the first k places serve."""
+    """The share of needs served by the first k places."""
     needs, first = _needs(gold), set(ranking[:k])
     return sum(not first.isdisjoint(need) for need in needs) / len(needs)
 
 
 def precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The share of k places that serve a need; places that the ranking does not fill serve none."""
+    """The share of k places that serve a need; missing places serve none."""
     return sum(gains(ranking, gold, k)) / k
 
 
 def f1(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The harmonic mean of precision@k and recall@k; 0 where both are."""
+    """The harmonic mean of precision@k and recall@k; 0 if both are."""
     p, r = precision(ranking, gold, k), recall(ranking, gold, k)
     return 2 * p * r / (p + r) if p + r else 0.0
 
@@ -54,8 +55,10 @@ def ndcg(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def average_precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The mean over all needs of the precision at the place that serves each: MAP@k is its mean
-    over queries. Needs that the first k places do not serve count as 0, as in trec_eval.
+    """The mean over all needs of the precision at the place that serves each.
+
+    MAP@k is its mean over queries. Needs not served in the first k places count as 0, as in
+    trec_eval.
     """
     hits = gains(ranking, gold, k)
     at_hits = (sum(hits[: at + 1]) / (at + 1) for at, gain in enumerate(hits) if gain)
@@ -63,19 +66,20 @@ def average_precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """One over the first place that serves a need; 0 where none of the first k does."""
+    """One over the first place that serves a need; 0 if none of the first k does."""
     hits = gains(ranking, gold, k)
     return 1 / (hits.index(1) + 1) if 1 in hits else 0.0
 
 
 def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """1 where one of the first k places serves a need, else 0."""
+    """1 if one of the first k places serves a need, else 0."""
     return float(any(gains(ranking, gold, k)))
 
 
 def set_metrics(selected: Collection[str], gold: Gold) -> tuple[float, float, float]:
-    """Precision, recall and F1 of a set of tools: a need is served by any of its alternatives, and
-    a tool counts where it serves a need.
+    """Precision, recall and F1 of a set of tools.
+
+    Any alternative serves a need, and a tool counts if it serves a need.
     """
     served = sum(any(one in need for one in selected) for need in gold)
     right = sum(any(one in need for need in gold) for one in selected)
@@ -87,10 +91,11 @@ def set_metrics(selected: Collection[str], gold: Gold) -> tuple[float, float, fl
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric as reports name it, its ``title`` on the screen with what it says, and its function
-    of a ranking, gold answers and k; ``None`` where selections decide it (see ``selection``).
-    Beside figures of both toolsets it ``is_shown`` from ``least_k`` on; a sweep shows it where it
-    ``is_swept``, an ablation at the cut-offs of ``ablated_at``.
+    """A metric: its name in reports, its ``title`` and explanation on the screen, and its function.
+
+    The function takes a ranking, gold answers and k; ``None`` if selections decide it (see
+    ``selection``). Comparisons show it if ``is_shown``, from ``least_k`` on; sweeps if
+    ``is_swept``; ablations at the cut-offs of ``ablated_at``.
     """
 
     name: str
@@ -167,7 +172,7 @@ SWEPT_METRICS = tuple(one for one in METRICS.values() if one.is_swept)
 
 
 def _needs(gold: Gold) -> list[frozenset[str]]:
-    """Every need once. Raises ``ValueError`` where there is none: no metric is defined then."""
+    """Every need once. Raises ``ValueError`` without needs, for which no metric is defined."""
     needs = list(dict.fromkeys(frozenset(need) for need in gold if need))
     if not needs:
         raise ValueError("a query without gold answers has no metrics")
@@ -180,8 +185,8 @@ def _discounted(hits: Sequence[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One metric at one cut-off over the queries that have gold answers; ``values`` are theirs, in
-    order.
+    """One metric at one cut-off over the queries with gold answers;
+    ``values`` are in their order.
     """
 
     metric: str
@@ -197,10 +202,10 @@ class MetricRow:
 def metric_rows(
     golds: Sequence[Gold], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int]
 ) -> tuple[MetricRow, ...]:
-    """Every metric at every cut-off. ``golds`` has for each query its needs, ``rankings`` the ids
-    of its ranking, the best first, in the same order.
+    """Every metric at every cut-off.
 
-    Queries without gold answers are left out. Raises ``ValueError`` where none has any.
+    ``golds`` has the needs of each query, ``rankings`` the ids of its ranking, best first, in the
+    same order. Queries without gold answers are left out. Raises ``ValueError`` if none has any.
     """
     rankings_by_gold = [(gold, ids) for gold, ids in zip(golds, rankings, strict=True) if gold]
     rows = []
@@ -212,8 +217,9 @@ def metric_rows(
 
 
 def p_values(before: Sequence[MetricRow], after: Sequence[MetricRow]) -> Mapping[str, float]:
-    """By metric the paired bootstrap p-value of no change, corrected by Holm; rows as
-    ``metric_rows`` gives them for the same queries.
+    """The paired bootstrap p-value of no change by metric, corrected by Holm.
+
+    Rows are those of ``metric_rows`` for the same queries.
     """
     names = [row.name for row in before]
     raw = [paired_p(old.values, new.values) for old, new in zip(before, after, strict=True)]

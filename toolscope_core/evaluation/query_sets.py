@@ -33,11 +33,13 @@ _CLOSE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request with what answers it: for each need the ids of which any one does. ``servers`` are
-    the same of names of servers, where the set says them, and ``steps`` its parts in order.
-    ``calls`` are the gold calls as the set has them, ``expected`` what makes an answer right (see
-    ``expected_answers``), ``allowed`` the ids of tools that are not wrong beside those of gold, and
-    ``forbidden`` of those that may not be found; ``needs_none`` where the set says that no tool is.
+    """A request with its gold answers: for each need, ids of which any one serves it.
+
+    ``servers`` are the same with server names, if the set has them; ``steps`` are its parts in
+    order. ``calls`` are the gold calls as in the set. ``expected`` decides whether an answer is
+    right (see ``expected_answers``). ``allowed`` are ids of tools that are acceptable beside gold;
+    ``forbidden`` are ids that must not be found. ``needs_none`` says that the set declares that no
+    tool is needed.
     """
 
     id: str
@@ -52,8 +54,9 @@ class Query:
     needs_none: bool = False
 
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
-        """For each need the servers of which any one serves it: those the set says, else the
-        ``owners`` (by tool id) of the tools that do.
+        """For each need, the servers of which any one serves it.
+
+        They come from the set, else from the ``owners`` (by tool id) of the tools.
         """
         if self.servers:
             return self.servers
@@ -63,7 +66,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class QueryProblem:
-    """A row that is no query: its line, counted from 1, and why."""
+    """A row that is not a query: its line, from 1, and why."""
 
     line: int
     reason: str
@@ -71,7 +74,7 @@ class QueryProblem:
 
 @dataclass(frozen=True, slots=True)
 class QuerySet:
-    """The queries of a file in their order, and the rows that are none."""
+    """The queries of a file in order, and the rows that are not queries."""
 
     queries: tuple[Query, ...]
     problems: tuple[QueryProblem, ...] = ()
@@ -80,8 +83,7 @@ class QuerySet:
 def read_queries(path: Path) -> tuple[Query, ...]:
     """The queries of a file, in order: see ``queries_of``.
 
-    Raises ``ConfigError`` for a file that cannot be read or has a row that is no query, naming its
-    line.
+    Raises ``ConfigError`` for an unreadable file or a row that is not a query, with its line.
     """
     try:
         content = read_file(path)
@@ -96,14 +98,16 @@ def read_queries(path: Path) -> tuple[Query, ...]:
 
 
 def queries_of(content: bytes, name: str) -> QuerySet:
-    """The queries of a file with this name: CSV with a header where it ends in ``.csv``, else JSON
-    Lines. ``query`` is the request; ``gold`` has tool ids, or lists of ids of which one is enough;
-    ``gold_servers`` the same of servers; ``gold_tools`` names of tools, each with the servers of
-    which any one has it at the same place of ``gold_servers``; ``steps`` the request's parts;
-    ``calls`` the gold calls, in any form that ``relabel`` reads; ``expected`` the right answer,
-    ``allowed`` ids of tools that may be called too, and ``forbidden`` of those that may not. An
-    empty list under ``gold``, or none beside ``forbidden``, says that no tool is needed.
-    In CSV a list is JSON, or texts with ``;`` between them. Queries without an id are numbered.
+    """The queries of a file with this name: CSV with a header if it ends in ``.csv``, else JSON
+    Lines.
+
+    ``query`` is the request. ``gold`` has tool ids, or lists of ids of which one is enough;
+    ``gold_servers`` the same for servers. ``gold_tools`` has tool names, each on any of the servers
+    at the same place of ``gold_servers``. ``steps`` are the request's parts, ``calls`` the gold
+    calls in any form that ``relabel`` reads, and ``expected`` the right answer. ``allowed`` are ids
+    of tools that may be called too, ``forbidden`` those that may not. An empty list under ``gold``,
+    or no gold beside ``forbidden``, means that no tool is needed. In CSV a list is JSON, or texts
+    separated by ``;``. Queries without an id are numbered.
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
     """
@@ -123,15 +127,16 @@ def queries_of(content: bytes, name: str) -> QuerySet:
 
 
 def with_ids(queries: Iterable[Query], tools: Sequence[Tool]) -> tuple[Query, ...]:
-    """The queries with tools by their ids, where a set names one that no other tool has the name
-    of. A name of several tools stays, and is in no catalog.
+    """The queries with tool names replaced by ids, for names that only one tool has.
+
+    A name of several tools stays, and is not in the catalog.
     """
     ids = ids_by_name(tools)
     return tuple(with_names(query, ids) for query in queries)
 
 
 def with_names(query: Query, names: Mapping[str, str]) -> Query:
-    """The query with other names for the tools that answer it and those that may or may not."""
+    """The query with its tools renamed, including allowed and forbidden ones."""
 
     def renamed(some: Collection[str]) -> frozenset[str]:
         return frozenset(names.get(one, one) for one in some)
@@ -150,9 +155,9 @@ def with_gold_among(
     skip: bool = False,
     gold_of: Callable[[Query], Gold] = attrgetter("gold"),
 ) -> tuple[Query, ...]:
-    """The queries whose gold answers are all in ``names``: ids of tools, or what ``gold_of`` gives.
+    """The queries whose gold answers are all in ``names``: tool ids, or the results of ``gold_of``.
 
-    Raises ``ConfigError`` that lists those which are not, unless ``skip`` leaves their queries out.
+    Raises ``ConfigError`` with the missing ones, unless ``skip`` leaves their queries out.
     """
     queries = tuple(queries)
     unknown = unknown_gold(map(gold_of, queries), names)
@@ -171,13 +176,13 @@ def with_gold_among(
 
 
 def unknown_gold(golds: Iterable[Gold], names: Collection[str]) -> frozenset[str]:
-    """What gold answers name that is not in ``names``."""
+    """The names in gold answers that are not in ``names``."""
     return frozenset(one for gold in golds for need in gold for one in need) - set(names)
 
 
 def or_near(name: str, names: Collection[str]) -> str:
-    """A name that is not among those, and which of them may be meant: the same tool on a server, or
-    a similar name.
+    """An unknown name, and the names that may be meant: the same tool on a server, or a similar
+    name.
     """
     bare = name.rpartition("/")[2].casefold()
     similar = sorted(one for one in names if one.rpartition("/")[2].casefold() == bare)
@@ -186,8 +191,9 @@ def or_near(name: str, names: Collection[str]) -> str:
 
 
 def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple[Query, ...]:
-    """The queries after a merge: every gold id as φ has it. A need of which every alternative was
-    left out of the toolset is kept as it is: nothing serves it now.
+    """The queries after a merge, with gold ids mapped by φ.
+
+    A need whose alternatives were all left out is kept unchanged: nothing serves it now.
     """
     return tuple(
         replace(query, gold=tuple(_after(need, phi) for need in query.gold)) for query in queries
@@ -201,9 +207,11 @@ def golds_of_both(
     phi: Mapping[str, str | None],
     servers: bool = False,
 ) -> tuple[list[Gold], list[Gold]]:
-    """The gold answers of the queries before a merge by φ of the tools that ``came`` to those that
-    are ``left``, and after it; with ``servers`` the names of servers. Of a tool that was left out
-    the server stays, which nothing serves now.
+    """The queries' gold answers before and after a merge by φ of tools that ``came`` to those
+    ``left``.
+
+    With ``servers`` they are server names. A left-out tool keeps its server, which nothing serves
+    now.
     """
     if not servers:
         queries_after = relabelled(queries, phi)
@@ -220,7 +228,7 @@ def golds_of_both(
 def judged_queries(
     queries: Iterable[Query], tools: Sequence[Tool], skip_unknown: bool = False
 ) -> tuple[Query, ...]:
-    """The queries that have gold tools, by their ids. Raises as ``with_gold_among``."""
+    """The queries that have gold tools, by their ids. Raises the errors of ``with_gold_among``."""
     with_gold = [query for query in with_ids(queries, tools) if query.gold]
     return with_gold_among(with_gold, {tool.id for tool in tools}, skip_unknown)
 
@@ -231,7 +239,7 @@ def _after(need: frozenset[str], phi: Mapping[str, str | None]) -> frozenset[str
 
 
 def _json_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
-    """Line numbers with the object of each line, or why it is none."""
+    """Line numbers with the object of each line, or why it is not an object."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -242,7 +250,7 @@ def _json_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
 
 
 def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
-    """Line numbers with the row of each line as JSON Lines would have it, or why it is none."""
+    """Line numbers with each row as in JSON Lines, or why it is not a row."""
     reader = csv.DictReader(io.StringIO(text, newline=""))
     try:
         header = [column.strip() for column in reader.fieldnames or ()]
@@ -325,7 +333,7 @@ _WANTED = {
 
 
 def _named_tools(row: JsonObject) -> tuple[frozenset[str], ...]:
-    """The ids of tools that are given by name and by the servers that have them."""
+    """The ids of tools given by name and by the servers that have them."""
     names, servers = row.get("gold_tools") or [], row.get("gold_servers") or []
     lists = [one if isinstance(one, list) else [one] for one in servers]
     if not names:
@@ -363,9 +371,10 @@ _TALK = re.compile(
 
 
 def synthetic_queries(catalog: Catalog) -> tuple[Query, ...]:
-    """For each tool with a description its first sentence without the words of its name and what
-    documentation says about itself. They share words with their tools, so recall is higher than on
-    requests of people; compare them only with each other.
+    """A query for each tool with a description, made from its first sentence.
+
+    Words of its name and typical words of documentation are removed. The queries share words with
+    their tools, so recall is higher than on people's requests; compare them only with each other.
     """
     requests = [(tool, text) for tool in catalog.tools if (text := _request(tool))]
     requests.sort(key=lambda one: (zlib.crc32(one[0].id.encode("utf-8", "replace")), one[0].id))
@@ -384,17 +393,17 @@ EXAMPLE_NAME = "Example"
 
 
 def example_path() -> Path:
-    """The file of the example."""
+    """The file of the example catalog."""
     return app_folder() / "examples" / "catalog.json"
 
 
 def example_queries() -> Path:
-    """Requests to the example with the tools that answer them."""
+    """Requests to the example catalog with the tools that answer them."""
     return app_folder() / "examples" / "queries.jsonl"
 
 
 def example_profiles() -> Path:
-    """Decisions that give the example two profiles, each made from some of these requests."""
+    """Decisions that give the example two profiles, each for some of these requests."""
     return app_folder() / "examples" / "profiles.jsonl"
 
 
@@ -404,8 +413,10 @@ def example_requests() -> tuple[Query, ...]:
 
 
 def example_calls(today: date) -> bytes:
-    """A made-up log of *serve*: calls of the example's tools, on the 30 days before ``today`` and
-    the 14 after it, so that a merge accepted today has both sides.
+    """A made-up log of *serve* with calls of the example's tools.
+
+    It covers the 30 days before ``today`` and the 14 after it, so a merge accepted today has both
+    sides.
     """
     calls = []
     for _, row in read_rows(app_folder() / "examples" / "calls.jsonl"):

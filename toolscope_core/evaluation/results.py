@@ -1,4 +1,4 @@
-"""What experiments found, as JSON and back, and as a spreadsheet."""
+"""Results of experiments, as JSON and back, and as a spreadsheet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -11,8 +11,9 @@ _Result = TypeVar("_Result")
 
 
 def result_json(result: Any) -> Any:
-    """A result as it is kept, shown and exported: dataclasses by the names of their fields. A field
-    whose default is ``None`` is left out where it is that.
+    """A result as stored, shown and exported: dataclasses by field names.
+
+    A field with the default ``None`` is left out if it is ``None``.
     """
     if is_dataclass(result):
         values = {field.name: getattr(result, field.name) for field in fields(result)}
@@ -26,8 +27,9 @@ def result_json(result: Any) -> Any:
 
 
 def read_result(kind: type[_Result], content: JsonObject) -> _Result:
-    """What ``result_json`` wrote; fields with a default may be missing. Raises ``ConfigError`` that
-    names the first part which is not what the field takes.
+    """A result from the JSON of ``result_json``; fields with a default may be missing.
+
+    Raises ``ConfigError`` that names the first invalid part.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -40,8 +42,9 @@ def read_result(kind: type[_Result], content: JsonObject) -> _Result:
 
 
 def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
-    """The rows of an experiment, as JSON, for a spreadsheet: a query, a level of noise, a value, or
-    a query and toolset each.
+    """The rows of an experiment, as JSON, for a spreadsheet.
+
+    A row is a query, a noise level, a value, or a query and toolset.
     """
     if kind == "comparison":
         return [
@@ -75,7 +78,7 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
 
 
 def _flat(row: JsonObject, without: Sequence[str]) -> dict[str, Any]:
-    """A row with objects in it as columns of their own."""
+    """A row with inner objects as separate columns."""
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, Mapping) and key not in without:

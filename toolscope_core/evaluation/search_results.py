@@ -1,4 +1,4 @@
-"""What a request finds in a toolset, before and after the merge, and which tools confuse it."""
+"""The results of a request in a toolset, before and after the merge, and confusing tools."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,14 +25,15 @@ the request may turn them round.
 
 @dataclass(frozen=True, slots=True)
 class RankingPlace:
-    """A place of a ranking: the tool or server ``id``, shown as ``name``. ``parts`` are what the
-    dense and the sparse score and the reranker gave to ``score``; none of a server. ``part`` is the
-    number of the sub-query that brought it, from 1, 0 for the request itself. ``led_by`` is the
-    tool that led to a server, empty where its own text did; ``is_made_up`` is true of a server
-    whose description is made of its tools' names. ``stands_for`` counts the tools that were merged
-    into it; ``tokens`` are those of its definition, of a server those of all its tools. ``answers``
-    is true where a gold answer of the request is it; ``elsewhere`` is its best place in the other
-    toolset, ``None`` where it is not among those that were ranked there.
+    """A place of a ranking: the tool or server ``id``, shown as ``name``.
+
+    ``parts`` are the shares of the dense score, the sparse score and the reranker in ``score``;
+    empty for a server. ``part`` is the number of the sub-query that found it, from 1; 0 for the
+    request itself. ``led_by`` is the tool that led to a server, empty if its own text did;
+    ``is_made_up`` marks a server whose description consists of its tools' names. ``stands_for``
+    counts the tools merged into it. ``tokens`` are those of its definition; for a server those of
+    all its tools. ``answers`` says whether it is a gold answer. ``elsewhere`` is its best place in
+    the other toolset, ``None`` if it was not ranked there.
     """
 
     rank: int
@@ -52,8 +53,9 @@ class RankingPlace:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a request needs, by the ids of which any one serves it, sorted, and the best place of
-    these; ``None`` where none is among those that were ranked.
+    """A need of a request: the ids that serve it, sorted, and their best place.
+
+    The place is ``None`` if none of them was ranked.
     """
 
     ids: tuple[str, ...]
@@ -62,8 +64,9 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class SearchSide:
-    """What a request finds in one toolset of ``size`` tools or servers: the first places, and of
-    each need of the request where it is served. ``seconds`` is what the search took.
+    """The results of a request in one toolset of ``size`` tools or servers.
+
+    It has the first places, the place of each need, and the ``seconds`` of the search.
     """
 
     size: int
@@ -73,7 +76,7 @@ class SearchSide:
 
     @property
     def tokens(self) -> int:
-        """Tokens of everything that is found: what an agent's prompt would carry."""
+        """Tokens of all results, as in an agent's prompt."""
         return sum(one.tokens for one in self.places)
 
     @property
@@ -84,9 +87,10 @@ class SearchSide:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Two tools at nearly equal scores that the judge holds for copies, a family or siblings; the
-    ``first`` stands above the ``second``. ``gap`` is the difference of their scores, ``key`` names
-    the pair in an address; ``hides`` is true where one answers the request and the other does not.
+    """Two tools with nearly equal scores that the judge considers copies, a family or siblings.
+
+    ``first`` is above ``second``; ``gap`` is the difference of their scores; ``key`` names the pair
+    in addresses. ``hides`` is true if one answers the request and the other does not.
     """
 
     first: RankingPlace
@@ -99,7 +103,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class SearchedToolset:
-    """A toolset that was searched, and what a request found there, more than is shown.
+    """A searched toolset and the results of a request, more than are shown.
 
     ``stands_for`` has by id the tools of the catalog as it is that were merged into it; one that is
     not named stands for itself. ``answers`` are the request's needs by ids of this toolset;
@@ -116,7 +120,7 @@ class SearchedToolset:
     fit: Fit | None = None
 
     def origins(self, own: str) -> Collection[str]:
-        """What of the catalog as it is leads to one of these ids."""
+        """The ids in the original catalog that lead to one of these ids."""
         return self.stands_for.get(own, (own,))
 
     @property
@@ -125,20 +129,21 @@ class SearchedToolset:
 
     @property
     def ranks(self) -> dict[str, int]:
-        """The place of each id that was ranked, from 1."""
+        """The place of each ranked id, from 1."""
         return {place_id(place): rank for rank, place in enumerate(self.ranking, 1)}
 
     @property
     def ranks_as_it_is(self) -> dict[str, int]:
-        """The same by ids of the catalog as it is."""
+        """The same by ids of the original catalog."""
         return {old: rank for new, rank in self.ranks.items() for old in self.origins(new)}
 
 
 def side(
     searched: SearchedToolset, elsewhere: Mapping[str, int], k: int, tokens: Callable[[Tool], int]
 ) -> SearchSide:
-    """The first ``k`` places. ``elsewhere`` are the places in the other toolset, by ids of the
-    catalog as it is.
+    """The first ``k`` places.
+
+    ``elsewhere`` has the places in the other toolset, by ids of the original catalog.
     """
     right = {name for need in searched.answers for name in need}
     places = []
@@ -165,14 +170,14 @@ def side(
 
 
 def place_id(place: RankedTool | RankedServer) -> str:
-    """The id of the tool, or the name of the server, at a place."""
+    """The tool id or server name at a place."""
     return place.tool_id if isinstance(place, RankedTool) else place.server
 
 
 def _place_fields(
     searched: SearchedToolset, place: RankedTool | RankedServer, tokens: Callable[[Tool], int]
 ) -> dict[str, Any]:
-    """What is shown of a tool, or of a server."""
+    """The fields shown for a tool or a server."""
     tools = searched.catalog.by_id
     if isinstance(place, RankedTool):
         tool = tools[place.tool_id]
@@ -193,8 +198,9 @@ def _place_fields(
 
 
 def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Confusion, ...]:
-    """The near ties among tools of the catalog as it is that are copies, families or siblings by
-    the judge; those that hide an answer first, then by place.
+    """The near ties among original tools that are copies, families or siblings by the judge.
+
+    Those that hide an answer come first, then by place.
     """
     similar = [
         (one, other)
@@ -223,7 +229,7 @@ def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Conf
 
 
 def _kind(verdict: Verdict) -> str:
-    """What the two are to each other in words; empty for two with little in common."""
+    """The relation of the two in words; empty if they have little in common."""
     if verdict.relation == "different":
         return ""
     perhaps = "perhaps " if verdict.outcome == "unsure" else ""

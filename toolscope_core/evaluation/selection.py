@@ -1,9 +1,8 @@
-"""Which tools an agent would take of the k that it is given: Correct Selection Rate (ToolScope, eq.
-6).
+"""Which of k given tools an agent would choose: Correct Selection Rate (ToolScope, eq. 6).
 
-The agent sees the one list of k tools that was put together for the whole request (eq. 5), and
-takes one of it for each job, a job being a sub-query (appendix G.4). Without a model a job takes
-the tool of the list that its own search ranks highest.
+The agent sees one list of k tools for the whole request (eq. 5), and takes one for each job, a job
+being a sub-query (appendix G.4). Without a model, a job takes the listed tool that its own search
+ranks highest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +32,7 @@ ListChooser = Callable[[Lists], Sequence[frozenset[str]]]
 
 
 def jobs_of(request: ToolRequest) -> tuple[str, ...]:
-    """The sub-queries of a request, or itself where it is not split."""
+    """The sub-queries of a request, or the request if it is not split."""
     return request.texts[1:] or (request.text,)
 
 
@@ -43,7 +42,7 @@ def job_rankings(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> dict[str, tuple[str, ...]]:
-    """By job of the requests the ids of its best tools, each job searched by itself."""
+    """The ids of the best tools for each job of the requests, each job searched separately."""
     jobs = list(dict.fromkeys(job for request in requests for job in jobs_of(request)))
     rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], _PLACES, progress)
     return dict(zip(jobs, rankings, strict=True))
@@ -52,8 +51,9 @@ def job_rankings(
 def best_for_jobs(
     requests: Sequence[ToolRequest], by_job: Mapping[str, Sequence[str]], lists: Lists
 ) -> tuple[frozenset[str], ...]:
-    """For each request the tools of its list that stand highest in the rankings of its jobs; none
-    for a job whose ranking has none of them.
+    """For each request, the tools of its list that rank highest for its jobs.
+
+    A job whose ranking has none of them takes no tool.
     """
     return tuple(
         frozenset(next((one for one in by_job[job] if one in ids), "") for job in jobs_of(request))
@@ -74,8 +74,9 @@ def none_by_model(request: str, nearest: Sequence[Tool], asker: Asker) -> bool |
 def selected_by_model(
     tools: Sequence[Tool], requests: Sequence[ToolRequest], asker: Asker, lists: Lists
 ) -> tuple[frozenset[str], ...]:
-    """For each request the ids of the tools that a model takes for its jobs, of which it sees the
-    same list for each; none for a job where it takes none, or gave no usable answer.
+    """For each request, the ids of the tools that a model chooses for its jobs from one list.
+
+    A job without a choice or a usable answer takes no tool.
     """
     by_id = {tool.id: tool for tool in tools}
     questions = [
@@ -96,8 +97,9 @@ def selected_by_model(
 def selection_rates(
     choice: ListChooser, rankings: Lists, golds: Sequence[Gold], cutoffs: Sequence[int]
 ) -> tuple[MetricRow, ...]:
-    """CSR@k (ToolScope, eq. 6) at each cut-off: the share of requests of whose k first tools
-    exactly what is needed was taken.
+    """CSR@k (ToolScope, eq. 6) at each cut-off.
+
+    It is the share of requests for which exactly the needed tools were chosen from the first k.
     """
     return tuple(
         _rate("csr", k, choice([ids[:k] for ids in rankings]), golds) for k in sorted(set(cutoffs))
@@ -111,8 +113,10 @@ def offline_rates(
     golds: Sequence[Gold],
     cutoffs: Sequence[int],
 ) -> tuple[MetricRow, ...]:
-    """CSR@k without a model, and *parts*: the share of requests of which exactly what is needed is
-    the best of each job, searched alone among all tools.
+    """CSR@k without a model, and *parts*.
+
+    The latter is the share of requests for which the best tools of the jobs, each searched alone
+    among all tools, are exactly the needed ones.
     """
     best = [frozenset(one for job in jobs_of(own) for one in by_job[job][:1]) for own in requests]
     rates = selection_rates(partial(best_for_jobs, requests, by_job), rankings, golds, cutoffs)
@@ -127,15 +131,13 @@ def _rate(
 
 
 def is_correct(selection: frozenset[str], gold: Gold) -> bool:
-    """Whether exactly what is needed was chosen: each need is served, by one tool, and nothing else
-    was taken.
-    """
+    """Whether the selection is exact: one tool for each need, and nothing else."""
     needs = list(dict.fromkeys(frozenset(need) for need in gold))
     return len(selection) == len(needs) and _can_match(needs, selection)
 
 
 def _can_match(needs: Sequence[frozenset[str]], selection: frozenset[str]) -> bool:
-    """Whether the needs can be given one chosen tool each."""
+    """Whether each need can be matched with its own chosen tool."""
     if not needs:
         return True
     need, *others = needs

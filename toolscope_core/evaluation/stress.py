@@ -1,8 +1,8 @@
-"""Wanted tools among many that are not: the stress test of Retrieval–Plan–Select (§4.4).
+"""Wanted tools among many others: the stress test of Retrieval–Plan–Select (§4.4).
 
-For each query a pool of its gold tools and n distractors, drawn at random or the closest by cosine;
-what is found in the pool, or taken by a worker who sees all of it, is a set, of which precision,
-recall and F1 are taken.
+Each query has a pool of its gold tools and n distractors, random or closest by cosine. The tools
+found in the pool, or chosen by a worker who sees all of it, are a set with precision, recall and
+F1.
 """
 
 import zlib
@@ -34,8 +34,9 @@ _SEED = 20_251
 
 @dataclass(frozen=True, slots=True)
 class SplitGain:
-    """What splitting gives at one noise against retrieval alone, the same requests not split (table
-    7): the p-values of no gain of recall, one-sided as printed, and of no change, two-sided and
+    """The gain of splitting at one noise level over plain retrieval of the same requests (table 7).
+
+    The p-values are for no gain of recall, one-sided as printed, and for no change, two-sided and
     corrected by Holm over all levels.
     """
 
@@ -45,10 +46,12 @@ class SplitGain:
 
 @dataclass(frozen=True, slots=True)
 class StressPoint:
-    """The mean precision, recall and F1 at a number of distractors, over queries. ``p_recall`` and
-    ``p_f1`` are the p-values of no change against no distractors, corrected by Holm, ``p_loss`` the
-    one-sided one of no loss of recall (table 6), not corrected. ``recalls`` and ``f1s`` are those
-    of each query, in their order. ``gain`` is that over the same requests not split.
+    """The mean precision, recall and F1 at a number of distractors, over queries.
+
+    ``p_recall`` and ``p_f1`` are p-values of no change against no distractors, corrected by Holm;
+    ``p_loss`` is the one-sided one of no loss of recall (table 6), uncorrected. ``recalls`` and
+    ``f1s`` are those of each query, in order. ``gain`` is the gain over the same requests not
+    split.
     """
 
     noise: Noise
@@ -66,7 +69,7 @@ class StressPoint:
 
 @dataclass(frozen=True, slots=True)
 class Stress:
-    """The ids of the queries, and by the name of each test its points."""
+    """The ids of the queries, and the points of each test by its name."""
 
     queries: tuple[str, ...]
     levels: tuple[int, ...]
@@ -76,8 +79,10 @@ class Stress:
 def stress_of(
     trial: Trial, tests: Mapping[str, Sequence[StressPoint]], alone: Mapping[str, str]
 ) -> Stress:
-    """The tests of a trial. ``alone`` has by the name of a test that of the same toolset where
-    requests are not split; its gain stands beside it.
+    """The tests of a trial.
+
+    ``alone`` has, by test name, the same toolset's test without splitting, from which the gain is
+    computed.
     """
     toolsets = {}
     for name, points in tests.items():
@@ -92,15 +97,16 @@ def stress_of(
 def split_gains(
     points: Sequence[StressPoint], alone: Sequence[StressPoint]
 ) -> tuple[SplitGain, ...]:
-    """A gain for each point; ``alone`` has the same noises and levels, not split."""
+    """A gain for each point; ``alone`` has the same noises and levels without splitting."""
     pairs = [(one.recalls, own.recalls) for one, own in zip(alone, points, strict=True)]
     two_sided = holm([paired_p(*pair) for pair in pairs])
     return tuple(SplitGain(one_sided_p(*pair), p) for pair, p in zip(pairs, two_sided, strict=True))
 
 
 def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> list[int]:
-    """Up to ``most`` rows of ``size`` that are not gold, in an order that the query's id decides:
-    the first n are the noise of level n, so that more noise is the same and some.
+    """Up to ``most`` rows of ``size`` that are not gold, in an order decided by the query's id.
+
+    The first n are the noise of level n, so a higher level adds to the same noise.
     """
     others = np.setdiff1d(np.arange(size), gold)
     generator = np.random.default_rng([_SEED, zlib.crc32(query_id.encode("utf-8", "replace"))])
@@ -108,8 +114,10 @@ def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> li
 
 
 def closest_noise(vectors: Vectors, gold: Sequence[int], most: int) -> list[int]:
-    """Up to ``most`` rows that are not gold, closest by cosine to a gold row: the closest of each
-    gold row in turn, then the second closest, each once. ``vectors`` are normalised.
+    """Up to ``most`` rows that are not gold, closest by cosine to a gold row.
+
+    The closest of each gold row come in turn, then the second closest, each once. ``vectors`` are
+    normalised.
     """
     cosines = vectors[list(gold)] @ vectors.T
     cosines[:, list(gold)] = -np.inf
@@ -131,14 +139,14 @@ def stress_test(
     best: int | None = None,
     choice: ListChooser | None = None,
 ) -> tuple[StressPoint, ...]:
-    """Random and closest noise at every level of ``LEVELS``. ``retriever`` has the toolset's tools;
-    of its configuration only α counts.
+    """Random and closest noise at every level of ``LEVELS``.
 
-    A request that is not split finds its ``WHOLE_K`` best of the pool by the hybrid score, min-max
-    normalised in the pool; each sub-query its ``STEP_K`` best, together a set. With ``best`` it is
-    so many for both: 1 is a worker without a model. A ``choice`` is made of the whole pool (tables
-    6 and 8, LLM selection). All tools that serve a need count as gold. Reports
-    ``Step("stress", …)`` in queries.
+    ``retriever`` has the toolset's tools; only its dense weight (α in the paper) is used. A request
+    that is not split finds its ``WHOLE_K`` best of the pool by the hybrid score, min-max normalised
+    in the pool; each sub-query finds its ``STEP_K`` best, joined to a set. ``best`` replaces both
+    numbers: 1 is a worker without a model. A ``choice`` is made from the whole pool (tables 6 and
+    8, LLM selection). All tools that serve a need count as gold. Reports ``Step("stress", …)`` in
+    queries.
     """
     ids, dense_weight = retriever.ids, retriever.config.dense_weight
     rows = {tool_id: row for row, tool_id in enumerate(ids)}
@@ -176,7 +184,7 @@ def _best_of(
     dense_weight: float,
     most: int | None,
 ) -> list[int]:
-    """The rows of a pool that the jobs of a request find, from the scores of all tools."""
+    """The rows of a pool found by a request's jobs, from the scores of all tools."""
     k = most or (WHOLE_K if len(scores) == 1 else STEP_K)
     parts = (weighted(dense[pool], sparse[pool], dense_weight) for dense, sparse in scores)
     return [int(pool[at]) for one in parts for at in best_first(np.sum(one, axis=0), k)]

@@ -1,4 +1,4 @@
-"""One setting moved, or parts left out, while all else stands: what each value gives."""
+"""One setting varied, or parts left out, with everything else fixed."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,8 +31,9 @@ MERGERS: tuple[Merger, ...] = get_args(Merger)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepFigures(ToolsetFigures):
-    """What one value, a number or the name of an encoder, gives at the cut-off ``k``.
-    ``reduction`` is the share of tools that the merge saves, ``recalls`` those of each query.
+    """The figures of one value (a number or the name of an encoder) at the cut-off ``k``.
+
+    ``reduction`` is the share of tools saved by the merge; ``recalls`` are those of each query.
     """
 
     value: int | float | str
@@ -44,16 +45,18 @@ class SweepFigures(ToolsetFigures):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The points that are measured, in the order of the values."""
+    """The measured points, in the order of the values."""
 
     points: tuple[SweepFigures, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationFigures(ToolsetFigures):
-    """The parts that are on, and what they give. The merger takes all proposals: *drop-in* those
-    that switch tools off and no more, *gateway* those too whose tool is written anew, as the
-    paper's always is; the correction divides groups that do not hold together.
+    """The active parts, and their figures.
+
+    The merger accepts all proposals: *drop-in* only those that switch tools off, *gateway* also
+    those with a newly written tool, as always in the paper. Correction divides groups that do not
+    hold together.
     """
 
     reranker: bool
@@ -71,7 +74,7 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """A toolset measured under a configuration of the search, for one value."""
+    """A toolset measured with a search configuration, for one value."""
 
     value: float | str
     k: int
@@ -79,7 +82,7 @@ class SweepPoint:
     measurement: Measurement
 
     def figures(self, catalog: Catalog) -> SweepFigures:
-        """Those at its cut-off, beside the catalog."""
+        """The figures at its cut-off, compared with the catalog."""
         at_k = {row.metric: row for row in self.measurement.rows if row.k == self.k}
         return SweepFigures.of(
             self.measurement,
@@ -95,7 +98,7 @@ class SweepPoint:
 
 @dataclass(frozen=True, slots=True)
 class AblationRow:
-    """A toolset measured with some parts on, see ``AblationFigures``."""
+    """A toolset measured with some parts active; see ``AblationFigures``."""
 
     reranker: bool
     merger: Merger
@@ -103,7 +106,7 @@ class AblationRow:
     measurement: Measurement
 
     def figures(self, catalog: Catalog) -> AblationFigures:
-        """Those beside the catalog."""
+        """The figures compared with the catalog."""
         return AblationFigures.of(
             self.measurement,
             reranker=self.reranker,
@@ -115,9 +118,10 @@ class AblationRow:
 
 @dataclass(frozen=True, slots=True)
 class FixedSettings:
-    """What stands while something is varied: the queries, the decisions, which proposals are
-    taken, the configuration of the search and the cut-off ``k``; ``tokens`` counts those of a
-    definition.
+    """The fixed settings while something is varied.
+
+    They are the queries, the decisions, which proposals are accepted, the search configuration and
+    the cut-off ``k``; ``tokens`` counts those of a definition.
     """
 
     trial: Trial
@@ -134,7 +138,7 @@ _Value = TypeVar("_Value")
 
 
 def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
-    """The values that a sweep goes through, ascending; none for encoders, which have names."""
+    """The values of a sweep, ascending; none for encoders, which have names."""
     if knob == "threshold":
         least = analysis.threshold
         step = max(HIGHEST_THETA - least, 0.0) / (THETAS - 1)
@@ -145,7 +149,7 @@ def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
 def plan_at(
     analysis: Analysis, log: Sequence[Decision], similarity: float, config: PlanConfig
 ) -> MergePlan:
-    """The merge where pairs merge from cosine ``similarity`` on."""
+    """The merge in which pairs merge from cosine ``similarity`` on."""
     thresholds = MergeThresholds(similarity, own_thresholds(analysis).same_job)
     return analysing.plan_of(
         analysis, analysing.proposed(analysis, log, thresholds=thresholds), config
@@ -160,11 +164,11 @@ def setting_points(
     done: Collection[float | str] = (),
     progress: Progress = silent,
 ) -> Iterator[SweepPoint]:
-    """A point for each value of a setting that is not ``done``, as soon as it is there. *threshold*
-    measures what the merge exports, the others the toolset under the standing decisions. Two values
-    with the same toolset and search are searched once.
+    """A point for each value of a setting that is not ``done``, as soon as it is measured.
 
-    Reports ``Step("sweep", …)`` in points. For encoders see ``encoder_points``.
+    *threshold* measures the merge's export, other settings the toolset under the current decisions.
+    Values with the same toolset and search are searched once. Reports ``Step("sweep", …)`` in
+    points. For encoders see ``encoder_points``.
     """
     trial = replace(settings.trial, cutoffs=KS if knob == "k" else (settings.k,))
     proposals = analysing.proposed(analysis, settings.log)
@@ -196,11 +200,11 @@ def encoder_points(
     done: Collection[float | str] = (),
     progress: Progress = silent,
 ) -> Iterator[SweepPoint]:
-    """A point for each encoder that is not ``done``, as soon as it is there: it analyses the
-    catalog at the threshold that is its default, and searches what its merge leaves. ``load`` gives
-    the encoder of a name.
+    """A point for each encoder that is not ``done``, as soon as it is measured.
 
-    Reports ``Step("sweep", …)`` in encoders. Raises ``ModelError`` for one that cannot be loaded.
+    The encoder analyses the catalog at its default threshold, and searches the merged toolset.
+    ``load`` returns an encoder by name. Reports ``Step("sweep", …)`` in encoders. Raises
+    ``ModelError`` if one cannot be loaded.
     """
     trial = replace(settings.trial, cutoffs=(settings.k,))
     for name in _not_done(names, done, progress):
@@ -220,10 +224,10 @@ def encoder_points(
 def ablation_rows(
     analysis: Analysis, settings: FixedSettings, ranker_of: RankerOf, progress: Progress = silent
 ) -> Iterator[AblationRow]:
-    """What each part of ToolScope gives: reranker × merger × correction (ToolScope, table 3).
+    """The effect of each part of ToolScope: reranker × merger × correction (ToolScope, table 3).
 
-    Ten rows; a correction without a merger has nothing to correct. Reports ``Step("sweep", …)`` in
-    rows.
+    There are ten rows; correction without a merger has nothing to correct. Reports ``Step("sweep",
+    …)`` in rows.
     """
     toolsets: dict[tuple[Merger, bool], measured_toolsets.Toolset] = {
         ("none", False): measured_toolsets.as_it_is(analysis.catalog)
@@ -248,7 +252,7 @@ def ablation_rows(
 def _not_done(
     values: Sequence[_Value], done: Collection[object], progress: Progress
 ) -> Iterator[_Value]:
-    """The values that are not ``done``; reports how far it is in all of them."""
+    """The values that are not ``done``; reports progress over all of them."""
     for number, value in enumerate(values):
         progress(Step("sweep", number, len(values)))
         if value not in done:
@@ -263,5 +267,5 @@ def _with_value(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalC
 
 
 def _reduction(measurement: Measurement, catalog: Catalog) -> float:
-    """The share of the catalog's tools that the merge saves."""
+    """The share of the catalog's tools saved by the merge."""
     return round(1 - len(measurement.toolset.tools) / len(catalog.tools), 6)

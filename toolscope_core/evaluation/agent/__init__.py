@@ -1,5 +1,5 @@
-"""An agent that carries out requests by calling tools, to see what a merge does to its work.
+"""An agent that handles requests by calling tools, to see how a merge affects its work.
 
-``agent_loop`` is the agent, ``offered_tools`` what it is given of a gateway, ``agent_runs`` lets it
-work on a query set with two toolsets, and ``agent_report`` sets them side by side.
+``agent_loop`` is the agent, ``offered_tools`` are its tools from a gateway, ``agent_runs`` runs it
+on a query set with two toolsets, and ``agent_report`` compares them.
 """

@@ -1,4 +1,4 @@
-"""One request carried out by a model that calls tools: turn by turn, until it stops calling."""
+"""One request handled by a model that calls tools, turn by turn, until it stops."""
 
 import math
 import time
@@ -25,7 +25,9 @@ Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentRep
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call came to, in words for the model; ``tool_id`` is the original that was meant."""
+    """The result of a call, in words for the model; ``tool_id`` is the original tool that was
+    called.
+    """
 
     outcome: CallOutcome
     text: str
@@ -36,16 +38,18 @@ class AgentTools(Protocol):
     """The tools that an agent may call."""
 
     def definitions(self, request: str) -> Sequence[JsonObject]:
-        """Their definitions for this request, as chat completions take them."""
+        """The definitions for this request, as chat completions accept them."""
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Never raises for what the model did wrong."""
+        """The result of a call; a model's mistakes never raise."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeCall:
-    """A call that the agent made: ``tool_id`` is the original behind it, empty where none is
-    meant; ``arguments`` are ``None`` where they were no JSON object.
+    """A call that the agent made.
+
+    ``tool_id`` is the original tool, empty if there is none; ``arguments`` are ``None`` if they
+    were not a JSON object.
     """
 
     tool_id: str
@@ -57,9 +61,11 @@ class MadeCall:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """How a request was carried out: every call, in order, what all turns took (``counted`` is
-    false where the endpoint does not report tokens), the wall-clock ``seconds``, and the ``answer``
-    at the end, or the ``reason`` why there is none. ``why`` it has its ``grade``, in words.
+    """How a request was handled.
+
+    It has every call in order, the cost of all turns (``counted`` is false if the endpoint does not
+    report tokens), the wall-clock ``seconds``, and the final ``answer`` or the ``reason`` why there
+    is none. ``why`` explains the ``grade`` in words.
     """
 
     calls: tuple[MadeCall, ...]
@@ -78,8 +84,9 @@ class Episode:
 async def carry_out(
     request: str, turn: Turn, tools: AgentTools, most_turns: int, most_seconds: float = math.inf
 ) -> Episode:
-    """Let the model call tools for a request, at most so many turns and seconds; a turn that is
-    under way then is waited for. Raises what ``turn`` does.
+    """Let the model call tools for a request, within limits on turns and seconds.
+
+    A turn in progress is finished. Raises what ``turn`` raises.
     """
     import anyio
 

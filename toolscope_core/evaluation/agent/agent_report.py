@@ -1,4 +1,4 @@
-"""What an agent did with several toolsets, side by side, and the file that keeps it."""
+"""An agent's work with several toolsets, side by side, and the file that stores it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,14 +21,14 @@ _FAILED = ("error", "no tool")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFigures:
-    """How the requests went with one toolset of ``tools`` tools.
+    """Figures of the requests with one toolset of ``tools`` tools.
 
-    ``correct`` is the share of requests for which exactly what is needed was called (Correct
-    Selection Rate, ToolScope, eq. 6), ``served`` that of the needs for which a call succeeded. Of
-    the answers so many were ``right`` and ``wrong``; the others were not graded. What follows are
-    means over requests: calls, those of them that failed, those of tools that serve no need and are
-    not allowed, turns, tokens, wall-clock seconds. ``unanswered`` requests came to no answer;
-    ``counted`` is false where the endpoint does not report tokens, so that they are estimated.
+    ``correct`` is the share of requests for which exactly the needed tools were called (Correct
+    Selection Rate, ToolScope, eq. 6). ``served`` is the share of needs for which a call succeeded.
+    ``right`` and ``wrong`` count graded answers. The other figures are means over requests: calls,
+    failed calls, calls of tools that serve no need and are not allowed, turns, tokens, wall-clock
+    seconds. ``unanswered`` counts requests without an answer; ``counted`` is false if the endpoint
+    does not report tokens, so that they are estimated.
     """
 
     name: str
@@ -50,8 +50,10 @@ class WorkFigures:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """The figures of each toolset on the same requests, in the order given; the two p-values, of no
-    change from the first toolset to the last, are of paired bootstraps (``None`` of one toolset).
+    """The figures of each toolset on the same requests, in the given order.
+
+    The two p-values, from paired bootstraps, are for no change from the first toolset to the last
+    (``None`` for one toolset).
     """
 
     queries: int
@@ -61,14 +63,16 @@ class AgentReport:
 
     @property
     def names(self) -> list[str]:
-        """Of the toolsets."""
+        """The toolsets' names."""
         return [side.name for side in self.sides]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestWork:
-    """What was done for a request with one toolset: the names of the tools that were called, in
-    order, whether they are the right ones, and the answer, or why there is none.
+    """The work on a request with one toolset.
+
+    It has the called tools' names in order, whether they are right, and the answer or why there is
+    none.
     """
 
     toolset: str
@@ -80,7 +84,7 @@ class RequestWork:
 
 @dataclass(frozen=True, slots=True)
 class WorkedRequest:
-    """A request with its needs, and what was done for it with each toolset."""
+    """A request with its needs, and the work on it with each toolset."""
 
     id: str
     query: str
@@ -100,9 +104,10 @@ def agent_report(
     sizes: Mapping[str, int],
     episodes: Mapping[tuple[str, str], Episode],
 ) -> AgentReport:
-    """The report on ``episodes``, by query id and toolset. ``golds`` has for each toolset the same
-    queries in the same order, with the originals that serve each need; ``sizes`` its number of
-    tools.
+    """The report on ``episodes``, by query id and toolset.
+
+    ``golds`` has for each toolset the same queries in the same order, with the originals that serve
+    each need; ``sizes`` has its number of tools.
     """
     correct: list[list[float]] = []
     shares: list[list[float]] = []
@@ -121,8 +126,8 @@ def agent_report(
 
 
 def chose_right(episode: Episode, query: Query) -> bool:
-    """Whether exactly what is needed was called, and succeeded or was only noted; allowed tools
-    aside.
+    """Whether exactly the needed tools were called, successfully or as a recorded call, ignoring
+    allowed tools.
     """
     gold = frozenset().union(*query.gold)
     calls = {
@@ -134,7 +139,7 @@ def chose_right(episode: Episode, query: Query) -> bool:
 
 
 def _share_served(episode: Episode, query: Query) -> float:
-    """The share of needs that a call which succeeded serves."""
+    """The share of needs served by a successful call."""
     tool_ids = list({call.tool_id for call in episode.calls if call.outcome == "ok"})
     return recall(tool_ids, query.gold, len(tool_ids))
 
@@ -167,8 +172,8 @@ def _figures(
 
 
 def _unneeded(episode: Episode, query: Query) -> int:
-    """How many calls were of tools that serve no need and are not allowed; what there is none of
-    is no tool.
+    """The number of calls of tools that serve no need and are not allowed; unknown tools do not
+    count.
     """
     fine = query.allowed.union({""}, *query.gold)
     return sum(call.tool_id not in fine for call in episode.calls)
@@ -181,7 +186,7 @@ _BEGINNING = b'{"answer":'
 
 
 class EpisodeFile:
-    """The file at ``path``; ``run`` tells runs of another configuration apart."""
+    """The file at ``path``; ``run`` identifies the configuration."""
 
     def __init__(self, path: Path, run: str) -> None:
         self._path, self._run = path, run
@@ -189,9 +194,9 @@ class EpisodeFile:
         """How many bytes lines that were written to their end have, where others follow."""
 
     def read(self, queries: Mapping[str, Query]) -> Episodes:
-        """What is there of these queries, by id; empty where there is no file.
+        """The stored episodes of these queries, by id; empty if there is no file.
 
-        Raises ``ConfigError`` for a file of another run, or that holds something else.
+        Raises ``ConfigError`` for a file of another run or with other content.
         """
         episodes: Episodes = {}
         for line, row in self._rows():
@@ -207,7 +212,7 @@ class EpisodeFile:
         return episodes
 
     def _rows(self) -> Iterator[tuple[int, JsonObject]]:
-        """The rows, without a last line of ours that was not written to its end."""
+        """The rows, without an incomplete last line of our own."""
         if not self._path.exists():
             return iter(())
         try:
@@ -223,7 +228,7 @@ class EpisodeFile:
         return rows_in(content, str(self._path))
 
     def add(self, query: Query, toolset: str, episode: Episode) -> None:
-        """Write a line at once. Raises ``ExportError`` where it cannot be written."""
+        """Write a line at once. Raises ``ExportError`` if it cannot be written."""
         row = {
             "run": self._run,
             "query": query.id,

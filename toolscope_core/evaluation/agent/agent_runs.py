@@ -1,4 +1,4 @@
-"""A query set worked on by an agent, with several toolsets, each behind a gateway of its own."""
+"""An agent's work on a query set with several toolsets, each behind its own gateway."""
 
 import shlex
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -26,8 +26,9 @@ Keep = Callable[[Query, str, Episode], None]
 
 @dataclass(frozen=True, slots=True)
 class AgentToolset:
-    """A toolset under its name; ``choice`` says which of it the agent is given for a request,
-    ``ways`` by which of its names, and α, each original tool is called.
+    """A named toolset; ``choice`` picks the tools that the agent gets for a request.
+
+    ``ways`` says by which name, and α, each original tool is called.
     """
 
     name: str
@@ -39,7 +40,7 @@ class AgentToolset:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A request that is to be worked on with a toolset."""
+    """A request to handle with a toolset."""
 
     query: Query
     toolset: AgentToolset
@@ -47,7 +48,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class AgentModels:
-    """The turns of the agent's model, and those of the model that judges its answers, if any."""
+    """The turns of the agent's model, and of the model that grades answers, if any."""
 
     agent: Turn
     judge: Turn | None = None
@@ -55,7 +56,7 @@ class AgentModels:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A toolset whose servers run."""
+    """A toolset whose servers are running."""
 
     tools: AgentTools
     check: CheckCall
@@ -68,10 +69,10 @@ def run_agents(
     version: str,
     keep: Keep,
 ) -> None:
-    """Let the agent work on every assignment. Have no event loop in this thread.
+    """Run the agent on every assignment; the thread must have no event loop.
 
-    Raises what a turn does, once those under way have ended or been given up, and ``ConfigError``
-    where the command that resets the state fails; whatever has ended was kept before.
+    Raises what a turn raises, once the turns in progress have ended or been given up, and
+    ``ConfigError`` if the reset command fails. Finished episodes are stored first.
     """
     import anyio
 
@@ -112,7 +113,7 @@ def run_agents(
 
 @asynccontextmanager
 async def _open(toolset: AgentToolset, config: AgentConfig, version: str) -> AsyncIterator[_Open]:
-    """The toolset behind a gateway of its own, until this is left."""
+    """The toolset behind its own gateway while this context is open."""
     async with (
         open_gateway(toolset.bundle, toolset.gateway, CallLog()) as gateway,
         own_client(gateway, version) as client,
@@ -133,8 +134,8 @@ async def _open(toolset: AgentToolset, config: AgentConfig, version: str) -> Asy
 
 
 async def _reset(config: AgentConfig) -> None:
-    """Run the command that brings the state back, in the time that a request has. Raises
-    ``ConfigError`` where it fails.
+    """Run the reset command within the time limit of a request. Raises
+    ``ConfigError`` if it fails.
     """
     import anyio
 
@@ -154,6 +155,6 @@ async def _reset(config: AgentConfig) -> None:
 
 
 def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error in a group, however deep."""
+    """The first error in a group, at any depth."""
     first = group.exceptions[0]
     return _first_of(first) if isinstance(first, BaseExceptionGroup) else first

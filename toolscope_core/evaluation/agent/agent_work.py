@@ -1,4 +1,4 @@
-"""The figures of an agent with several toolsets, as rows; and its turns, paid for by the run."""
+"""The figures of an agent with several toolsets, as rows; and its paid turns."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,9 +14,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class WorkRow:
-    """A figure of every toolset, in their order, with the p-value of no change where there is
-    one.
-    """
+    """One figure of every toolset, in order, with the p-value of no change if there is one."""
 
     label: str
     cells: tuple[str, ...]
@@ -51,8 +49,9 @@ def work_rows(report: AgentReport) -> list[WorkRow]:
 
 
 class PaidTurns:
-    """Asks ``model`` within the budget of ``terms``; every call is a line of the ledger's log. A
-    turn may have so many ``tokens``, thoughts apart.
+    """Asks ``model`` within the budget of ``terms``; every call is logged in the ledger.
+
+    A turn may have ``tokens``, reasoning aside.
     """
 
     def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms, tokens: int) -> None:
@@ -64,10 +63,10 @@ class PaidTurns:
     async def __call__(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]
     ) -> AgentReply:
-        """The next turn; where it is cut off it gets more room, and so do those after it.
+        """The next turn; if it is cut off, it and later turns get a larger limit.
 
-        Raises ``PausedError`` where the budget is used up or the endpoint does not answer any more,
-        ``ModelStopError`` where it refuses every call.
+        Raises ``PausedError`` if the budget is used up or the endpoint stops answering,
+        ``ModelStopError`` if it refuses every call.
         """
         limits = self._limits
         for place, limit in enumerate(limits):
@@ -80,7 +79,7 @@ class PaidTurns:
     async def _send(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
     ) -> AgentReply:
-        """A turn, sent again where that helps."""
+        """A turn, retried if that may help."""
         import anyio
 
         patience, attempt, seconds = self._terms.patience, 0, 0.0

@@ -1,8 +1,8 @@
-"""What a query set expects of an answer, and whether an answer is that.
+"""What a query set expects of an answer, and whether an answer meets it.
 
-``expected`` is a text or a number that stands in the answer, ``{"regex": …}``, ``{"json": path,
-"is": value}`` of the first JSON in it, ``{"call": tool id, "arguments": {…}, "gives": …}`` for what
-a further call gives then, or a list of these, of which each must hold.
+``expected`` is a text or number that the answer contains, ``{"regex": …}``, ``{"json": path, "is":
+value}`` for the first JSON in it, ``{"call": tool id, "arguments": {…}, "gives": …}`` for the
+result of a further call, or a list of these, all of which must hold.
 """
 
 import json
@@ -29,7 +29,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class StateCheck:
-    """A call of an original tool after the work, whose result is held against ``gives``."""
+    """A call of an original tool after the work; its result is compared with ``gives``."""
 
     tool_id: str
     arguments: JsonObject
@@ -37,7 +37,7 @@ class StateCheck:
 
 
 def state_checks(expected: Any) -> tuple[StateCheck, ...]:
-    """The calls that are to be made, in their order."""
+    """The calls to make, in order."""
     if isinstance(expected, list):
         return tuple(check for part in expected for check in state_checks(part))
     if isinstance(expected, dict) and "call" in expected:
@@ -47,7 +47,7 @@ def state_checks(expected: Any) -> tuple[StateCheck, ...]:
 
 
 def why_wrong(expected: Any, answer: str) -> str:
-    """What the answer lacks, in words; empty where it is as expected, calls apart."""
+    """What is wrong with the answer, in words; empty if it is as expected, calls aside."""
     match expected:
         case list():
             return next(filter(None, (why_wrong(part, answer) for part in expected)), "")
@@ -65,15 +65,15 @@ def why_wrong(expected: Any, answer: str) -> str:
 
 
 def check_expected(query: Query, tools: Collection[str]) -> None:
-    """Raises ``ConfigError`` where what a query expects has none of the forms, or calls a tool
-    that is not among ``tools``, by id.
+    """Raises ``ConfigError`` if the expectation has an unknown form or calls an id not in
+    ``tools``.
     """
     if query.expected is not None and (reason := _fault(query.expected, tools)):
         raise ConfigError(f"`expected` of the query {query.id} {reason}")
 
 
 def _fault(expected: Any, tools: Collection[str]) -> str:
-    """Why this cannot be held against an answer, after `expected` and its place."""
+    """The fault of an expectation, as words that follow `expected` and its place."""
     fault = f"is {canonical_json(expected)[:60]}; give {_FORMS}"
     match expected:
         case list() if expected:
@@ -106,7 +106,7 @@ def _fault_of_pattern(pattern: str) -> str:
 
 
 def _has_text(text: str, answer: str) -> bool:
-    """Whether it stands there as words of its own, in any case and spacing."""
+    """Whether the answer contains the text as separate words, in any case and spacing."""
     words = r"\s+".join(map(re.escape, text.split()))
     return re.search(rf"(?<!\w){words}(?!\w)", answer, re.IGNORECASE) is not None
 
@@ -143,8 +143,10 @@ CheckCall = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
 async def graded(
     query: Query, episode: Episode, check: CheckCall, judge: Turn | None = None
 ) -> Episode:
-    """The episode with its grade: *not graded* where nothing is expected and there is no judge,
-    where the model failed, and where a call was not carried out. Raises what ``judge`` does.
+    """The episode with its grade.
+
+    It is *not graded* if nothing is expected and there is no judge, if the model failed, or if a
+    call was not made. Raises what ``judge`` raises.
     """
     grade, why = await _grade(query, episode, check, judge)
     return replace(episode, grade=grade, why=why)

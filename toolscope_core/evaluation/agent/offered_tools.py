@@ -1,4 +1,4 @@
-"""The tools of a gateway as an agent is given them, and its calls on their way there."""
+"""A gateway's tools as an agent sees them, and the way of its calls to the gateway."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ ToolChooser = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A tool as the model knows it, and the way back from its call."""
+    """A tool as the model sees it, and the data to map its calls back."""
 
     route: Route
     record: JsonObject
@@ -42,11 +42,11 @@ class _Offer:
 
 
 class OfferedTools:
-    """An ``AgentTools`` whose calls ``call_tool`` passes on to a gateway. Names and schemas are
-    changed where chat completions would refuse them, and changed back in calls.
+    """``AgentTools`` whose calls ``call_tool`` passes to a gateway.
 
-    ``tools`` are those of the gateway's bundle, by whose ids ``choice`` chooses, all without one.
-    A tool that does not say that it only reads is called only with ``changes``.
+    Names and schemas that chat completions refuse are changed, and changed back in calls. ``tools``
+    are those of the gateway's bundle; ``choice`` picks by their ids, all if it is missing. A tool
+    that does not declare itself read-only is called only with ``changes``.
     """
 
     def __init__(

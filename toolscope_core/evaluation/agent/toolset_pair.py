@@ -1,4 +1,4 @@
-"""A bundle's toolset beside what it was made of: the agent works on the same queries with both."""
+"""A bundle's toolset and its originals: the agent handles the same queries with both."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ AS_IT_IS, _MERGED = "as it is", "merged"
 
 @dataclass(frozen=True, slots=True)
 class AgentEstimate:
-    """What a run may take: requests, calls of the model at most, and by toolset its number of
-    tools and the tokens of all their definitions, with which every call begins unless ``k`` tools
-    are chosen for it.
+    """The maximum cost of a run.
+
+    It has the requests, the maximum model calls, and for each toolset its number of tools and the
+    tokens of all definitions, with which every call begins unless ``k`` tools are chosen.
     """
 
     queries: int
@@ -50,9 +51,10 @@ class AgentEstimate:
 
 @dataclass(frozen=True, slots=True)
 class OriginalsConfigured:
-    """How the original servers are reached: ``keys`` says which server of the configuration is
-    which of the catalog where their names differ; values that it refers to are in ``environ``.
-    ``notice`` gets sentences for the person who runs it.
+    """How the original servers are reached.
+
+    ``keys`` maps servers of the configuration to those of the catalog if names differ; ``environ``
+    has the values it refers to. ``notice`` receives sentences for the user.
     """
 
     configuration: ClientConfiguration
@@ -64,9 +66,9 @@ class OriginalsConfigured:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgent:
-    """An agent: the model's ``turn``, and what makes the search that finds ``config.k`` tools for
-    a request among the tools of a toolset. ``judge`` has the turns of the model that grades the
-    answers of queries that expect nothing.
+    """An agent: the model's ``turn``, and the search for ``config.k`` tools per request.
+
+    ``judge`` has the turns of the model that grades answers to queries without expectations.
     """
 
     turn: Turn
@@ -77,8 +79,10 @@ class ConfiguredAgent:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPair:
-    """The two toolsets by name, or one of them; ``queries`` with the originals that serve each
-    need there; ``ways`` by toolset how each original tool is called.
+    """The two toolsets by name, or one of them.
+
+    ``queries`` have the originals that serve each need there; ``ways`` says by toolset how each
+    original tool is called.
     """
 
     bundles: dict[str, ServedBundle]
@@ -99,7 +103,7 @@ class ToolsetPair:
         return {query.id: query for query in next(iter(self.queries.values()))}
 
     def estimate(self, config: AgentConfig) -> AgentEstimate:
-        """What ``work_with_both`` may take."""
+        """The maximum cost of ``work_with_both``."""
         costs, queries = Costs(), len(self.by_id)
         return AgentEstimate(
             queries=queries,
@@ -120,12 +124,12 @@ def read_toolset_pair(
     skip_unknown: bool = False,
     side: str | None = None,
 ) -> ToolsetPair:
-    """The toolsets of a bundle's folder or zip, or the one of them that ``side`` names, and of the
-    queries with gold answers the ``first`` so many.
+    """The toolsets of a bundle's folder or zip (or only ``side``), and the ``first`` queries with
+    gold.
 
-    Raises ``ConfigError`` where no query can be asked, one needs unknown tools (unless
-    ``skip_unknown``) or expects what cannot be checked, or a toolset has more tools than endpoints
-    take; else as ``read_served_bundle``.
+    Raises ``ConfigError`` if no query can be asked, if one needs unknown tools (unless
+    ``skip_unknown``) or has an invalid expectation, or if a toolset has more tools than endpoints
+    accept; otherwise as ``read_served_bundle``.
     """
     before, after = read_unmerged_bundle(bundle), read_served_bundle(bundle)
     searched = replace(after.catalog, tools=searched_tools(bundle, after))
@@ -167,11 +171,11 @@ def work_with_both(
     version: str,
     progress: Progress = silent,
 ) -> AgentReport:
-    """Start the original servers behind a gateway for each toolset, and let the agent work on every
-    query with each, in turn; what is in ``file`` already is not done again.
+    """Run the agent on every query with each toolset in turn, each behind a gateway.
 
-    Raises ``ConfigError`` where a server is not configured, ``ConfigError`` or ``ExportError`` as
-    the file does, and what a turn raises, with all that was done kept.
+    The gateways start the original servers. Work already in ``file`` is not repeated. Raises
+    ``ConfigError`` if a server is not configured, the file's errors, and what a turn raises;
+    finished work is stored.
     """
     # with them comes MCP's SDK, for which nobody waits who only looks at a pair
     from toolscope_core.evaluation.agent.agent_runs import AgentModels, Assignment, run_agents
@@ -217,7 +221,7 @@ def _toolset(
 
 
 def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
-    """How a merged toolset's tools are called for each tool that came in and is still served."""
+    """How a merged toolset calls each input tool that is still served."""
     names = {route.tool_id: name for name, route in bundle.table.routes.items()}
     maps = {old: (alpha,) for old, alpha in relabelling.arguments.items()}
     return {
@@ -228,8 +232,9 @@ def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
 
 
 def _with_originals(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> Query:
-    """The query with the originals that calls reach in place of the tools that it names: each
-    itself, or where it was merged away, what the tool calls that it became.
+    """The query with the originals that its calls reach instead of the tools it names.
+
+    A tool that was merged away is replaced by the original that the merged tool calls.
     """
     original_ids = {one.tool_id for one in bundle.table.originals}
 
@@ -243,5 +248,5 @@ def _with_originals(query: Query, bundle: ServedBundle, ways: Mapping[str, OldNa
 
 
 def _best(k: int, search: Search) -> ToolChooser:
-    """Finds the ids of the ``k`` tools that a request needs most."""
+    """A chooser of the ids of the ``k`` best tools for a request."""
     return lambda request: search(request, k)
