@@ -1,4 +1,4 @@
-"""One ranking from the scores of a request and its sub-queries: fused, and put together."""
+"""One ranking from the scores of a request and its sub-queries."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EPSILON = 1e-9
 
 
 def min_max(scores: Scores) -> Scores:
-    """The scores moved to [0, 1] (ToolScope, eq. 5); all 0 where they are equal."""
+    """The scores scaled to [0, 1] (ToolScope, eq. 5); all 0 if they are equal."""
     if not len(scores):
         return scores.astype(np.float32)
     low, high = float(scores.min()), float(scores.max())
@@ -27,8 +27,10 @@ def min_max(scores: Scores) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a variant adds to a document's scores for any request: its mean lies ``shift``
-    deviations of all plain scores higher, and they spread wider, so ``ratio`` brings them back.
+    """How a variant raises a document's scores for any request.
+
+    Its mean is ``shift`` deviations of all plain scores higher. The scores also spread more;
+    ``ratio`` corrects that.
     """
 
     shift: float
@@ -42,10 +44,12 @@ SEEN_AS = 10
 
 
 def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_], gain: Gain) -> Scores:
-    """The scores of ``augmented`` documents at the level that the same ones have as ``plain``: with
-    the mean and the deviation of those, as far as there are enough of them to tell, else by the
-    usual ``gain``. The others have their plain scores. Longer documents are closer to any request,
-    and would rank first for that.
+    """The scores of ``augmented`` documents, scaled to the level of the same documents as
+    ``plain``.
+
+    They get the mean and deviation of the plain scores if there are enough of them, else the usual
+    ``gain``. The others keep their plain scores. Without this, longer documents would rank first,
+    because they are closer to any request.
     """
     level = plain.copy()
     own, as_plain = scores[augmented], plain[augmented]
@@ -59,24 +63,25 @@ def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_], gain: 
 
 
 def weighted(dense: Scores, sparse: Scores, dense_weight: float) -> tuple[Scores, Scores]:
-    """Dense and sparse scores moved to [0, 1] and weighted, each of shape (n,); their sum is the
-    hybrid score (ToolScope, eq. 4, where the dense weight is called α).
+    """Dense and sparse scores scaled to [0, 1] and weighted, each of shape (n,).
+
+    Their sum is the hybrid score (ToolScope, eq. 4, where the dense weight is called α).
     """
     return np.float32(dense_weight) * min_max(dense), np.float32(1 - dense_weight) * min_max(sparse)
 
 
 class NamedRows:
-    """Rows by the words of their names, so that what is asked for by its exact name stands first,
-    whatever else a search reads.
-    """
+    """Rows by the words of their names, so that a request for an exact name finds it first."""
 
     def __init__(self, names: Iterable[str]) -> None:
         names = list(names)
         self._rows = grouped(range(len(names)), lambda row: split_name(names[row]))
 
     def first(self, text: str, order: list[int], scores: Scores) -> tuple[list[int], Scores]:
-        """The order, as long as it was, with the rows whose whole name is the text before the
-        others, and the scores with 1 for these.
+        """The order with rows whose whole name is the text moved to the front, and their scores set
+        to 1.
+
+        The order keeps its length.
         """
         matches = self._rows.get(split_name(text), [])
         if not matches:
@@ -87,7 +92,7 @@ class NamedRows:
 
 
 def best_first(scores: Scores, most: int) -> list[int]:
-    """The rows of the ``most`` highest scores, the highest first; equal scores in row order."""
+    """The rows of the ``most`` highest scores, highest first, ties by row."""
     count = min(most, len(scores))
     if count <= 0:
         return []
@@ -99,9 +104,9 @@ def best_first(scores: Scores, most: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """What an agent is asked, and the sub-queries that it was split into; none for one job.
+    """An agent's request and its sub-queries; none if it is a single job.
 
-    ``by_rule`` is false where a person or a model wrote them: then they weigh more.
+    ``by_rule`` is false if a person or a model wrote the sub-queries; then they weigh more.
     """
 
     text: str
@@ -110,14 +115,14 @@ class ToolRequest:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The request and, where there are two or more, its sub-queries."""
+        """The request and, if there are two or more, its sub-queries."""
         return (self.text, *(self.subqueries if len(self.subqueries) > 1 else ()))
 
 
 def assembled(
     request: ToolRequest, scores: Sequence[Scores], k: int, config: RetrievalConfig
 ) -> tuple[list[int], Scores]:
-    """The rows of the k best and every row's score, from those of the request's ``texts``."""
+    """The rows of the k best and every row's score, from the scores of the request's ``texts``."""
     whole, *parts = scores
     if not parts:
         return best_first(whole, k), whole
@@ -131,8 +136,9 @@ def assembled(
 def text_shares(
     request: ToolRequest, scores: Sequence[Scores], row: int, config: RetrievalConfig
 ) -> dict[int, float]:
-    """How much each of the request's ``texts`` weighs in the score of a row; 1 together. Under
-    *top1* all of it is the one that brought the row.
+    """The weight of each of the request's ``texts`` in the score of a row; the weights sum to 1.
+
+    Under *top1*, the text that found the row has all the weight.
     """
     at = brought_by(scores, row)
     if not at or config.assembly == "top1":
@@ -146,11 +152,10 @@ def _weight(request: ToolRequest, config: RetrievalConfig) -> float:
 
 
 def top1_assembly(scores: Sequence[Scores], k: int, candidates: int) -> tuple[list[int], Scores]:
-    """Rows of the k tools that are put together from sub-queries (ToolScope, §3.3 and eq. 5), and
-    the score of every row.
+    """The rows of k tools from the sub-queries (ToolScope, §3.3 and eq. 5), and every row's score.
 
-    The best of each sub-query first, in the order of the sub-queries; then the other candidates of
-    each, min-max normalised among themselves, the highest first. Those first have score 1.
+    The best of each sub-query come first, in the order of the sub-queries, with score 1. Then come
+    the other candidates of each, min-max normalised among themselves, highest first.
     """
     rest = np.full(len(scores[0]), -1.0, dtype=np.float32)
     first: list[int] = []
@@ -165,8 +170,10 @@ def top1_assembly(scores: Sequence[Scores], k: int, candidates: int) -> tuple[li
 
 
 def brought_by(scores: Sequence[Scores], row: int) -> int:
-    """Which of a request's ``texts`` brought a row: of two or more sub-queries the one that scores
-    it highest, the first of equal ones; else the request, 0.
+    """Which of a request's ``texts`` found a row.
+
+    It is the sub-query with the highest score, the first of equal ones; 0 (the request) if there
+    are fewer than two sub-queries.
     """
     texts = range(1, len(scores)) if len(scores) > 1 else range(1)
     return max(texts, key=lambda number: (scores[number][row], -number))
@@ -174,31 +181,32 @@ def brought_by(scores: Sequence[Scores], row: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LearnedShare:
-    """For n tools how much of the score of their texts stays, in [0, 1], and what was learned: a
-    tool's score is ``own`` times that of its texts, plus ``learned``.
+    """How learned scores change the text scores of n tools.
+
+    A tool's score is ``own``, in [0, 1], times its text score, plus ``learned``.
     """
 
     own: Scores
     learned: Scores
 
     def scores(self, by_text: Scores) -> Scores:
-        """float32 of shape (n,) from the scores of the texts."""
+        """float32 of shape (n,) from the text scores."""
         return self.own * by_text + self.learned
 
 
 class LearnedScorer(Protocol):
-    """Scores the tools of one toolset, in the order in which it was given."""
+    """Scores the tools of one toolset, in the given order."""
 
     def share(self, request: ToolRequest, vectors: Sequence[Vectors]) -> LearnedShare:
-        """What was learned about a request, from the vectors of its ``texts``."""
+        """The learned scores for a request, from the vectors of its ``texts``."""
 
 
 class LearnedRanking(Protocol):
-    """A trained model, which may have learned about other tools than are searched."""
+    """A trained model; it may know other tools than those searched."""
 
     @property
     def embedder(self) -> str:
-        """The name of the model whose vectors it learned from."""
+        """The name of the embedding model whose vectors it was trained on."""
 
     def over(self, tools: Sequence[Tool]) -> LearnedScorer:
-        """The scorer of these tools; those that it does not know keep the score of their texts."""
+        """The scorer of these tools; unknown tools keep their text score."""

@@ -1,7 +1,7 @@
-"""How clients search the tools whose definitions they defer, each as far as it is public.
+"""How clients search deferred tools, as far as it is public.
 
-A client that defers tools shows its model no definition until a search has returned it, so a tool
-that the search does not return does not exist for that model.
+A client that defers tools shows its model no definition until a search returns it. A tool that the
+search does not return does not exist for that model.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MakeScoring = Callable[[Sequence[Tool], Mapping[str, str], Encode], Scoring]
 
 @dataclass(frozen=True, slots=True)
 class SearchSetup:
-    """What a search is made of; ``servers`` are those of the tools."""
+    """The parts of a search; ``servers`` are those of the tools."""
 
     embedder: Embedder
     cache: VectorCache
@@ -58,8 +58,9 @@ class SearchSetup:
     servers: Iterable[Server] = ()
 
     def open(self, tools: Iterable[Tool], progress: Progress = silent) -> SearchableTools:
-        """The search of the client that the configuration names, else that of this program. Raises
-        as either does, and ``ConfigError`` for a client with a learned model.
+        """The search of the configured client, else ToolScope's own.
+
+        Raises their errors, and ``ConfigError`` for a client with a learned model.
         """
         client = self.config.client
         if client is None:
@@ -72,9 +73,10 @@ class SearchSetup:
 
 @dataclass(frozen=True, slots=True)
 class ClientSearch:
-    """The search of a client: its ``title``, whether it ranks by meaning in place of words, and
-    whether it is not public in full, so that the ranking is ``approximate``.
-    docs/decisions/036-searches-of-clients.md has what each rests on.
+    """The search of a client.
+
+    It has a ``title``, ranks ``by_meaning`` or by words, and its ranking is ``approximate`` if it
+    is not fully public. docs/decisions/036-searches-of-clients.md lists the sources.
     """
 
     title: str
@@ -84,22 +86,22 @@ class ClientSearch:
 
 
 class SearchableTools(Protocol):
-    """Anything that ranks the tools of a toolset for requests."""
+    """Ranks the tools of a toolset for requests."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the tools, sorted."""
+        """The tools' ids, sorted."""
 
     def over(self, tools: Iterable[Tool]) -> SearchableTools:
-        """Other tools searched in the same way."""
+        """The same search for other tools."""
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
-        """The k best tools, equal scores in the order of ids."""
+        """The k best tools, ties by id."""
 
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
-        """As ``search`` for each request."""
+        """Like ``search`` for each request."""
 
     def answers(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
@@ -108,9 +110,11 @@ class SearchableTools(Protocol):
 
 
 class ClientRetriever:
-    """Tools ranked as the search ``name`` of ``CLIENT_SEARCHES`` ranks them, searched as a
-    ``Retriever`` is: ``servers`` says what a client knows of them. Raises ``ModelError`` as the
-    embedder does.
+    """Tools ranked like the search ``name`` in ``CLIENT_SEARCHES``, with the interface of
+    ``Retriever``.
+
+    ``servers`` is what a client knows about the servers. Raises ``ModelError`` as the embedder
+    does.
     """
 
     def __init__(
@@ -127,7 +131,7 @@ class ClientRetriever:
         self._search_in(tools)
 
     def over(self, tools: Iterable[Tool]) -> ClientRetriever:
-        """Other tools searched in the same way."""
+        """The same search for other tools."""
         other = copy(self)
         other._search_in(tools)
         return other
@@ -138,11 +142,11 @@ class ClientRetriever:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the tools, sorted."""
+        """The tools' ids, sorted."""
         return tuple(tool.id for tool in self._tools)
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
-        """The k best tools of those that the search returns at all, equal scores by id."""
+        """The k best tools that the search returns, ties by id."""
         request = ToolRequest(request) if isinstance(request, str) else request
         return self.search_each([request], k)[0]
 
@@ -155,9 +159,10 @@ class ClientRetriever:
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
-        """As ``search`` for each request. Where a person or a model wrote its sub-queries, each is
-        searched for by itself, as an agent would, and a tool has the score of the one that it fits
-        best. Reports ``Step("search", …)`` in requests.
+        """Like ``search`` for each request.
+
+        Sub-queries by a person or a model are searched separately, as an agent would, and a tool
+        gets its best score. Reports ``Step("search", …)`` in requests.
         """
         searches = [self._searches(one) if k > 0 else () for one in requests]
         scores = iter(self._scores([text for texts in searches for text in texts]))
@@ -174,7 +179,7 @@ class ClientRetriever:
         return tuple(rankings)
 
     def _searches(self, request: ToolRequest) -> tuple[str, ...]:
-        """What is searched for one after the other; nothing where nothing can be found."""
+        """The texts to search one after the other; empty if nothing can be found."""
         if not request.text.strip() or not self._tools:
             return ()
         return (not request.by_rule and request.subqueries) or (request.text,)
@@ -192,16 +197,19 @@ class ClientRetriever:
 
 
 def definition_text(tool: Tool, servers: Mapping[str, str] = _NONE) -> str:
-    """What FastMCP searches, and what Anthropic says that its searches read: name, description,
-    and the names and descriptions of the top-level arguments.
+    """The text searched by FastMCP and, according to its documentation, by Anthropic.
+
+    It is the name, the description, and the names and descriptions of the top-level arguments.
     """
     arguments = (f"{one.name} {one.description}".strip() for one in tool.parameters)
     return " ".join(part for part in (tool.name, tool.description, *arguments) if part)
 
 
 def codex_text(tool: Tool, servers: Mapping[str, str]) -> str:
-    """What Codex searches of a tool of an MCP server: the name in full and its own, the server, the
-    title, both descriptions, and the names of the arguments in alphabetical order.
+    """The text that Codex searches for a tool of an MCP server.
+
+    It has the full name and the tool's own, the server, the title, both descriptions, and the
+    argument names in alphabetical order.
     """
     return " ".join(
         part
@@ -219,15 +227,16 @@ def codex_text(tool: Tool, servers: Mapping[str, str]) -> str:
 
 
 def codex_terms(text: str) -> list[str]:
-    """Words as Unicode has them, which an underscore does not divide, without stop words, stemmed:
-    what the BM25 library of Codex does for English.
+    """Words by Unicode rules, not split at underscores, without stop words, stemmed.
+
+    This is what the BM25 library of Codex does for English.
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return [stem(one) for one in _UNICODE_WORDS.findall(plain) if one not in _STOP_WORDS]
 
 
 def fastmcp_terms(text: str) -> list[str]:
-    """Runs of two letters or digits and more in normal form: what FastMCP's search divides into."""
+    """Runs of two or more letters or digits in normal form, as in FastMCP's search."""
     return _WORDS.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -239,7 +248,9 @@ def _bm25(
     servers: Mapping[str, str],
     encode: Encode,
 ) -> Scoring:
-    """BM25 over texts of tools: the constant factor k1 + 1 is left out, which orders nothing."""
+    """BM25 over texts of tools, without the constant factor k1 + 1, which does not affect the
+    order.
+    """
     documents = [terms(text(tool, servers)) for tool in tools]
     nothing = np.zeros(len(documents), dtype=np.float32)
     index = bm25s.BM25(k1=k1, b=0.75) if any(documents) else None
@@ -258,8 +269,10 @@ def _bm25(
 
 
 def _claude_regex(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    """A model writes a pattern; without one the request's words are, any of which may match. The
-    more of them a tool has, the earlier it stands; one in its name counts twice.
+    """A regular-expression search.
+
+    A model writes the pattern; without a model, any of the request's words may match. Tools with
+    more of them rank higher; words in the name count twice.
     """
     names = [tool.name.casefold() for tool in tools]
     texts = [definition_text(tool).casefold() for tool in tools]
@@ -287,8 +300,9 @@ def _embedding(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode
 
 
 def _namespaces(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    """First the namespaces, of which a model sees name and description alone, then the tools of
-    the nearest: those of a later one stand behind all of an earlier one.
+    """Namespaces first, of which a model sees only name and description, then tools of the nearest.
+
+    All tools of a nearer namespace rank above those of the next.
     """
     spaces = list(dict.fromkeys(tool.owner for tool in tools))
     texts = [f"{space}: {servers.get(space, '')}".strip(": ") or "tools" for space in spaces]
@@ -305,7 +319,7 @@ def _namespaces(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encod
 
 
 def _content_words(text: str) -> list[str]:
-    """The words of a text, names split, without stop words."""
+    """The words of a text without stop words; names are split."""
     return [one for one in split_text(text) if one not in _STOP_WORDS]
 
 

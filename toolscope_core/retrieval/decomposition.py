@@ -1,4 +1,4 @@
-"""A request split into sub-queries: by rule, by the steps of a query set, or by a model."""
+"""Splits a request into sub-queries: by rule, by a query set's steps, or by a model."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,10 +37,11 @@ _MOST_POLITE = 5
 
 
 def decompose(request: str) -> tuple[str, ...]:
-    """The sub-queries of a request in order, at most eight; one, the request, if nothing splits it.
+    """The sub-queries of a request in order, at most eight; the request alone if it cannot be
+    split.
 
-    A sentence is one, and in it each clause after a comma, *and* or *then* that begins with a verb.
-    Enumerations of things stay together. Empty for a request without text.
+    Each sentence is one, and so is each clause in it after a comma, *and* or *then* that begins
+    with a verb. Lists of things stay together. Empty for a request without text.
     """
     parts: list[str] = []
     for clause in (clause for text in _SENTENCE.split(request) for clause in _clauses(text or "")):
@@ -85,10 +86,9 @@ IN_VIEW = 15
 
 
 def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
-    """By query id the sub-queries of a JSONL file with ``id`` and a list of texts under ``kind``.
+    """The sub-queries by query id from a JSONL file with ``id`` and a list of texts under ``kind``.
 
-    Raises ``ConfigError`` for a file that cannot be read, a row without the two, and an id that
-    comes twice.
+    Raises ``ConfigError`` for an unreadable file, a row without the two, and a repeated id.
     """
     splits: dict[str, tuple[str, ...]] = {}
     for number, row in read_rows(path):
@@ -109,9 +109,9 @@ def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
 def splits_of_model(
     requests: Sequence[str], in_view: Sequence[Sequence[Tool]], splitter: Splitter, asking: Asker
 ) -> list[tuple[str, ...]]:
-    """The sub-queries of each request as a model has them; none where it gave no usable answer.
+    """The sub-queries of each request by a model; none without a usable answer.
 
-    ``in_view`` has for each request the tools that the model sees beside it: *dummy* sees none.
+    ``in_view`` has the tools that the model sees with each request: *dummy* sees none.
     """
     questions = [
         SplitQuestion(request, tuple(tools) if splitter == "context" else ())

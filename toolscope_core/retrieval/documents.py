@@ -1,4 +1,4 @@
-"""What is compared with a request: the texts of a tool and of a server."""
+"""The texts of tools and servers that are compared with a request."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
-    """The texts of a tool or a server: ``short`` is that which the merge embeds, ``full`` has the
-    arguments too. Of an augmented tool both have its questions as well; ``expanded`` is its
-    expanded description, ``plain`` the document without what was written.
+    """The texts of a tool or a server.
+
+    ``short`` is the text embedded for merging; ``full`` has the arguments too. For an augmented
+    tool, both also have its questions; ``expanded`` is its expanded description, and ``plain`` the
+    document without these additions.
     """
 
     id: str
@@ -49,25 +51,27 @@ class SearchDocument:
 
     @property
     def tool_side(self) -> tuple[str, ...]:
-        """The texts whose tokens look for their best in a request."""
+        """The texts whose tokens are matched against a request."""
         return (self.plain.short, self.expanded) if self.plain else (self.short,)
 
     @property
     def request_side(self) -> str:
-        """The text in which the tokens of a request look for theirs."""
+        """The text against which a request's tokens are matched."""
         return self.short if self.plain else self.full
 
     @property
     def texts(self) -> frozenset[str]:
-        """All that is encoded of it."""
+        """All texts of it that are encoded."""
         plain = self.plain.texts if self.plain else frozenset[str]()
         return frozenset((self.short, self.full, *self.tool_side)) | plain
 
 
 @dataclass(frozen=True, slots=True)
 class ServerProfile:
-    """A server with its tools' ids, sorted. ``is_made_up`` is true where it declares no description
-    and ``description`` is made of the words of its tools' names.
+    """A server with its tools' ids, sorted.
+
+    ``is_made_up`` is true if it has no description of its own; then ``description`` consists of the
+    words of its tools' names.
     """
 
     name: str
@@ -77,7 +81,7 @@ class ServerProfile:
 
 
 def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
-    """The texts of a tool; ``with_server`` begins the full one with the name of its server."""
+    """The texts of a tool; ``with_server`` puts the server's name before the full one."""
     server = " ".join(split_name(tool.server)) if with_server else ""
     full, own = f"{server} {argument_text(tool)}".strip(), tool_text(tool)
     plain = SearchDocument(tool.id, own, encodable(full))
@@ -98,8 +102,8 @@ def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
 def argument_text(tool: Tool) -> str:
     """``snake_case_name: description``, then each argument with its description.
 
-    One text for BM25 and the second of two for the dense score; docs/measurements.md has
-    the others that were measured.
+    BM25 uses this text, and it is the second of two for the dense score; docs/measurements.md has
+    the alternatives that were measured.
     """
     arguments = "; ".join(
         " ".join(split_name(one.name)) + (f": {one.description}" if one.description else "")
@@ -111,7 +115,7 @@ def argument_text(tool: Tool) -> str:
 
 
 def server_profiles(catalog: Catalog) -> tuple[ServerProfile, ...]:
-    """The owners of a catalog's tools, those that names imply among them, by name."""
+    """The owners of a catalog's tools by name, including servers implied by names."""
     by_owner = grouped((tool for tool in catalog.tools if tool.owner), lambda tool: tool.owner)
     by_name = {server.name: server for server in catalog.servers}
     return tuple(
@@ -151,8 +155,9 @@ Comparisons = dict[tuple[tuple[str, ...], str], tuple[float, float]]
 
 
 class RequestVectors:
-    """Requests encoded by one embedder. Tokens are rounded as those of tools are, so that a request
-    scores the same alone and among others.
+    """Requests encoded by one embedder.
+
+    Tokens are rounded like those of tools, so a request's score does not depend on other requests.
     """
 
     def __init__(self, embedder: Embedder, cache: VectorCache, with_tokens: bool = False) -> None:
@@ -179,13 +184,13 @@ class RequestVectors:
         return [vectors[text] for text in texts]
 
     def compared(self, text: str) -> Comparisons:
-        """What a request was compared with token by token, to be read and added to."""
+        """The token comparisons of a request so far, to be read and extended."""
         if len(self._compared) >= MOST:
             self._compared = {}
         return self._compared.setdefault(text, {})
 
     def tokens(self, texts: Sequence[str], embedder: TokenEmbedder) -> dict[str, TokenCodes]:
-        """By text the vectors of its tokens, in whole numbers of 127ths (``decoded``)."""
+        """The token vectors by text, as integers in units of 1/127 (``decoded``)."""
         codes, new = _room_for(self._codes, texts)
         self._codes = codes
         if len(new) > FEW:
@@ -197,8 +202,10 @@ class RequestVectors:
 
 
 def _room_for(memory: dict[str, _T], texts: Sequence[str]) -> tuple[dict[str, _T], list[str]]:
-    """What is kept, and the texts that are not in it; another, empty one where it would grow too
-    large, since another thread may still read the old one.
+    """The stored values, and the texts without one.
+
+    If the memory would grow too large, a new, empty one is used, because another thread may still
+    read the old one.
     """
     distinct = list(dict.fromkeys(texts))
     new = [text for text in distinct if text not in memory]

@@ -1,4 +1,4 @@
-"""The index of a set of texts: its vectors and its BM25 arrays, built once and memory-mapped."""
+"""The index of a set of texts: vectors and BM25 arrays, built once and memory-mapped."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
 class SparseIndex:
-    """BM25 (k1 1.2, b .75, Lucene's form) over ``size`` texts, in the order they were given;
-    ``None`` for an index of texts without a word.
+    """BM25 (k1 1.2, b .75, Lucene's form) over ``size`` texts, in the given order.
+
+    ``None`` if the texts have no words.
     """
 
     def __init__(self, size: int, index: bm25s.BM25 | None) -> None:
@@ -53,19 +54,21 @@ class SparseIndex:
 
     @classmethod
     def read(cls, size: int, folder: Path) -> SparseIndex:
-        """What ``write`` kept, memory-mapped. Raises what ``bm25s`` does for a damaged folder."""
+        """The index from a folder, memory-mapped. Raises the errors of ``bm25s`` for a damaged
+        folder.
+        """
         is_kept = folder.is_dir()
         return cls(
             size, bm25s.BM25.load(folder, mmap=True, show_progress=False) if is_kept else None
         )
 
     def write(self, folder: Path) -> None:
-        """Keep the index in a folder; none is made for texts without a word."""
+        """Write the index to a folder; nothing is written for texts without words."""
         if self._index is not None:
             self._index.save(folder, show_progress=False)
 
     def scores(self, query: str) -> Scores:
-        """float32 of shape (size,): 0 for each text that shares no stem with the query."""
+        """float32 of shape (size,): 0 for a text that shares no stem with the query."""
         terms = sparse_terms(query)
         if self._index is None or not terms:
             return np.zeros(self._size, dtype=np.float32)
@@ -74,8 +77,10 @@ class SparseIndex:
 
 
 def sparse_terms(text: str) -> list[str]:
-    """The stems of the words of a text, in order; names are split, stop words are left out. Where a
-    script has no spaces each two neighbouring letters are a term, as in Lucene's analysis of CJK.
+    """The stems of a text's words, in order; names are split, stop words are left out.
+
+    In a script without spaces, each pair of neighbouring letters is a term, as in Lucene's analysis
+    of CJK.
     """
     terms: list[str] = []
     for word in _WORD.finditer(text):
@@ -96,9 +101,11 @@ _VECTORS, _SPARSE, _SEALS = "vectors.npy", "sparse", "seals.json"
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """``vectors`` is float32 of shape (m, d): for each pair of texts the mean of their vectors, so
-    that the product with a request's vector is the mean of two cosines. ``places`` has the row of
-    each of n documents: those of equal texts share one, and so have one score to the bit.
+    """The index of n documents.
+
+    ``vectors`` is float32 of shape (m, d): the mean vector of each pair of texts, so that the
+    product with a request's vector is the mean of two cosines. ``places`` has the row of each
+    document: documents with equal texts share a row, so their scores are exactly equal.
     """
 
     vectors: Vectors
@@ -119,11 +126,11 @@ def open_index(
     *,
     keep: bool = True,
 ) -> SearchIndex:
-    """The index of these documents, in their order: that of the cache folder if it holds one with
-    the seals it was written with, else built and, where ``keep`` says so, kept there.
+    """The index of these documents, in order.
 
-    Only texts without a vector in the cache are embedded. Raises ``ConfigError`` where the folder
-    is unusable, ``ModelError`` as the embedder does.
+    It is read from the cache folder if it is there with valid seals, else built, and stored there
+    if ``keep``. Only texts that are not in the cache are embedded. Raises ``ConfigError`` if the
+    folder is unusable, ``ModelError`` as the embedder does.
     """
     texts = [(one.short, one.full) for one in documents]
     row = {pair: at for at, pair in enumerate(dict.fromkeys(texts))}
@@ -155,15 +162,16 @@ def encode_documents(
     *,
     keep_tokens: bool = True,
 ) -> None:
-    """Encode on the workers of ``engine`` what the index of these documents needs and the cache
-    does not have, the tokens for late interaction too where ``keep_tokens`` says so.
+    """Encode, on the workers of ``engine``, what the index of these documents lacks in the cache.
+
+    ``keep_tokens`` includes the tokens for late interaction.
     """
     texts = sorted(frozenset[str]().union(*(one.texts for one in documents)))
     embed_cached(texts, embedder, cache, progress, keep_tokens=keep_tokens, engine=engine)
 
 
 def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
-    """The index of a folder; ``None``, and the folder is removed, where it is damaged."""
+    """The index in a folder; ``None`` if it is damaged, and then the folder is removed."""
     if not folder.is_dir():
         return None
     try:
@@ -180,7 +188,7 @@ def _read(folder: Path, places: NDArray[np.intp]) -> SearchIndex | None:
 
 
 def _write(folder: Path, index: SearchIndex) -> None:
-    """The folder complete or not at all; another program's equal one may stay in its place."""
+    """Write the folder completely or not at all; an equal one by another program may stay."""
     partial = folder.with_name(f"{folder.name[:16]}-{os.getpid()}-{os.urandom(4).hex()}.partial")
     partial.mkdir(parents=True)
     try:

@@ -1,5 +1,7 @@
-"""A request in, a ranking out, with what each place rests on: of tools (ToolScopeRetriever), or of
-servers (Tool-to-Agent retrieval, arXiv 2511.01854, algorithm 1).
+"""Ranks tools (ToolScopeRetriever) or servers (Tool-to-Agent retrieval, arXiv 2511.01854, algorithm
+1).
+
+Each place says what its score consists of.
 """
 
 from __future__ import annotations
@@ -38,12 +40,13 @@ SCORE_PARTS = ("dense", "sparse", "rerank", "learned")
 
 @dataclass(frozen=True, slots=True)
 class RankedTool:
-    """A place in a ranking. ``score`` in [0, 1] decides it, and is 1 for a tool whose name is the
-    whole request, which stands first; ``parts`` are what the dense and the
-    sparse score, the reranker and a learned model gave to it: their sum, but under *top1*, where
-    they are those of the text that brought the tool. ``subquery`` says which of the request's that
-    was, counted from 0, ``None`` for the request itself; ``dense`` is the cosine and ``sparse`` the
-    BM25 score to it.
+    """A place in a ranking, decided by ``score`` in [0, 1].
+
+    A tool whose name is the whole request has score 1 and comes first. ``parts`` are the shares of
+    the dense score, the sparse score, the reranker and a learned model. They sum to the score,
+    except under *top1*, where they belong to the text that found the tool. ``subquery`` is that
+    text's number from 0, ``None`` for the request itself; ``dense`` is its cosine and ``sparse``
+    its BM25 score.
     """
 
     tool_id: str
@@ -55,7 +58,7 @@ class RankedTool:
 
     @property
     def by(self) -> str:
-        """Which part decided: that which gave the most."""
+        """The part with the largest share."""
         return max(zip(self.parts, SCORE_PARTS, strict=True), key=lambda one: one[0])[1]
 
 
@@ -77,24 +80,24 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What is searched: the ``tools`` whose texts are read, and for each the place of the tool that
-    it stands for.
-    """
+    """The searched rows: the ``tools`` whose texts are read, and each one's owner by position."""
 
     tools: tuple[Tool, ...]
     owners: NDArray[np.intp]
 
     @classmethod
     def of(cls, tools: Sequence[Tool]) -> _Rows:
-        """One row for each tool. A merged one has a row for each member, so that none of their
-        words is lost, and its own where it says more.
+        """One row for each tool.
+
+        A merged tool has a row for each member, so that none of their words is lost, and its own
+        row if that adds words.
         """
         rows = [(row, at) for at, tool in enumerate(tools) for row in searched_as(tool)]
         return cls(tuple(row for row, _ in rows), np.array([at for _, at in rows], dtype=np.intp))
 
     @property
     def surplus(self) -> int:
-        """How many rows there are more than tools."""
+        """The number of rows minus the number of tools."""
         return len(self.owners) - len(np.unique(self.owners))
 
     def maxima(self, scores: Scores) -> Scores:
@@ -110,8 +113,9 @@ class _Rows:
 
 
 def searched_as(tool: Tool) -> tuple[Tool, ...]:
-    """The tools whose texts lead to a tool: those that it takes the place of, and itself where its
-    name or description has a word that they lack.
+    """The tools whose texts lead to a tool.
+
+    They are the tools it replaces, and itself if its name or description has a word that they lack.
     """
     if not isinstance(tool, SubstituteTool):
         return (tool,)
@@ -121,8 +125,10 @@ def searched_as(tool: Tool) -> tuple[Tool, ...]:
 
 
 class Retriever(DocumentSearch):
-    """The tools of a catalog, ready to be searched; by default with the bundled encoder and the
-    user's cache. Raises as ``DocumentSearch`` does.
+    """The tools of a catalog, ready for search; by default with the bundled encoder and the user's
+    cache.
+
+    Raises the errors of ``DocumentSearch``.
 
     Example: ``Retriever(catalog.tools).search("book a train to Lyon", k=3)``
     """
@@ -151,9 +157,7 @@ class Retriever(DocumentSearch):
         self._learned_scorer: assembly.LearnedScorer | None = None
 
     def over(self, tools: Iterable[Tool]) -> Retriever:
-        """Other tools searched in the same way, with an index that is not kept on disk: for a
-        toolset that is looked at once.
-        """
+        """The same search for other tools, with an index that is not stored on disk."""
         own = _by_id(tools)
         rows = _Rows.of(own)
         other = self.over_documents(_documents(rows.tools))
@@ -163,8 +167,10 @@ class Retriever(DocumentSearch):
         return other
 
     def with_learned(self, model: assembly.LearnedRanking | None) -> Retriever:
-        """The same tools, with what a model learned from queries beside their texts; ``None`` for
-        the texts alone. Raises ``ConfigError`` for a model that learned with another embedder.
+        """The same tools with a model's learned scores beside their texts; ``None`` for texts
+        alone.
+
+        Raises ``ConfigError`` for a model trained with another embedder.
         """
         if model is not None and model.embedder != self._embedder.name:
             raise ConfigError(
@@ -178,11 +184,11 @@ class Retriever(DocumentSearch):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the tools, sorted."""
+        """The tools' ids, sorted."""
         return tuple(tool.id for tool in self._tools)
 
     def search(self, request: assembly.ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
-        """The k best tools, equal scores in the order of ids; fewer where there are fewer, none for
+        """The k best tools, ties by id; fewer if there are fewer, none for
         a request without text.
         """
         request = assembly.ToolRequest(request) if isinstance(request, str) else request
@@ -191,7 +197,7 @@ class Retriever(DocumentSearch):
     def search_each(
         self, requests: Sequence[assembly.ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[tuple[RankedTool, ...], ...]:
-        """As ``search`` for each request; the vectors of many texts are kept in the cache.
+        """Like ``search`` for each request; the vectors of many texts are cached.
 
         Reports ``Step("search", …)`` in requests.
         """
@@ -257,8 +263,9 @@ class Retriever(DocumentSearch):
         return tuple(map(_with_share, places, order, [share] * len(order)))
 
     def text_scores(self, requests: Sequence[assembly.ToolRequest]) -> tuple[Scores, ...]:
-        """For each request the scores of all tools by their texts, in the order of ``ids``, without
-        what was learned; 0 for a request without text.
+        """For each request, the text scores of all tools in the order of ``ids``.
+
+        Learned scores are not included; 0 for a request without text.
         """
         nothing = np.zeros(len(self.ids), dtype=np.float32)
 
@@ -273,14 +280,16 @@ class Retriever(DocumentSearch):
 
     @property
     def vectors(self) -> Vectors:
-        """float32 of shape (n, d), in the order of ``ids``; of a merged tool its rows' mean."""
+        """float32 of shape (n, d), in the order of ``ids``; the mean of its
+        rows for a merged tool.
+        """
         rows, owners = super().vectors, self._rows.owners
         means = np.zeros((len(self.ids), rows.shape[1]), dtype=np.float32)
         np.add.at(means, owners, rows / np.bincount(owners)[owners][:, None])
         return means
 
     def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
-        """For each text the dense and the sparse scores of all tools, before any rerank."""
+        """For each text, the dense and sparse scores of all tools before reranking."""
         maxima = self._rows.maxima
         return [(maxima(dense), maxima(sparse)) for dense, sparse in super().base_scores(texts)]
 
@@ -309,8 +318,9 @@ class Retriever(DocumentSearch):
 
 
 def ranked_by_words(tools: Iterable[Tool], text: str, k: int = 10) -> tuple[RankedTool, ...]:
-    """The k best tools by BM25 alone, of those that share a word with the text: an answer at once
-    for the time in which vectors are made.
+    """The k best tools by BM25 alone among those that share a word with the text.
+
+    It answers at once while vectors are being computed.
     """
     ordered = _by_id(tools)
     documents = _documents(ordered)
@@ -347,10 +357,11 @@ def _documents(tools: Iterable[Tool]) -> list[SearchDocument]:
 
 @dataclass(frozen=True, slots=True)
 class RankedServer:
-    """A place in a ranking of servers. ``score`` in [0, 1] decides it, and is 1 for a server whose
-    name is the whole request, which stands first; ``tool_id`` is the tool that
-    led to it, ``None`` where the server's own text did: for the sub-query ``subquery``, counted
-    from 0, ``None`` for the request itself.
+    """A place in a ranking of servers, decided by ``score`` in [0, 1].
+
+    A server whose name is the whole request has score 1 and comes first. ``tool_id`` is the tool
+    that led to it, ``None`` if the server's own text did. ``subquery`` is the number of the
+    sub-query from 0, ``None`` for the request itself.
     """
 
     server: str
@@ -363,8 +374,8 @@ class ServerRetriever:
     """The servers of a catalog with their tools in one index; tools without a server lead nowhere.
 
     A server's score for a text is that of its best document, as in algorithm 1 with all documents
-    in place of the first N; with both corpora a share of the server's own is added to it. Raises
-    as ``DocumentSearch`` does.
+    instead of the first N. With both corpora, a share of its own score is added. Raises the errors
+    of ``DocumentSearch``.
     """
 
     def __init__(
@@ -397,15 +408,15 @@ class ServerRetriever:
         self._search = DocumentSearch(documents, embedder, cache, self.config, scorer, progress)
 
     def search(self, request: ToolRequest, k: int = 5) -> tuple[RankedServer, ...]:
-        """The k best servers, equal scores in the order of names; fewer where there are fewer, none
-        for a request without text.
+        """The k best servers, ties by name; fewer if there are fewer, none for a request without
+        text.
         """
         return self.search_each([request], k)[0]
 
     def search_each(
         self, requests: Sequence[ToolRequest], k: int = 5, progress: Progress = silent
     ) -> tuple[tuple[RankedServer, ...], ...]:
-        """As ``search`` for each request. Reports ``Step("search", …)`` in requests."""
+        """Like ``search`` for each request. Reports ``Step("search", …)`` in requests."""
         return self._search.each(requests, k, self._ranking, progress)
 
     def _ranking(
@@ -438,7 +449,7 @@ class ServerRetriever:
         return blended.astype(np.float32)
 
     def _best_tool(self, scores: Scores, server: int) -> str | None:
-        """The id of the tool that scores highest of a server's documents, if a tool does."""
+        """The tool with the highest score among a server's documents, if it is a tool."""
         rows = np.flatnonzero(self._owners == server)
         row = int(rows[np.argmax(scores[rows])])
         return self._search.documents[row].id if row < self._tools else None

@@ -1,4 +1,4 @@
-"""Documents scored for texts: dense and sparse, put together, and the best of them anew."""
+"""Scores documents for texts: dense and sparse scores, combined, and the best reranked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -35,10 +35,11 @@ STRIDE = 64
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """The scores of all documents for one text, each float32 of shape (n,). ``dense`` is the mean
-    of two cosines, ``sparse`` BM25's; ``parts`` are what the two and the reranker add to
-    ``scores``, their sum: the hybrid score (ToolScope, eq. 4), and the reranker's where the best
-    were reranked.
+    """The scores of all documents for one text, each float32 of shape (n,).
+
+    ``dense`` is the mean of two cosines, ``sparse`` is BM25. ``parts`` are the shares of both and
+    of the reranker in ``scores``: the hybrid score (ToolScope, eq. 4), and the reranker's share for
+    the reranked best.
     """
 
     dense: Scores
@@ -48,10 +49,10 @@ class TextScores:
 
 
 class DocumentSearch:
-    """Documents with their index, in the order in which they are given.
+    """Documents with their index, in the given order.
 
-    ``scorer`` is the cross-encoder that the configuration names. Raises ``ModelError`` as the
-    models do, ``ConfigError`` for late interaction with an embedder that gives no token vectors.
+    ``scorer`` is the configured cross-encoder. Raises ``ModelError`` as the models do,
+    ``ConfigError`` for late interaction with an embedder without token vectors.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class DocumentSearch:
         self._mixed = _mixed(documents, embedder, cache)
 
     def over_documents(self, documents: Sequence[SearchDocument]) -> Self:
-        """Other documents searched in the same way, with an index that is not kept on disk."""
+        """The same search for other documents, with an index that is not stored on disk."""
         other = copy(self)
         other.documents = documents
         other._reranker = other._reranker_of(protocols.silent)
@@ -87,8 +88,9 @@ class DocumentSearch:
         rank: Callable[[assembly.ToolRequest, Sequence[TextScores], int], tuple[_Place, ...]],
         progress: protocols.Progress = protocols.silent,
     ) -> tuple[tuple[_Place, ...], ...]:
-        """For each request what ``rank`` makes of the scores of its texts; nothing for a request
-        without text, for k below 1, and where there are no documents.
+        """For each request, the result of ``rank`` on the scores of its texts.
+
+        Empty for a request without text, for k below 1, and without documents.
         """
         texts = list(dict.fromkeys(text for one in requests for text in self._texts(one, k)))
         vectors = dict(zip(texts, self._requests.of(texts, progress), strict=True))
@@ -108,20 +110,20 @@ class DocumentSearch:
         return self._index.vectors[self._index.places]
 
     def encode(self, texts: Iterable[str]) -> None:
-        """Have the vectors of texts at hand that are searched later."""
+        """Encode texts in advance of a search."""
         self._requests.of(list(dict.fromkeys(texts)))
 
     def vectors_of(self, texts: Sequence[str]) -> list[protocols.Vectors]:
-        """The vector of each text; those that were searched are at hand."""
+        """The vector of each text, computed if not yet known."""
         return self._requests.of(texts)
 
     def base_scores(self, texts: Sequence[str]) -> list[tuple[Scores, Scores]]:
-        """For each text the dense and the sparse scores of all documents, before any rerank."""
+        """For each text, the dense and sparse scores of all documents before reranking."""
         vectors = self._requests.of(texts)
         return [self._both(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
     def _texts(self, request: assembly.ToolRequest, k: int) -> tuple[str, ...]:
-        """What is to be scored for a request; nothing where nothing can be ranked."""
+        """The texts to score for a request; empty if nothing can be ranked."""
         return request.texts if request.text.strip() and k > 0 and self.documents else ()
 
     def _both(self, text: str, vector: protocols.Vectors) -> tuple[Scores, Scores]:
@@ -153,9 +155,7 @@ class DocumentSearch:
         return TextScores(dense, sparse, scores, parts)
 
     def _is_read(self, text: str) -> bool:
-        """Whether the embedder can read a text, as far as it says: the vector of one in a script
-        that it does not know means nothing.
-        """
+        """Whether the embedder knows the text's script; otherwise its vector means nothing."""
         reader = self._embedder
         if not isinstance(reader, protocols.VocabularyEmbedder):
             return True
@@ -171,8 +171,9 @@ class DocumentSearch:
 def _mixed(
     documents: Sequence[SearchDocument], embedder: protocols.Embedder, cache: VectorCache
 ) -> tuple[SearchIndex, NDArray[np.bool_]] | None:
-    """Where only a part of the documents is augmented: the index of all without what was written,
-    and which are.
+    """The index of all documents without additions, and which are augmented.
+
+    ``None`` unless only some are augmented.
     """
     augmented = np.array([one.plain is not None for one in documents], dtype=np.bool_)
     if augmented.all() or not augmented.any():

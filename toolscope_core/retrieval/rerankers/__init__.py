@@ -1,1 +1,1 @@
-"""What scores the best documents of a search anew: one module each, named in ``reranker_table``."""
+"""Rerankers of the best documents: one module each, listed in ``reranker_table``."""

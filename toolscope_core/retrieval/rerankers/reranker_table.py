@@ -1,4 +1,4 @@
-"""The rerankers by the name that a configuration gives; every other name is a cross-encoder's."""
+"""The rerankers by their names in a configuration; any other name is a cross-encoder."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Reranker = Callable[[Sequence[str]], RowScores]
 
 @dataclass(frozen=True, slots=True)
 class RerankInputs:
-    """What a search has: its documents, how it embeds them and requests, and the cross-encoder that
-    its configuration names, if it does.
+    """The parts of a search: documents, embedder, requests, and the configured cross-encoder, if
+    any.
     """
 
     documents: Sequence[SearchDocument]
@@ -95,8 +95,10 @@ class LateInteraction:
         return scored
 
     def scores(self, request: protocols.Vectors, rows: Sequence[int]) -> Scores:
-        """float32 of shape (len(rows),) in [0, 1]: both directions, min-max among these tools.
-        ``request`` are the token vectors of the request.
+        """float32 of shape (len(rows),) in [0, 1]: both directions, min-max normalised among these
+        tools.
+
+        ``request`` are the request's token vectors.
         """
         if not rows or not len(request):
             return np.zeros(len(rows), dtype=np.float32)
@@ -107,9 +109,10 @@ class LateInteraction:
         return self.directions(decoded(self._requests.tokens([text], self._embedder)[text]), rows)
 
     def directions(self, request: protocols.Vectors, rows: Sequence[int]) -> tuple[Scores, Scores]:
-        """The mean of the best cosines of the tool's tokens (of several texts the mean of theirs),
-        and of the request's, each float32 of shape (len(rows),), rounded so that a pair's does not
-        depend on what it is computed beside.
+        """The mean best cosine of the tool's tokens, and of the request's tokens.
+
+        Each is float32 of shape (len(rows),); several texts of a tool are averaged. Values are
+        rounded, so that a pair's value does not depend on what is computed with it.
         """
         if not len(request):
             nothing = np.zeros(len(rows), dtype=np.float32)
@@ -130,8 +133,8 @@ class LateInteraction:
         )
 
     def _weights(self, texts: Sequence[str], counts: Sequence[int]) -> protocols.Vectors:
-        """How much each token of the texts tells, one text after the other; of each text so many
-        count.
+        """The weight of each token, one text after the other; ``counts``
+        has the tokens per text.
         """
         if isinstance(self._embedder, protocols.VocabularyEmbedder):
             new = [text for text in dict.fromkeys(texts) if text not in self._token_weights]
@@ -144,9 +147,7 @@ class LateInteraction:
     def _cosines(
         self, texts: Sequence[str], request: protocols.Vectors
     ) -> tuple[list[int], protocols.Vectors]:
-        """The cosine of every token of the texts to every token of the request, one text after the
-        other, and the row at which each text begins.
-        """
+        """The cosines of all text tokens to all request tokens, and the first row of each text."""
         tokens = [self._tokens.of(text) for text in texts]
         tokens = [one if len(one) else np.zeros_like(request[:1]) for one in tokens]
         ends = np.cumsum([len(one) for one in tokens])
@@ -159,8 +160,9 @@ def _mixed(by_tool: Scores, by_request: Scores) -> Scores:
 
 
 def cross_encoder(inputs: RerankInputs) -> Reranker:
-    """The reranker with the model that the configuration names. Raises ``ConfigError`` without,
-    and when it scores ``ModelError`` as the model does.
+    """The reranker with the configured model.
+
+    Raises ``ConfigError`` without a model, and ``ModelError`` during scoring as the model does.
     """
     full, scorer = [one.full for one in inputs.documents], inputs.scorer
     if scorer is None:
@@ -176,7 +178,7 @@ Builder = Callable[[RerankInputs], Reranker | None]
 
 
 def _automatic(inputs: RerankInputs) -> Reranker | None:
-    """Late interaction where the embedder gives vectors of tokens, else none."""
+    """Late interaction if the embedder gives token vectors, else none."""
     return (
         late_interaction(inputs) if isinstance(inputs.embedder, protocols.TokenEmbedder) else None
     )
@@ -191,7 +193,7 @@ RERANKERS: Mapping[str, Builder] = {
 
 
 def reranker_of(name: str, inputs: RerankInputs) -> Reranker | None:
-    """The reranker of that name over some documents; ``None`` where none is wanted or possible."""
+    """The named reranker over some documents; ``None`` if none is wanted or possible."""
     if not inputs.documents:
         return None
     build: Builder = RERANKERS.get(name, cross_encoder)
