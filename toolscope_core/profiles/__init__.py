@@ -1,1 +1,1 @@
-"""Profiles: the tools of a toolset that one agent gets."""
+"""Profiles: the tools of a toolset for one agent."""

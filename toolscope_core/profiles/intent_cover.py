@@ -1,7 +1,7 @@
-"""The smallest set of tools for what an agent has to do, and which of its requests a set serves.
+"""The smallest set of tools for an agent's requests, and which requests a set serves.
 
-Weighted set cover, greedily by what a tool serves for its tokens (Chvátal 1979), then without the
-tools that later ones made superfluous, and without servers in whose place others can stand.
+Weighted set cover, greedy by needs served per token (Chvátal 1979), then without tools made
+redundant by later ones, and without servers that others can replace.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,15 +41,13 @@ class Intent:
         return bool(self.needs) and all(not need.isdisjoint(ids) for need in self.needs)
 
     def tools_of(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Those of the tools that serve a need of it, sorted."""
+        """The tools that serve one of its needs, sorted."""
         return tuple(sorted({one for need in self.needs for one in need if one in ids}))
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A tool that a cover takes: its tokens, and how many ``intents`` are served whole with it and
-    those before it.
-    """
+    """A tool in a cover: its tokens, and how many ``intents`` are fully served once it is added."""
 
     tool_id: str
     tokens: int
@@ -58,8 +56,9 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Tools for a list of intents, in the order in which they were taken; ``too_large`` are those
-    that would serve a need more and do not fit the budget.
+    """Tools for a list of intents, in the order in which they were added.
+
+    ``too_large`` are tools that would serve another need but exceed the budget.
     """
 
     intents: tuple[Intent, ...]
@@ -77,9 +76,11 @@ def smallest_cover(
     budget: int | None = None,
     servers: Mapping[str, str] = MappingProxyType({}),
 ) -> Cover:
-    """The tools that serve the needs of all intents, as far as there are any and their ``tokens``,
-    by id, stay within the ``budget``. Equal tools are taken in the order of their ids. Of the
-    ``servers``, by tool id, none is there for what tools of the others serve for a quarter more.
+    """The tools that serve the needs of all intents within the ``budget``.
+
+    ``tokens`` are by id; equal tools are taken in the order of their ids. With ``servers`` (by tool
+    id), a server is left out if tools of the others serve the same needs for at most a quarter
+    more.
     """
     room = sum(tokens.values()) if budget is None else budget
     cover = _filled(intents, [], tokens, room)
@@ -110,8 +111,8 @@ def smallest_cover(
 def _filled(
     intents: Sequence[Intent], taken: Sequence[str], tokens: Mapping[str, int], room: int
 ) -> list[str]:
-    """The tools that are ``taken``, and those of ``tokens`` that serve what is open, without those
-    that others make superfluous.
+    """The ``taken`` tools plus those of ``tokens`` that serve open needs,
+    without redundant ones.
     """
     cover = [*taken]
     while True:
@@ -130,12 +131,12 @@ def _filled(
 
 
 def _rest_serves(intent: Intent, rest: Collection[str], cover: Collection[str]) -> bool:
-    """Whether the rest serves every need of the intent that all that was taken does."""
+    """Whether the rest serves every need of the intent that all taken tools serve."""
     return all(need.isdisjoint(cover) or not need.isdisjoint(rest) for need in intent.needs)
 
 
 def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, ...]:
-    """Those of the tools that serve no need of any intent, sorted."""
+    """The tools that serve no need of any intent, sorted."""
     useful = {one for intent in intents for need in intent.needs for one in need}
     return tuple(sorted(set(ids) - useful))
 
@@ -147,11 +148,11 @@ def intents_of(
     per_job: int = PER_JOB,
     one_is_enough: bool = True,
 ) -> tuple[Intent, ...]:
-    """Queries with their needs in the toolset of the plan: what their gold answers name, else what
-    a search finds for each job of theirs, split by rule, the ``per_job`` best tools or others of
-    the same job. Of these ``one_is_enough`` where a profile that is there is looked through.
+    """Queries with their needs in the plan's toolset.
 
-    The retriever is of the tools of the plan, and made where it is needed.
+    Needs come from gold answers, else from a search for each job, split by rule: the ``per_job``
+    best tools or others of the same job. ``one_is_enough`` treats these as alternatives when an
+    existing profile is checked. The retriever is over the plan's tools and made when needed.
     """
     ids, queries = {item.tool.id for item in plan.tools}, relabelled(queries, plan.phi)
     jobs = [
@@ -177,7 +178,9 @@ def intents_of(
 
 
 def same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
-    """By outgoing tool those that do its job by a merge that waits or was not applied."""
+    """For each outgoing tool, those with the same job by a merge that is
+    open or was not applied.
+    """
     ids = {item.tool.id for item in plan.tools}
     return {
         one: frozenset(cluster.members) & ids
@@ -189,7 +192,7 @@ def same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
 
 
 def _gains(intents: Iterable[Intent], cover: Collection[str]) -> dict[str, int]:
-    """By tool how many needs it would serve that are open."""
+    """For each tool, how many open needs it would serve."""
     gains: dict[str, int] = {}
     for intent in intents:
         for need in intent.needs:
@@ -200,8 +203,9 @@ def _gains(intents: Iterable[Intent], cover: Collection[str]) -> dict[str, int]:
 
 
 def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bool) -> Profile:
-    """The profile with outgoing tools of the plan put in by hand, or out: they are kept out only
-    where rules would take them in again.
+    """The profile with outgoing tools added or removed by hand.
+
+    Removed tools are excluded only if a rule would include them.
     """
     outgoing_ids, words = set(ids), profile_words(plan, profile)
     items = [item for item in plan.tools if item.tool.id in outgoing_ids]
@@ -228,7 +232,7 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
 
 
 def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
-    """The profile with the tools of a cover as those chosen by hand, and its intents."""
+    """The profile with a cover's tools as those chosen by hand, and with its intents."""
     with_tools, cover_ids = with_choice(plan, profile, cover.ids, is_in=True), set(cover.ids)
     tools = {
         old: tool
@@ -240,8 +244,10 @@ def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
 
 
 def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
-    """The decision that saves a profile, as a row without reviewer: its tools as they are called
-    now, and those that were chosen by hand or kept out and are not among them, without a name.
+    """The decision that saves a profile, as a row without reviewer.
+
+    It has its tools with their current names, and tools chosen or excluded by hand that are not
+    among them, without a name.
     """
     toolset, words = profile_tools(plan, profile), profile_words(plan, profile)
     called = {member: item.tool.name for item in plan.tools for member in item.members}

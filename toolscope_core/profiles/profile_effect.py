@@ -1,4 +1,6 @@
-"""What a profile comes to: what requests find in it, beside the whole toolset, and its report."""
+"""The effect of a profile: what requests find in it compared with the whole toolset, and its
+report.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +24,10 @@ _CUTOFFS = (1, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Misses:
-    """What ``requests`` whose answer is a tool of a profile find among its tools: by the tool that
-    they ask for and another that stands before it their texts, the most first.
+    """Requests for a tool of the profile that find another of its tools first.
+
+    ``texts`` has them by the expected tool and the other one, most frequent first; ``requests`` is
+    the number of requests checked.
     """
 
     requests: int = 0
@@ -43,9 +47,10 @@ class Misses:
 def effect_lines(
     plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker, costs: Costs
 ) -> list[str]:
-    """The recall of the queries that have answers, on the whole toolset and on the profile, and the
-    paired difference, each with its interval; a line for each cut-off below the number of the
-    profile's tools, as more find all of them. Empty where none has any answer.
+    """Recall on the whole toolset and on the profile, and the paired difference, with intervals.
+
+    There is a line for each cut-off below the profile's number of tools, since a higher one finds
+    all of them. Empty if no query has an answer.
     """
     if not toolset.tools or not any(one.gold for one in queries):
         return []
@@ -78,8 +83,9 @@ def effect_lines(
 def misses_of(
     plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker
 ) -> Misses:
-    """Which tool of the profile stands before the one that a request with answers asks for, as
-    ``confusion_matrix`` counts it. Requests for tools that the profile lacks are not counted.
+    """Which profile tools rank above the expected one, counted as in ``confusion_matrix``.
+
+    Requests for tools outside the profile are not counted.
     """
     own = [
         one
@@ -101,10 +107,12 @@ def misses_of(
 
 @dataclass(frozen=True, slots=True)
 class ProfileReport:
-    """The figures of a profile: ``tokens`` of its tools, ``whole`` of all tools of the toolset;
-    ``unserved`` are the intents that it does not serve whole, ``unasked`` the tools (ids) that
-    serve none, where there are intents; ``confusions`` its pairs that are the same job, a family or
-    look alike by the judge, ``misses`` what its requests find before the right tool.
+    """The figures of a profile.
+
+    ``tokens`` are those of its tools, ``whole`` those of the whole toolset. ``unserved`` are the
+    intents not fully served and ``unasked`` the tools (ids) that serve none, if there are intents.
+    ``confusions`` are its pairs that are the same job, a family or look alike by the judge;
+    ``misses`` are tools found before the right one.
     """
 
     toolset: ProfileTools
@@ -131,7 +139,7 @@ def profile_report(
     costs: Costs,
     format: str = PROMPT_FORMATS[0],
 ) -> ProfileReport:
-    """The figures of a profile's tools in the toolset of a plan, sizes in ``format``."""
+    """The figures of a profile's tools in a plan's toolset, with sizes in ``format``."""
     return ProfileReport(
         toolset,
         sum(costs.of(item.tool, format) for item in toolset.tools),
@@ -142,7 +150,7 @@ def profile_report(
 
 
 def client_limits() -> dict[int, str]:
-    """By each limit on tools that clients and APIs have, the lowest first, who has it."""
+    """The tool limits of clients and APIs, lowest first, with who has them."""
     titles: dict[int, list[str]] = {}
     for target in map(target_named, MATRIX):
         if target.rules.room:
@@ -158,9 +166,7 @@ def in_words(report: ProfileReport) -> str:
 
 
 def _confusions(analysis: Analysis, toolset: ProfileTools) -> tuple[Verdict, ...]:
-    """The verdicts on the candidate pairs of the tools that are not *different jobs*, the most
-    probable first.
-    """
+    """The verdicts on its candidate pairs that are not *different jobs*, most probable first."""
     tools, scores = analysis.catalog.tools, analysis.scores
     pairs = [
         Pair.of(tools[left].id, tools[right].id)

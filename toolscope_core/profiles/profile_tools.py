@@ -1,4 +1,4 @@
-"""The tools of a profile in a toolset, the plan with these alone, and what has changed since."""
+"""The tools of a profile in a toolset, the plan with only these, and changes since it was saved."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,9 @@ from toolscope_core.wording.tool_text import split_text
 
 @dataclass(frozen=True, slots=True)
 class ServerConflict:
-    """Servers that each have tools of the profile for one job: the ids of these by server, and the
-    server whose tools the profile keeps, empty where nobody said.
+    """Servers that each have tools of the profile for one job.
+
+    It has the tool ids by server, and the server that the profile keeps, empty if nobody decided.
     """
 
     tools: Mapping[str, tuple[str, ...]]
@@ -29,11 +30,11 @@ class ServerConflict:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTools:
-    """The tools that a profile has in a toolset, as its agent sees them, in id order.
+    """The tools of a profile in a toolset, as its agent sees them, in id order.
 
-    ``ways`` says by id how each came in; ``fixed`` has the arguments that are no longer in its
-    schema, and their values. ``notes`` are sentences on what is not as it was when the profile was
-    saved, and on its words that are not used; ``findings`` are those on its own words.
+    ``ways`` says by id how each was included. ``fixed`` has the values of arguments removed from
+    schemas. ``notes`` are sentences about changes since the profile was saved, and about its texts
+    that are not used. ``findings`` are those on its texts.
     """
 
     profile: Profile
@@ -95,7 +96,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
 
 
 def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
-    """What the profile says of each outgoing tool: of its own id, else of one merged into it."""
+    """The profile's entry for each outgoing tool: by its own id, else of a tool merged into it."""
     phi = plan.phi
     words: dict[str, ProfileTool] = {}
     for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):
@@ -106,8 +107,9 @@ def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
 
 
 def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
-    """Whether the rules take a tool in whose calls may reach ``servers``: an include has to name
-    all of them, an exclude one.
+    """Whether the rules include a tool whose calls may reach ``servers``.
+
+    An include must name all of them; an exclude must name one.
     """
     include, exclude = profile.include, profile.exclude
     return (
@@ -123,7 +125,7 @@ def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
 
 
 def _matches(rule: ToolRule, tool: Tool) -> bool:
-    """Whether a tool has the words of a rule and reads as it says."""
+    """Whether a tool has a rule's words and its read-only declaration."""
     only_reads = tool.annotations.get("readOnlyHint") is True
     if rule.read_only is not None and rule.read_only != only_reads:
         return False
@@ -134,7 +136,7 @@ def _matches(rule: ToolRule, tool: Tool) -> bool:
 def _conflicts(
     plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin]
 ) -> Iterator[ServerConflict]:
-    """The proposals that nobody applied or refused, of one job, with tools of several servers."""
+    """The open proposals of one job with tools of several servers."""
     applied = {cluster.id for cluster in plan.applied}
     for cluster in plan.clusters:
         is_family = cluster.relation == "family"
@@ -152,7 +154,7 @@ def _conflicts(
 def _changes(
     plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin], lost: set[str]
 ) -> Iterator[str]:
-    """What is not as it was when the profile was saved, a sentence each."""
+    """The changes since the profile was saved, one sentence each."""
     phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
     had = {old: tool for old, tool in profile.tools.items() if tool.origin != "kept out"}
     yield from (f"{one} is gone: the catalog no longer has it" for one in profile.missing_ids)
@@ -184,7 +186,7 @@ def _changes(
 
 
 def _fixed(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
-    """Of the arguments to fix those that the tool takes, and why it does not take the others."""
+    """The fixed arguments that the tool accepts, and why it does not accept the others."""
     declared = {parameter.name for parameter in tool.parameters}
     fixed, notes = {}, []
     for name, value in sorted(arguments.items()):
@@ -203,8 +205,9 @@ _FIXED = "its value is fixed in this profile"
 
 
 def profile_plan(plan: MergePlan, toolset: ProfileTools) -> MergePlan:
-    """The plan of which only the tools of a profile leave, in its words: all others are removed in
-    φ, and α drops the arguments that are fixed.
+    """The plan with only the profile's tools, in its words.
+
+    φ removes all others, and α drops the fixed arguments.
     """
     tools = {item.tool.id: item for item in toolset.tools}
     relabels = tuple(_relabel(row, tools[row.new_id].tool if row.new_id in tools else None)
@@ -268,12 +271,12 @@ def _as_it_is(tool: Tool) -> ArgumentMap:
 
 
 def _worded(cluster: Cluster, texts: dict[str, str]) -> Cluster:
-    """The cluster with the description that its tool has in the profile."""
+    """The cluster with its tool's description in the profile."""
     text = texts.get(cluster.canonical, cluster.document.description)
     return replace(cluster, document=replace(cluster.document, description=text))
 
 
 def _alone(tool: Tool) -> Cluster:
-    """A tool under a description of its own, as a cluster of one."""
+    """A tool with its own description, as a cluster of one."""
     document = Document(tool.name, tool.description, tool.schema, tool.returns, tool.annotations)
     return Cluster(f"p-{tool.id}", (tool.id,), tool.id, "drop_in", "accepted", 1.0, document, ())
