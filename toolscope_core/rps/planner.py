@@ -1,10 +1,10 @@
-"""Plans requests: search for each job, have a worker choose, widen, fall back, filter.
+"""Plans requests: search for each job, let a worker choose, widen, fall back, filter.
 
-In one round a worker sees the K best of a job. The iterative variant (Retrieval–Plan–Select, §4.6)
-searches a job in several phrasings, shows a worker that takes none of the first K the next ones
-until ``widest``, and takes the best in the end, since a tool that is left out cannot be called. Of
-a job that is not done a worker sees only candidates that it has not seen: K 5 → 15 costs as many
-tools as one round of 15.
+In one round, a worker sees the K best tools for a job. The iterative variant
+(Retrieval–Plan–Select, §4.6) searches a job in several phrasings. If a worker chooses none of the
+first K, it sees the next ones until ``widest``; in the end the best is taken, since a tool that is
+left out cannot be called. A worker sees only new candidates in each round, so K 5 → 15 costs as
+many tools as one round of 15.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,9 +40,11 @@ LOOKED_AT = 50
 
 @dataclass(frozen=True, slots=True)
 class PlannerConfig:
-    """How a plan is made: tools are chosen by the ranking or by a model, with each job searched in
-    several phrasings and widened until one is chosen (``iterative``), and looked through as a whole
-    (``is_filtered``).
+    """How a plan is made.
+
+    Tools are chosen by the ranking or by a model. With ``iterative`` each job is searched in
+    several phrasings and widened until a tool is chosen. With ``is_filtered`` the whole plan is
+    checked.
     """
 
     worker: Literal["best", "model"] = "best"
@@ -52,7 +54,7 @@ class PlannerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans on the ``tools`` of a retriever, by id. ``widest`` above ``k`` makes it iterative."""
+    """Plans on a retriever's ``tools``, by id. It is iterative if ``widest`` is above ``k``."""
 
     tools: Mapping[str, Tool]
     retriever: SearchableTools
@@ -65,7 +67,8 @@ class Planner:
     def plans(
         self, requests: Sequence[ToolRequest], progress: Progress = silent
     ) -> tuple[workers.RequestPlan, ...]:
-        """A plan for each request: its sub-queries, or itself where it is not split, are jobs.
+        """A plan for each request; its jobs are its sub-queries, or itself if not split.
+
         Raises ``ConfigError`` for k below 1.
         """
         if self.k < 1:
@@ -122,8 +125,9 @@ class Planner:
         phrasings: Sequence[tuple[str, ...]],
         progress: Progress,
     ) -> list[tuple[workers.Candidate, ...]]:
-        """For each job the best of its phrasings, by the mean of the scores there; one that does
-        not find a tool counts with its lowest score.
+        """For each job the best tools of its phrasings, by mean score.
+
+        A phrasing that does not find a tool counts with its lowest score.
         """
         wordings = [(job.text, *other) for job, other in zip(jobs, phrasings, strict=True)]
         texts = list(dict.fromkeys(text for own in wordings for text in own))
@@ -155,7 +159,9 @@ class Planner:
 def offline_planner(
     catalog: Catalog, retriever: SearchableTools, k: int, config: PlannerConfig
 ) -> Planner:
-    """The planner without a model; iterative, it searches each job within its request too."""
+    """The planner without a model; if iterative, it also searches each job together with its
+    request.
+    """
     return Planner(
         catalog.by_id,
         retriever,
@@ -169,7 +175,7 @@ def offline_planner(
 def model_planner(
     catalog: Catalog, retriever: SearchableTools, k: int, config: PlannerConfig, asker: Asker
 ) -> Planner:
-    """The planner with a model as the worker, the rephraser and the filter."""
+    """The planner with a model as worker, rephraser and filter."""
     return Planner(
         catalog.by_id,
         retriever,
@@ -193,11 +199,12 @@ def _mean_scores(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class PlanFigures:
-    """What plans of queries reach and take. ``precision``, ``recall`` and ``f1`` are macro averages
-    of the set S of tools that a plan calls against the needs R (§4.1: |R∩S|/|S|, |R∩S|/|R|,
-    2PR/(P+R)); ``exact`` is the share of queries of which S is exactly what is needed. The others
-    are means a query: ``jobs``, ``searches`` (rankings), ``tools_called``, ``tools_shown`` to the
-    worker, and ``tokens_shown`` of their definitions.
+    """The results and cost of plans.
+
+    ``precision``, ``recall`` and ``f1`` are macro averages of the called tools S against the needs
+    R (§4.1: |R∩S|/|S|, |R∩S|/|R|, 2PR/(P+R)). ``exact`` is the share of queries for which S is
+    exactly what is needed. The others are means per query: ``jobs``, ``searches`` (rankings),
+    ``tools_called``, ``tools_shown`` to the worker, and ``tokens_shown`` of their definitions.
     """
 
     queries: int
@@ -218,7 +225,7 @@ class PlanFigures:
 def plan_figures(
     plans: Sequence[workers.RequestPlan], golds: Sequence[Gold], tokens: Callable[[Tool], int]
 ) -> PlanFigures:
-    """The figures of plans and what each needs, in one order; ``tokens`` counts those of a
+    """The figures of plans and their needs, in the same order; ``tokens`` counts those of a
     definition.
     """
     called = [frozenset(plan.tool_ids) for plan in plans]
@@ -252,8 +259,10 @@ def intents_by_model(
     asker: Asker,
     progress: Progress = silent,
 ) -> tuple[Intent, ...]:
-    """Requests with the needs that a model plans for each, in one round: a job for which it takes
-    none of the best tools has none. The retriever is of the tools of the plan.
+    """Requests with the needs from a model's plan in one round.
+
+    A job for which it chooses none of the best tools has no tools. The retriever is over the plan's
+    tools.
     """
     toolset = Catalog(tuple(item.tool for item in plan.tools))
     requests = [ToolRequest(one.text, decompose(one.text)) for one in queries]
@@ -263,8 +272,9 @@ def intents_by_model(
 
 
 def planned_intents(plans: Iterable[workers.RequestPlan], plan: MergePlan) -> tuple[Intent, ...]:
-    """Requests with the needs that their plans name: every tool that they call, or any other of
-    the same job; a job without a call has none.
+    """Requests with the needs in their plans: every called tool, or any other of the same job.
+
+    A job without a call has no tools.
     """
     equal = same_job(plan)
 

@@ -1,5 +1,5 @@
-"""New descriptions of two tools that sound alike, short ones first, and what each does to requests
-that only one of the two answers.
+"""New descriptions of two similar tools, short ones first, and their effect on requests for one of
+them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _FRONT = 2
 
 
 def leading(tool: Tool, words: Sequence[str], by_server: bool = False) -> str:
-    """The description with those ``words`` in front that are of the tool's own job: words of its
-    name, and of its server where the two tools are told apart ``by_server``. As it is where it is
-    empty or there are none: any other word that only this tool says may be an aside (*important*,
-    *comprehensive*). Only words in Latin letters can be moved. Parameters are not named: it costs
-    more requests than it wins.
+    """The description with those ``words`` in front that describe the tool's own job.
+
+    These are words of its name, and of its server if the tools are told apart ``by_server``.
+    Unchanged if the description is empty or there are no such words: other words may be asides
+    (*important*, *comprehensive*). Only words in Latin letters can be moved. Parameters are not
+    mentioned, because that loses more requests than it wins.
     """
     description = " ".join(tool.description.split())
     front = [stem(word.lower()) for word in re.findall(r"\w+", description)[:_FRONT]]
@@ -42,9 +43,11 @@ def leading(tool: Tool, words: Sequence[str], by_server: bool = False) -> str:
 
 
 def leading_clause(tool: Tool, words: Sequence[str], by_server: bool = False) -> str:
-    """The description after *Use for* the first of ``words`` that are nouns or as ``leading`` has
-    them. As it is where it is empty or there are none. The other tool is not named: *use it instead
-    for …* brings the two closer.
+    """The description after *Use for* and the first of ``words`` that are nouns or qualify for
+    ``leading``.
+
+    Unchanged if the description is empty or there are no such words. The other tool is not
+    mentioned: *use it instead for …* makes the two more similar.
     """
     own_words = {stem(word) for word in _job_words(tool, by_server)}
     telling = [word for word in _plain(words) if kinds_of(word) or stem(word) in own_words]
@@ -85,8 +88,10 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class ConfusedQuery:
-    """A request that one of two tools answers: by how much its cosine with the ``right`` one is
-    above that with the other, with the descriptions as they are and with the new ones.
+    """A request that one of two tools answers.
+
+    ``before`` and ``after`` are its cosine with the ``right`` tool minus that with the other, with
+    the old and the new descriptions.
     """
 
     text: str
@@ -96,14 +101,16 @@ class ConfusedQuery:
 
     @property
     def change(self) -> int:
-        """1 where the new descriptions bring it to the right tool, -1 where they take it away."""
+        """1 if the new descriptions move it to the right tool, -1 if away from it, else 0."""
         return (self.after > 0) - (self.before > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class TellingEffect:
-    """What new descriptions do to two tools: the cosine of their texts before and after, and the
-    requests that only one of them answers, the most confused first.
+    """The effect of new descriptions on two tools.
+
+    It has the cosine of their texts before and after, and the requests that only one of them
+    answers, most confused first.
     """
 
     before: float
@@ -112,7 +119,7 @@ class TellingEffect:
 
     @property
     def right(self) -> tuple[int, int]:
-        """How many requests are nearer to the right tool, before and after."""
+        """How many requests are closer to the right tool, before and after."""
         return (
             sum(one.before > 0 for one in self.queries),
             sum(one.after > 0 for one in self.queries),
@@ -128,20 +135,18 @@ class TellingEffect:
 
     @property
     def margin(self) -> float:
-        """By how much more requests are nearer to the right tool, on average."""
+        """The mean gain in closeness to the right tool."""
         return fmean(one.after - one.before for one in self.queries) if self.queries else 0.0
 
     def part(self, is_chosen_on: bool) -> TellingEffect:
-        """On the half of the requests that a rewrite is chosen on, or on the other half."""
+        """The effect on the requests used for choosing, or on the held-out ones."""
         own = (one for one in self.queries if is_for_choosing(one.text) == is_chosen_on)
         return replace(self, queries=tuple(own))
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteEffect:
-    """A rewrite and what it does: to the requests that it was ``training`` on, and to those
-    ``held_out``.
-    """
+    """A rewrite and its effect on ``training`` requests and on ``held_out`` ones."""
 
     rewrite: Rewrite
     training: TellingEffect
@@ -149,8 +154,10 @@ class RewriteEffect:
 
     @property
     def wins(self) -> bool:
-        """Whether it can be accepted unseen: both halves have requests, it loses none and wins one,
-        and on those held out the right tools come nearer.
+        """Whether it can be accepted without a person.
+
+        Both halves have requests, none is lost, at least one is won, and on held-out requests the
+        right tools come closer.
         """
         is_even_or_better = self.won > 0 and self.lost == 0
         return is_even_or_better and bool(self.training.queries) and self.held_out.margin > 0
@@ -161,12 +168,12 @@ class RewriteEffect:
 
     @property
     def loses_none(self) -> bool:
-        """Whether there is a request to tell by, and none goes to the other tool."""
+        """Whether there are requests to judge by, and none is lost to the other tool."""
         return bool(self.queries) and not self.lost
 
     @property
     def in_words(self) -> str:
-        """What it does to requests, and whether it may be accepted unseen."""
+        """Its effect on requests, and whether it can be accepted without a person."""
         if not self.held_out.queries or not self.training.queries:
             return f"not enough requests to tell (n = {self.queries})"
         before, after = self.held_out.right
@@ -196,15 +203,17 @@ class RewriteEffect:
 
 
 def is_for_choosing(request: str) -> bool:
-    """Whether rewrites are chosen on the request, not measured: half of all, by their text."""
+    """Whether the request is used to choose rewrites, not to measure them: half of all, by text."""
     return zlib.crc32(request.encode()) % 2 == 0
 
 
 def offline_rewrites(
     tools: tuple[Tool, Tool], words: tuple[Sequence[str], Sequence[str]]
 ) -> tuple[Rewrite, ...]:
-    """What can be made without a model of the ``words`` that only one of the two tools says, the
-    short clause first: of each way as ``for_one_or_both`` has it.
+    """Rewrites without a model from the ``words`` that only one of the two tools uses, short clause
+    first.
+
+    Each way has the variants of ``for_one_or_both``.
     """
     by_server = tools[0].server != tools[1].server
     sides = list(zip(tools, words, strict=True))
@@ -216,8 +225,8 @@ def offline_rewrites(
 def for_one_or_both(
     way: str, tools: Sequence[Tool], descriptions: Mapping[str, str]
 ) -> Iterator[Rewrite]:
-    """The descriptions of both tools, then of one beside the other's own; none that change nothing,
-    and none twice.
+    """New descriptions for both tools, then for one of them; unchanged and repeated ones are left
+    out.
     """
     own = {tool.id: tool.description for tool in tools}
     new_texts = {one: text for one, text in descriptions.items() if text != own[one]}
@@ -228,7 +237,7 @@ def for_one_or_both(
 
 
 def answers_of(pair: Pair, queries: Iterable[Query]) -> list[tuple[str, str]]:
-    """The requests that exactly one of the two answers, each with that one's id."""
+    """The requests that exactly one of the two answers, each with its id."""
     answers = []
     for query in queries:
         right = [one for one in (pair.left, pair.right) if any(one in need for need in query.gold)]
@@ -242,8 +251,9 @@ def effects_of(
     answers: Sequence[tuple[str, str]],
     embed: Embed,
 ) -> list[TellingEffect]:
-    """What each of several descriptions, by tool id, does to two tools; ``answers`` are requests
-    with the id of the one that answers.
+    """The effect of each set of descriptions (by tool id) on two tools.
+
+    ``answers`` are requests with the id of the tool that answers.
     """
     variants = [replace(one, description=new[one.id]) for new in rewrites for one in tools]
     texts = [tool_text(one) for one in (*tools, *variants)] + [text for text, _ in answers]
@@ -275,8 +285,9 @@ def best_rewrites(
     answers: Sequence[tuple[str, str]],
     embed: Embed,
 ) -> tuple[RewriteEffect, ...]:
-    """Of each way the rewrite that is best on half of the requests (most of them right, then the
-    right tools nearest; the first where none differs), with what it does to both halves.
+    """The best rewrite of each way, with its effect on both halves of the requests.
+
+    On one half, most right requests win, then the closest right tools; the first of equal ones.
     """
     if not rewrites:
         return ()

@@ -1,5 +1,5 @@
-"""Siblings that collide: tools with nearly the same text that are not to be merged, and new
-descriptions by which they are not mistaken for each other.
+"""Siblings that collide: tools with similar texts that must not be merged, and new descriptions for
+them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,8 +26,10 @@ MODEL_CLAUSE, _MODEL = "a clause by the model", "by the model"
 
 @dataclass(frozen=True, slots=True)
 class SiblingPair:
-    """Two tools that are not to be merged: the cosine of their texts, why they are two, as the
-    judge's relation, and the words that only the left and only the right one says.
+    """Two tools that must not be merged.
+
+    It has the cosine of their texts, the relation that keeps them apart, and the words that only
+    the left and only the right one uses.
     """
 
     pair: Pair
@@ -39,8 +41,10 @@ class SiblingPair:
 def sibling_pairs(
     analysis: Analysis, plan: MergePlan, apart: Iterable[Pair], least: float = COLLIDE
 ) -> tuple[SiblingPair, ...]:
-    """The pairs at ``least`` or closer that the judge holds for related or a family, or that people
-    keep ``apart``, the closest first. Left out are tools that are merged or left out of ``plan``.
+    """The pairs with cosine ``least`` or more that are related or a family, or kept ``apart`` by
+    people.
+
+    Closest first. Tools that ``plan`` merges or omits are left out.
     """
     alone = {item.tool.id for item in plan.tools if len(item.members) == 1}
     by_people, scores = frozenset(apart), analysis.scores
@@ -58,8 +62,9 @@ def sibling_pairs(
 def rewrites_of_model(
     catalog: Catalog, pairs: Sequence[Pair], asker: Asker
 ) -> list[tuple[Rewrite, ...]]:
-    """What a model writes for each pair, a clause in front of each description and whole texts, as
-    ``for_one_or_both`` has them; none where it gave no usable answer.
+    """A model's rewrites for each pair: clauses in front of descriptions, and whole texts.
+
+    They have the variants of ``for_one_or_both``; none without a usable answer.
     """
     by_id = catalog.by_id
     questions = [ToolPair(by_id[pair.left], by_id[pair.right]) for pair in pairs]
@@ -86,9 +91,10 @@ def rewrites_of_model(
 def description_violations(
     catalog: Catalog, descriptions: Mapping[str, str]
 ) -> dict[str, tuple[Violation, ...]]:
-    """What speaks against each description, by tool id: what its tool does not say itself, hidden
-    and hostile text, and length, which every call pays for: above the longer of 1.25 times the
-    tool's own and 240 characters.
+    """Objections to each description, by tool id.
+
+    They are content that its tool does not have, hidden and hostile text, and length: more than
+    1.25 times the tool's own or 240 characters, whichever is longer. Every call pays for length.
     """
     variants = {one: Augmentation(text) for one, text in descriptions.items()}
     checked = checked_variants(catalog, variants).violations

@@ -1,4 +1,4 @@
-"""Document variants that a model writes, each checked against its tool, and their control."""
+"""Document variants written by a model, checked against their tools, and control variants."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,12 +29,12 @@ _MOST_QUESTIONS = 12
 def variant_violations(
     tool: Tool, variant: Augmentation, context: DocumentContext
 ) -> tuple[Violation, ...]:
-    """What speaks against a variant of a tool; empty if nothing does.
+    """Objections to a variant of a tool; empty if there are none.
 
-    The expanded description may cite no address, parameter or tool that the tool itself does not.
-    Questions are examples, so their values and addresses are free, but they may name no other tool.
-    Neither may hide characters, speak to models, or be too long. Of a tool whose own text speaks to
-    models nothing of that may come back.
+    The expanded description may mention no address, parameter or tool that the tool itself does
+    not. Questions are examples, so their values and addresses are free, but they may name no other
+    tool. Neither may contain hidden characters, address models, or be too long. If the tool's own
+    text addresses models, none of that may be repeated.
     """
     is_suspicious = tool.id in context.suspicious_ids
     own = "" if is_suspicious else whole_text(tool)
@@ -68,7 +68,7 @@ def _overlong(variant: Augmentation) -> Iterator[Violation]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedVariants:
-    """Variants by tool id: those that nothing speaks against, and the others with what does."""
+    """Variants by tool id: ``clean`` ones, and ``doubtful`` ones with their ``violations``."""
 
     clean: Mapping[str, Augmentation]
     doubtful: Mapping[str, Augmentation]
@@ -76,8 +76,9 @@ class CheckedVariants:
 
 
 def variants_of_model(tools: Sequence[Tool], asker: Asker) -> dict[str, Augmentation]:
-    """What a model writes about each tool, by id; none where it gave no usable answer. Tools of
-    equal content are asked about once.
+    """A model's variant for each tool, by id; none without a usable answer.
+
+    Tools with equal content are asked about once.
     """
     answers = asker(AUGMENTATION_TASK, tools)
     return {
@@ -88,7 +89,7 @@ def variants_of_model(tools: Sequence[Tool], asker: Asker) -> dict[str, Augmenta
 
 
 def checked_variants(catalog: Catalog, variants: Mapping[str, Augmentation]) -> CheckedVariants:
-    """Every variant held against its tool, by ``variant_violations``."""
+    """Every variant checked against its tool by ``variant_violations``."""
     tools, suspects = catalog.by_id, suspicious_ids_of(catalog)
     names = frozenset(tool.name for tool in catalog.tools)
     against = {
@@ -110,9 +111,9 @@ _SEED = 447
 def noise_matched(
     catalog: Catalog, variants: Mapping[str, Augmentation], seed: int = _SEED
 ) -> dict[str, Augmentation]:
-    """For each tool with a variant one that has its own description and, in place of what was
-    written, as many random English words as that has more. The words of a tool depend on its id and
-    ``seed`` alone.
+    """A control for each variant: the tool's own description with random English words added.
+
+    There are as many words as the variant adds. They depend only on the tool's id and ``seed``.
     """
     tools = catalog.by_id
     control = {}

@@ -1,4 +1,4 @@
-"""The plan of a request, and who decides in it: the ranking alone, or a model that is asked."""
+"""The plan of a request, and the workers that decide in it: the ranking alone, or a model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,8 +28,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A tool to call for a job. ``arguments`` says of its parameters where their values come from:
-    the request, an earlier tool, or unknown; empty where nobody was asked.
+    """A tool to call for a job.
+
+    ``arguments`` says where the values of its parameters come from: the request, an earlier tool,
+    or unknown; empty if nobody was asked.
     """
 
     tool_id: str
@@ -38,8 +40,10 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """A job of a request: the candidates that the worker saw in so many ``rounds``, the best
-    first, what is called, and why. ``phrasings`` are the other words in which it was searched.
+    """A job of a request.
+
+    It has the candidates that the worker saw in ``rounds``, best first, the calls and the reason.
+    ``phrasings`` are the other texts that were searched.
     """
 
     job: str
@@ -52,8 +56,9 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """The jobs of a request in order. ``dropped`` are tools that a look at the whole plan left
-    out, each with the reason.
+    """The jobs of a request in order.
+
+    ``dropped`` are tools removed by the check of the whole plan, each with the reason.
     """
 
     request: str
@@ -62,22 +67,22 @@ class RequestPlan:
 
     @property
     def called_tools(self) -> tuple[str, ...]:
-        """The tools that the steps call, each once, in the order of the steps."""
+        """The tools that the steps call, without repeats, in the order of the steps."""
         return tuple(dict.fromkeys(call.tool_id for step in self.steps for call in step.calls))
 
     @property
     def tool_ids(self) -> tuple[str, ...]:
-        """The tools of the plan: those chosen and not dropped."""
+        """The tools of the plan: those called and not dropped."""
         return tuple(one for one in self.called_tools if one not in self.dropped)
 
     @property
     def searches(self) -> int:
-        """How many rankings its steps took."""
+        """The number of rankings in its steps."""
         return sum(1 + len(step.phrasings) for step in self.steps)
 
     @property
     def tools_shown(self) -> int:
-        """How many tools the worker saw, over all steps."""
+        """The number of tools shown to the worker, over all steps."""
         return sum(len(step.candidates) for step in self.steps)
 
     def as_json(self) -> JsonObject:
@@ -111,7 +116,7 @@ WITHIN = 20
 
 @dataclass(frozen=True, slots=True)
 class PlanJob:
-    """What a worker sees: a job, the request that it is part of, and the candidates."""
+    """A worker's input: a job, its request, and the candidates."""
 
     request: str
     text: str
@@ -131,9 +136,7 @@ PlanFilter = Callable[[Sequence[RequestPlan], Mapping[str, Tool]], Sequence[Mapp
 
 
 def by_score(jobs: Sequence[PlanJob]) -> list[_Choice]:
-    """The worker without a model: for each job the best of its ranking, and what is as good by
-    less than ``_MARGIN``.
-    """
+    """The worker without a model: the best tool of each job, and those within ``_MARGIN`` of it."""
     return [_best(job.candidates) for job in jobs]
 
 
@@ -153,7 +156,7 @@ def _best(candidates: Sequence[Candidate]) -> _Choice:
 
 
 def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
-    """The calls of jobs by a model; a job takes nothing where it gives no usable answer."""
+    """A model's calls for jobs; a job without a usable answer gets none."""
     questions = [
         SelectionQuestion(job.request, job.text, tuple(one.tool for one in job.candidates))
         for job in jobs
@@ -177,8 +180,9 @@ def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
 def tools_of_pools(
     tools: Iterable[Tool], requests: Sequence[ToolRequest], asker: Asker, pools: Lists
 ) -> list[frozenset[str]]:
-    """For each request the ids of the tools that a model calls for its jobs, each of which sees the
-    whole pool of the request (§4.4, table 8).
+    """For each request, the ids of the tools that a model calls for its jobs.
+
+    Each job sees the whole pool of the request (§4.4, table 8).
     """
     by_id = {tool.id: tool for tool in tools}
     jobs = [
@@ -194,14 +198,14 @@ def tools_of_pools(
 
 
 def in_request(jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
-    """The rephraser without a model: a job followed by the whole request, which has the names and
-    words that splitting took from it.
+    """The rephraser without a model: a job followed by its request, which has the words lost in
+    splitting.
     """
     return [(f"{job.text} {job.request}",) if job.text != job.request else () for job in jobs]
 
 
 def rephrased_by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[tuple[str, ...]]:
-    """Other words for jobs by a model; none where it gives no usable answer."""
+    """Other words for jobs by a model; none without a usable answer."""
     questions = [SelectionQuestion(job.request, job.text, ()) for job in jobs]
     answers = asker(REPHRASING_TASK, questions)
     return [tuple(one.value["phrasings"]) if one and one.value else () for one in answers]
@@ -210,8 +214,10 @@ def rephrased_by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[tuple[str,
 def filtered_by_request(
     retriever: SearchableTools, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
 ) -> list[Mapping[str, str]]:
-    """The filter without a model: of a plan stay the tools among the first ``WITHIN`` that the
-    whole request finds, or all where none is.
+    """The filter without a model.
+
+    A plan keeps its tools among the first ``WITHIN`` that the whole request finds, or all tools if
+    none is there.
     """
     requests = [ToolRequest(plan.request) for plan in plans]
     dropped: list[Mapping[str, str]] = []
@@ -226,7 +232,7 @@ def filtered_by_request(
 def filtered_by_model(
     asker: Asker, plans: Sequence[RequestPlan], tools: Mapping[str, Tool]
 ) -> list[Mapping[str, str]]:
-    """The filter of a model, which sees the whole plan; without a usable answer all tools stay."""
+    """A model's filter of the whole plan; without a usable answer, all tools stay."""
     questions = [_filter_question(plan, tools) for plan in plans]
     choices = [one for one in questions if len(one.tools) > 1]
     answers = iter(asker(FILTER_TASK, choices))
