@@ -1,1 +1,1 @@
-"""Files and folders written whole or not at all, archives, and JSON Lines."""
+"""Files and folders written completely or not at all, archives, and JSON Lines."""

@@ -1,6 +1,6 @@
-"""A bundle's files out of the zip that the Export page makes.
+"""A bundle's files from the zip of the Export page.
 
-What a zip says of itself may be a lie, so the bytes that it becomes are counted.
+A zip may lie about its sizes, so the unpacked bytes are counted.
 """
 
 import io
@@ -34,7 +34,7 @@ _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
 def bundle_below(folder: Path) -> Path:
-    """The folder of the bundle: the one below, in a zip of the page that somebody unpacked."""
+    """The folder of the bundle: the one below if somebody unpacked a zip of the page."""
     inner = folder / BUNDLE_BELOW
     unpacked = not (folder / MANIFEST).exists() and (inner / MANIFEST).is_file()
     return inner if unpacked else folder
@@ -42,9 +42,9 @@ def bundle_below(folder: Path) -> Path:
 
 @contextmanager
 def bundle_folder(path: Path) -> Iterator[Path]:
-    """The folder of the bundle at ``path``; that of a zip is there until the block ends.
+    """The folder of the bundle at ``path``; the folder of a zip exists until the block ends.
 
-    Raises ``ConfigError`` for a file that is no zip of a bundle.
+    Raises ``ConfigError`` for a file that is not a zip of a bundle.
     """
     if not path.is_file():
         yield bundle_below(path)
@@ -61,11 +61,11 @@ def bundle_folder(path: Path) -> Iterator[Path]:
 
 
 def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
-    """The files that lie beside or below φ in a zip, by their path from there; what has a name
-    that the program gives to no file is left out.
+    """The files beside or below φ in a zip, by their path from there.
 
-    Raises ``ConfigError`` where there is no φ, the zip is damaged, has more than ``MOST_FILES``, or
-    they are over ``MOST_BYTES`` together.
+    Files with names that the program never writes are left out. Raises ``ConfigError`` if there is
+    no φ, the zip is damaged or has more than ``MOST_FILES``, or they exceed ``MOST_BYTES``
+    together.
     """
     try:
         with zipfile.ZipFile(_Zip(content)) as archive:
@@ -93,8 +93,8 @@ def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
 
 
 class _Zip(io.BytesIO):
-    """The bytes of a zip, for ``zipfile``, which reads the whole list of files in one go, as long
-    as the zip says it is.
+    """The bytes of a zip, limited because ``zipfile`` reads the list of files at its declared
+    length.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -104,7 +104,7 @@ class _Zip(io.BytesIO):
 
 
 def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, called: str) -> bytes:
-    """The content of a file in a zip. Raises ``ConfigError`` once it is over ``most`` bytes."""
+    """The content of a file in a zip. Raises ``ConfigError`` beyond ``most`` bytes."""
     if member.compress_type not in _METHODS:
         raise zipfile.BadZipFile(f"{member.filename!r} is not compressed with deflate")
     too_large = ConfigError(f"{called} has more than {MOST_BYTES >> 20} MiB; {_REMEDY}")

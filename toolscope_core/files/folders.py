@@ -1,7 +1,7 @@
-"""A folder of a bundle or a model: written whole or not at all, never over files of others.
+"""Writes a bundle's or model's folder completely or not at all, never over foreign files.
 
-The new folder is made beside its place and the two are exchanged in one step where the system can
-(Linux), so that the old or the new bundle is there at every moment; elsewhere by two renames.
+The new folder is made beside its place. On Linux the two are exchanged in one step, so that the old
+or the new bundle exists at every moment; elsewhere by two renames.
 """
 
 import ctypes
@@ -28,8 +28,9 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The content of a regular file. Raises ``OSError`` for anything else, at once, for a path
-    that can name no file, and for more than ``most`` bytes.
+    """The content of a regular file.
+
+    Raises ``OSError`` for anything else, for an invalid path, and beyond ``most`` bytes.
     """
     try:
         descriptor = os.open(path, _READ)
@@ -61,10 +62,10 @@ _NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model", EMBEDDER_PROGRAM: "embedder
 
 
 def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str = PROGRAM) -> None:
-    """Put the files, by name, into ``folder``, all or none; a bundle (a model, by the ``program``
-    of its manifest) that stands there as it was written is replaced.
+    """Put the files, by name, into ``folder``, all or none.
 
-    Raises ``ExportError`` where the folder holds anything else, or cannot be written.
+    An unchanged bundle (or model, by the ``program`` of its manifest) is replaced. Raises
+    ``ExportError`` if the folder contains anything else, or cannot be written.
     """
     size = 0
     try:
@@ -97,7 +98,7 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
 
 
 def check_ours(folder: Path, program: str = PROGRAM) -> None:
-    """Raises ``ExportError`` where the folder holds anything but what this program wrote."""
+    """Raises ``ExportError`` if the folder contains anything that this program did not write."""
     reason = why_not_ours(folder, program)
     if reason:
         raise ExportError(
@@ -107,8 +108,9 @@ def check_ours(folder: Path, program: str = PROGRAM) -> None:
 
 
 def why_not_ours(folder: Path, program: str = PROGRAM) -> str:
-    """Why the folder is no bundle (or model) as this program wrote it, in words; empty for one that
-    is, for an empty folder and for none.
+    """Why the folder is not an unchanged bundle (or model) of this program.
+
+    Empty if it is one, or if the folder is empty or missing.
     """
     noun = _NOUNS[program]
     if folder.exists() and not folder.is_dir():
@@ -136,7 +138,7 @@ def manifest_of(files: Mapping[str, bytes], program: str) -> bytes:
 
 
 def _hashes(path: Path, program: str) -> dict[str, str] | None:
-    """The hashes of the other files in a manifest of this program; ``None`` for any other file."""
+    """The hashes of the other files in a manifest of this program; ``None`` for other files."""
     try:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
@@ -157,7 +159,7 @@ def _exchange(new: Path, folder: Path) -> bool:
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
-    """Exchange the two in two steps; a kill between them leaves the old one as ``old``."""
+    """Exchange the two in two steps; after a kill between them, the old folder is ``old``."""
     folder.rename(old)
     try:
         new.rename(folder)
@@ -167,7 +169,7 @@ def _swap(new: Path, folder: Path, old: Path) -> None:
 
 
 def _clear_beside(folder: Path) -> None:
-    """Remove what killed programs left beside ``folder``."""
+    """Remove leftovers of killed programs beside ``folder``."""
     pattern = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
     with suppress(OSError):
         for path in folder.parent.iterdir():
@@ -193,8 +195,9 @@ are taken too easily, where a wheel is installed (``pyproject.toml``)."""
 
 
 def app_folder() -> Path:
-    """The folder that holds ``app.py``, ``ui``, ``pages`` and ``examples``. Raises ``ConfigError``
-    where the core was copied without them.
+    """The folder with ``app.py``, ``ui``, ``pages`` and ``examples``.
+
+    Raises ``ConfigError`` if the core was copied without them.
     """
     for place in _PLACES:
         if (place / "app.py").is_file() and (place / "ui").is_dir():
@@ -206,7 +209,7 @@ def app_folder() -> Path:
 
 
 def child_environment(**variables: str) -> dict[str, str]:
-    """The environment of a child process that finds our own package first."""
+    """The environment of a child process, in which our own package is found first."""
     path = os.pathsep.join(filter(None, (str(_PACKAGES), os.environ.get("PYTHONPATH"))))
     return {**os.environ, **variables, "PYTHONPATH": path}
 
@@ -216,9 +219,7 @@ _PROGRAM = Path(__file__).parents[1]
 
 
 def put(path: Path, body: bytes, mode: int = 0o666) -> None:
-    """Write a file so that it is complete or absent; ``mode`` says who may use it, as ``open``
-    takes it.
-    """
+    """Write a file completely or not at all; ``mode`` sets its permissions, as for ``open``."""
     partial = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
         partial.touch(mode, exist_ok=False)
@@ -231,8 +232,10 @@ def put(path: Path, body: bytes, mode: int = 0o666) -> None:
 
 
 def write_sealed(folder: Path, name: str, body: bytes) -> None:
-    """Write a file that begins with the SHA-256 of its content; ``folder`` is that of all caches.
-    Raises ``ConfigError`` where it is unusable.
+    """Write a file that begins with the SHA-256 of its content; ``folder`` is the root of all
+    caches.
+
+    Raises ``ConfigError`` if it is unusable.
     """
     path = folder / name
     try:
@@ -243,7 +246,7 @@ def write_sealed(folder: Path, name: str, body: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """What ``write_sealed`` was given; ``None`` where it is not there or damaged."""
+    """The content given to ``write_sealed``; ``None`` if it is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -259,7 +262,7 @@ def file_sha256(path: Path) -> str:
 
 
 def unusable(folder: Path, error: OSError) -> ConfigError:
-    """The error of a cache folder that cannot be written, with the remedy."""
+    """The error for a cache folder that cannot be written, with the remedy."""
     return ConfigError(
         f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
         "free some space there, or set TOOLSCOPE_CACHE_DIR to another folder"
@@ -268,8 +271,9 @@ def unusable(folder: Path, error: OSError) -> ConfigError:
 
 @cache
 def code_version(*packages: str) -> str:
-    """The hash of packages of this program and of the lists in them: what they computed is
-    computed anew where they are not the same any more.
+    """The hash of some packages of this program and their word lists.
+
+    If it changes, their results are computed again.
     """
     files = sorted(path for name in packages for path in (_PROGRAM / name).rglob("*"))
     texts = (path.read_bytes() for path in files if path.suffix in (".py", ".json", ".gz"))

@@ -1,4 +1,4 @@
-"""JSONL files: rows in and out."""
+"""JSON Lines files: reading and writing rows."""
 
 import errno
 import json
@@ -14,7 +14,7 @@ _LINE_MARKS = "\x85\u2028\u2029"
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
-    """As ``rows_in``, of a file. Raises ``ConfigError`` where it cannot be read, too."""
+    """Like ``rows_in`` for a file. Raises ``ConfigError`` also if it cannot be read."""
     try:
         content = read_file(path)
     except OSError as error:
@@ -53,17 +53,17 @@ def row_of(line: str, place: str) -> JsonObject:
 
 
 def _refuse(constant: str) -> float:
-    """For ``NaN`` and the infinities, which Python reads and JSON does not have."""
+    """Refuses ``NaN`` and the infinities, which Python reads and JSON does not have."""
     raise ValueError(f"{constant} is not a JSON value")
 
 
 def objects_of_list(value: Any) -> list[JsonObject]:
-    """The objects in a JSON list; none in what is no list."""
+    """The objects in a JSON list; empty if the value is not a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def lines_of(rows: Iterable[JsonObject]) -> bytes:
-    """The rows as JSON lines, for readers too that see the end of a line in other marks."""
+    """The rows as JSON lines, also for readers that accept other line-end characters."""
     text = "".join(f"{canonical_json(row)}\n" for row in rows)
     for mark in _LINE_MARKS:
         text = text.replace(mark, f"\\u{ord(mark):04x}")
@@ -71,15 +71,16 @@ def lines_of(rows: Iterable[JsonObject]) -> bytes:
 
 
 def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
-    """All rows or none: the file is written beside its place and renamed. Raises ``ExportError``
-    where it cannot be written, and for a place that holds anything but a file.
+    """Write all rows or none: the file is written beside its place and renamed.
+
+    Raises ``ExportError`` if it cannot be written, or if the place is not a file.
     """
     write_whole(path, lines_of(rows), "--out")
 
 
 def write_whole(path: Path, content: bytes, option: str) -> None:
-    """The whole file or nothing of it; raises as ``write_rows``, naming the ``option`` that gave
-    the path.
+    """Write the whole file or nothing. Raises like ``write_rows``, naming the ``option`` of the
+    path.
     """
     try:
         place = path.resolve()
