@@ -1,4 +1,4 @@
-"""How often each tool of a catalog was called, how often that failed, and when last."""
+"""How often each tool of a catalog was called, how often it failed, and when last."""
 
 import re
 from collections import Counter, defaultdict
@@ -21,9 +21,10 @@ _NameKey = TypeVar("_NameKey", str, tuple[str, str])
 
 @dataclass(frozen=True, slots=True)
 class ToolCallCounts:
-    """Calls of one tool, those that failed, those that were malformed, and when the last one was
-    (ISO 8601, empty where no trace says). ``days`` are the calls of each day (in UTC; empty where
-    no trace says), and how many of them failed or were malformed.
+    """Calls of one tool: all, failed, malformed, and the time of the last.
+
+    Times are ISO 8601, empty if no trace has them. ``days`` has the calls of each day (UTC; empty
+    if no trace has times), and how many of them failed or were malformed.
     """
 
     calls: int = 0
@@ -35,9 +36,10 @@ class ToolCallCounts:
 
 @dataclass(frozen=True, slots=True)
 class CatalogCallCounts:
-    """By tool id, of the tools that were called; ``unknown`` are calls by name of tools that the
-    catalog does not have, or has more than once. ``first`` and ``last`` are the times of the first
-    and last call, empty where none is known.
+    """The counts of called tools, by tool id.
+
+    ``unknown`` are calls by a name that the catalog does not have, or has more than once. ``first``
+    and ``last`` are the times of the first and last call, empty if unknown.
     """
 
     by_id: Mapping[str, ToolCallCounts] = field(default_factory=dict)
@@ -51,7 +53,7 @@ class CatalogCallCounts:
 
     @property
     def days(self) -> float:
-        """The days that the calls lie apart."""
+        """The days between the first and the last call."""
         if not self.first:
             return 0.0
         between = datetime.fromisoformat(self.last) - datetime.fromisoformat(self.first)
@@ -61,9 +63,9 @@ class CatalogCallCounts:
         return self.by_id.get(tool_id, ToolCallCounts())
 
     def unused(self, tools: Iterable[Tool], days: float) -> tuple[str, ...]:
-        """The ids of tools, sorted, that nobody called in the last ``days`` before the last call;
-        none where the calls do not cover that time. A tool of which some calls have no time counts
-        as used.
+        """The ids of tools, sorted, without calls in the ``days`` before the last call.
+
+        Empty if the calls do not cover that time. A tool with undated calls counts as used.
         """
         if not self.last or self.days < days:
             return ()
@@ -98,8 +100,9 @@ def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
 
 
 def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list[dict[str, object]]:
-    """The requests as rows of a query set: each text once, its gold what was called for it; none
-    without a call of a tool of the catalog.
+    """The requests as rows of a query set: each text once, with the tools called for it as gold.
+
+    Requests without a call of a catalog tool are left out.
     """
     ids, gold = _Names(tools), dict[str, dict[str, None]]()
     for request in requests:
@@ -114,9 +117,10 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
 
 
 class _Names:
-    """Which tool a name means: an id, a name that one tool has, or a name with its server in front
-    as clients write it, where other characters may be ``_``. A name that is as it should be goes
-    before one that was written so.
+    """Finds the tool meant by a name.
+
+    It accepts an id, a name that only one tool has, or a name with its server as clients write it,
+    where other characters may be ``_``. Exact names have priority.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
@@ -138,7 +142,7 @@ class _Names:
         return own or self._by_plain_name.get(call.tool)
 
     def _with_server(self, name: str) -> str | None:
-        """The tool of a name behind its server, or alone behind a server that is not known."""
+        """The tool of a name after its server, or of a unique name after an unknown server."""
         match = CLIENT_PREFIX.fullmatch(name)
         for mark in _MARKS.finditer(name.removeprefix("mcp__")):
             front, tool = mark.string[: mark.start()], mark.string[mark.end() :]
@@ -151,7 +155,7 @@ class _Names:
 
 
 def _of_one_tool(pairs: Iterable[tuple[_NameKey, str]]) -> dict[_NameKey, str]:
-    """Key → id, without the keys of several tools."""
+    """Key → id, without keys that several tools share."""
     ids: defaultdict[_NameKey, set[str]] = defaultdict(set)
     for key, tool_id in pairs:
         ids[key].add(tool_id)
@@ -189,7 +193,7 @@ def _added_by_name(rows: Iterable[tuple[str, ToolCallCounts]]) -> dict[str, Tool
 
 
 def tool_count_line(usage: ToolCallCounts) -> str:
-    """*Called 12 times, 1 failed, last on 2026-01-31*; *Never called* of one that no log names."""
+    """*Called 12 times, 1 failed, last on 2026-01-31*; *Never called* if no log names it."""
     if not usage.calls:
         return "Never called in the logs"
     failed = f", {usage.errors:,} failed" if usage.errors else ""
@@ -199,13 +203,13 @@ def tool_count_line(usage: ToolCallCounts) -> str:
 
 
 def unread_line(unread: int) -> str:
-    """That records of logs may hold calls that are in no figure."""
+    """A warning that some log records may contain calls that are not counted."""
     were = "was" if unread == 1 else "were"
     return f"{quantity(unread, 'record')} {were} not understood; calls in them are not counted"
 
 
 def catalog_count_line(figures: CatalogCallCounts) -> str:
-    """What logs say of all tools together."""
+    """The logs' summary for all tools together."""
     tools = quantity(len(figures.by_id), "tool")
     when = f", {figures.first[:_DATE]} to {figures.last[:_DATE]}" if figures.first else ""
     strange = sum(one.calls for one in figures.unknown.values())

@@ -1,8 +1,8 @@
-"""Where calls of tools and their results stand in records of agents: one table for all of them.
+"""Where calls of tools and their results are in agents' records: one table for all formats.
 
-A record is searched from the outside in: an object that says its kind, or stands under a key that
-does, is a call or a result; any other is searched where messages have their parts. What a call was
-given, and what it gave back, is not searched.
+A record is searched from the outside in. An object that declares its kind, or is under a key that
+does, is a call or a result; other objects are searched where messages have their parts. The
+arguments and results of calls are not searched.
 """
 
 import json
@@ -20,8 +20,10 @@ _TIMES = frozenset(("timestamp", "created_at", "created", "at", "createdAt"))
 
 @dataclass(frozen=True, slots=True)
 class _CallForm:
-    """Keys of a call, the first that is there counting; ``call`` holds them where they stand one
-    step below. ``is_end``: the record tells of the end of a call that may stand elsewhere.
+    """The keys of a call, in order of preference; ``call`` is the key under which they may be
+    nested.
+
+    ``is_end``: the record describes the end of a call that may be elsewhere.
     """
 
     name: tuple[str, ...] = ("name",)
@@ -81,9 +83,10 @@ _ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "ai": "assi
 
 @dataclass(frozen=True, slots=True)
 class CallEvent:
-    """A call: its name with the server as far as said, its id, its arguments, when it was (ISO 8601
-    in UTC or empty), whether it is said to have failed, the line that it stands in, and whether
-    only its end is told.
+    """A call: its name with the server if given, its id and its arguments.
+
+    ``at`` is its time (ISO 8601 in UTC or empty), ``has_failed`` says whether it is reported as
+    failed, ``line`` is its line, and ``is_end`` marks a record of its end only.
     """
 
     name: str
@@ -105,21 +108,21 @@ class ResultEvent:
 
 @dataclass(frozen=True, slots=True)
 class RequestEvent:
-    """What a person asked."""
+    """A person's request."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadEvent:
-    """Something that holds a call in a form that is not read, or nothing that is."""
+    """A record with a call in an unknown form, or nothing known."""
 
 
 TraceEvent = CallEvent | ResultEvent | RequestEvent | UnreadEvent
 
 
 def events_of(record: AgentRecord) -> Iterator[TraceEvent]:
-    """What a record tells, in its order."""
+    """The events in a record, in order."""
     yield from _events(record, "", None)
 
 
@@ -132,7 +135,7 @@ _ITEMS = frozenset((*_CALL_KINDS, *_RESULT_KINDS)) - {"mcp_tool_call_end"}
 
 
 def _events(value: Any, at: str, line: Any) -> Iterator[TraceEvent]:
-    """What a part of a record tells, or each of a list of them."""
+    """The events in a part of a record, or in a list of parts."""
     if isinstance(value, list):
         for one in value:
             if isinstance(one, (dict, list)):
@@ -157,7 +160,7 @@ def _events(value: Any, at: str, line: Any) -> Iterator[TraceEvent]:
 
 
 def _parts(value: AgentRecord, at: str, line: Any) -> Iterator[TraceEvent]:
-    """What the parts of a message or of an envelope tell."""
+    """The events in the parts of a message or envelope."""
     named_role = str(value.get("role") or value.get("from") or "")
     role = _ROLES.get(named_role, named_role)
     if role == "user" and (text := "\n".join(message_texts(value)).strip()):
@@ -231,7 +234,7 @@ def _first(value: AgentRecord, keys: tuple[str, ...]) -> Any:
 
 
 def _has_failed(value: AgentRecord) -> bool:
-    """Whether a call or its result says so."""
+    """Whether a call or its result reports a failure."""
     result = value.get("result")
     return (
         value.get("is_error") is True
@@ -244,7 +247,9 @@ def _has_failed(value: AgentRecord) -> bool:
 
 
 def _is_only_progress(kind: str) -> bool:
-    """Whether a kind tells only that a call begins or grows, which is told again as a whole."""
+    """Whether an event only reports the start or progress of a call that is
+    reported again in full.
+    """
     return kind.startswith("response.") or kind.endswith(("_begin", "_start", "-start", "_delta"))
 
 

@@ -1,4 +1,4 @@
-"""The calls and requests of OpenTelemetry spans and of what tracers write like them."""
+"""Calls and requests from OpenTelemetry spans and similar tracers."""
 
 import json
 import re
@@ -38,8 +38,10 @@ _OTHER_NAME = re.compile(r"(^|\.)tool[._]?(call[._]?)?name$", re.IGNORECASE)
 
 
 def spans_of(record: Span) -> list[Span]:
-    """The spans in an OTLP document, the record itself where it is one, or a run of LangSmith or an
-    observation of Langfuse as one, with those below it; none else.
+    """The spans of an OTLP document or a single span; runs of LangSmith and observations of
+    Langfuse.
+
+    Runs include those below them. Empty for other records.
     """
     if isinstance(record.get("resourceSpans"), list):
         return [
@@ -77,8 +79,9 @@ def _span_of_run(record: Span, kind: str) -> Span:
 
 
 def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
-    """The calls of tools in the spans; a request has the calls of its trace (``traceId``). The
-    spans of agent, client and server that are one call, each inside the other, count once.
+    """The calls of tools in the spans; a request has the calls of its trace (``traceId``).
+
+    Nested spans of agent, client and server for the same call count once.
     """
     attributes = [_attributes(span.get("attributes")) for span in spans]
     places = {_place(span): row for row, span in enumerate(spans) if _place(span)[1]}
@@ -86,7 +89,7 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
     parents = [places.get(_place(span, _PARENT)) for span in spans]
 
     def outermost(row: int) -> int:
-        """The first span of the call: no other tool and no work of a model stands between."""
+        """The first span of the call, with no other tool or model work in between."""
         first, above, seen = row, parents[row], {row}
         while above is not None and above not in seen:
             seen.add(above)
@@ -121,7 +124,7 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
 
 
 def _is_one_tool(name: str, other: str) -> bool:
-    """Whether two names are one, with or without a server in front of it."""
+    """Whether two names are equal, with or without a server prefix."""
     short, long = sorted((name, other), key=len)
     return long == short or bool(
         short and long.endswith(tuple(f"{mark}{short}" for mark in _MARKS))
@@ -129,7 +132,7 @@ def _is_one_tool(name: str, other: str) -> bool:
 
 
 def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
-    """The trace of a span, and its id or that of its parent."""
+    """The trace of a span, and its own or its parent's id."""
     context = span.get("context")
     inside = context if isinstance(context, dict) else {}
     trace = span.get("traceId") or span.get("trace_id") or inside.get("trace_id")
@@ -146,7 +149,7 @@ def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
 
 
 def _is_other_call(attributes: Mapping[str, Any]) -> bool:
-    """Whether a span that is not read calls a tool without naming it, or in other words."""
+    """Whether an unread span calls a tool without its name or in an unknown form."""
     return _is_call(attributes) or any(map(_OTHER_NAME.search, attributes))
 
 
@@ -186,7 +189,7 @@ def _start(span: Span) -> str:
 
 
 def _request(attributes: Mapping[str, Any]) -> str:
-    """What the person asked, in a span of a model's call: the text of the last user's message."""
+    """The person's request in a span of a model call: the text of the last user message."""
     value = attributes.get("gen_ai.input.messages")
     if isinstance(value, str):
         try:

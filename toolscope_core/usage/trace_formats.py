@@ -1,7 +1,7 @@
-"""Logs and traces read: a gateway's log, messages and items of any API, spans and runs.
+"""Reads logs and traces: a gateway's log, messages and items of any API, spans and runs.
 
-A file is a JSON document or JSON Lines; which of them it is, each record says for itself. Where
-calls stand in a record is in ``call_forms``, and in ``spans`` for what is traced as a span.
+A file is a JSON document or JSON Lines; each record shows which kind it is. ``call_forms`` knows
+the places of calls in a record, ``spans`` those in spans.
 """
 
 import json
@@ -26,8 +26,10 @@ _EVENT_KEYS = ("timestamp", "sequence_number", "sessionId", "event_id")
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far; ``places`` are those of calls by their key, ``last`` those by the
-    id that results name, ``answered`` how often a result named it.
+    """The state of reading.
+
+    ``places`` are the positions of calls by key, ``last`` those by the id that results use;
+    ``answered`` counts the results of an id.
     """
 
     scope: str
@@ -39,7 +41,9 @@ class _Reading:
     unread: int = 0
 
     def take(self, record: call_forms.AgentRecord) -> None:
-        """What one record tells; it is unread where it is no message and tells nothing."""
+        """Read one record; it counts as unread if it is not a message and
+        contains nothing known.
+        """
         try:
             events = [*call_forms.events_of(record)]
         except RecursionError:
@@ -91,11 +95,12 @@ class _Reading:
 
 
 def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:
-    """The calls of the messages with the requests that led to them; whether a call failed is read
-    from its result, where that says so (Anthropic's ``is_error``), and whether it was malformed
-    from its arguments, where they are a text (OpenAI's). ``scope`` tells the conversation from all
-    others: short ids of calls are unique in it alone, and there until their result came; what
-    lines of one ``uuid`` call is one call, also in the history of another session.
+    """The calls of messages with the requests that led to them.
+
+    A failure is read from the result if that reports it (Anthropic's ``is_error``); malformed
+    arguments are detected if they are text (OpenAI). ``scope`` identifies the conversation: short
+    call ids are unique only in it, and only until their result. Lines with the same ``uuid`` are
+    one call, even in another session's history.
     """
     reading = _Reading(scope)
     for message in messages:
@@ -107,7 +112,7 @@ def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:
 
 
 def _says_something(record: call_forms.AgentRecord) -> bool:
-    """Whether a record that tells of no call is a message, or another event of a session."""
+    """Whether a record without calls is a message or another event of a session."""
     if any(record.get(key) for key in ("content", "parts", "value", "output", "choices")):
         return True
     if call_forms.is_message(record):
@@ -118,7 +123,7 @@ def _says_something(record: call_forms.AgentRecord) -> bool:
 
 
 def _is_no_json(arguments: Any) -> bool:
-    """Whether arguments that were written as a text cannot be read; none at all can."""
+    """Whether arguments written as text are not valid JSON; missing arguments are valid."""
     if not isinstance(arguments, str) or not arguments:
         return False
     try:
@@ -134,9 +139,10 @@ _NO_CALL = frozenset({"held", "cancelled", "waiting", "changed"})
 
 @dataclass(slots=True)
 class _Records:
-    """What the records of one file tell, by their kind; ``sessions`` are of messages that stand
-    alone, by the session that they name, ``conversations`` each with the hashes of its beginnings,
-    the last of the whole. ``scope`` is the hash of the file.
+    """The records of one file by kind.
+
+    ``sessions`` are single messages by their session; ``conversations`` each have the hashes of
+    their beginnings, the last of the whole. ``scope`` is the hash of the file.
     """
 
     scope: str
@@ -156,16 +162,18 @@ class _Records:
 
 
 def read_trace(content: bytes, label: str) -> traced_calls.CallTrace:
-    """The calls and requests of a file, in its order, each call once. Raises ``ConfigError``,
-    naming ``label``, where it is no JSON or has no call.
+    """The calls and requests of a file in order, each call once.
+
+    Raises ``ConfigError``, naming ``label``, if it is not JSON or has no call.
     """
     return read_traces({label: content})
 
 
 def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
-    """The calls and requests of files, by their labels. A call counts once, however many records
-    and files tell of it; of a conversation that was written down as it grew the longest counts.
-    Raises ``ConfigError`` as ``read_trace``.
+    """The calls and requests of files, by their labels.
+
+    A call counts once, however many records and files contain it; if a conversation was saved
+    repeatedly as it grew, the longest counts. Raises the errors of ``read_trace``.
     """
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
     read = [_sorted(_documents(files[label], label), scope) for scope, label in labels.items()]
@@ -195,7 +203,7 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
 
 
 def _documents(content: bytes, label: str) -> Iterator[Any]:
-    """The records of a file: the lines, one at a time, or what one document holds."""
+    """The records of a file: its lines, or the contents of one document."""
     lines = ((n, line) for n, line in enumerate(BytesIO(content), 1) if line.strip())
     first = next(lines, None)
     if first is None:
@@ -241,7 +249,7 @@ def _sorted(records: Iterable[Any], scope: str) -> _Records:
 
 
 def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
-    """A conversation, a reply that is one by itself, or a message or event of a session."""
+    """Add a conversation, a single reply, or a message or event of a session."""
     place = f"{by_kind.scope} {len(by_kind.conversations)}"
     key = next((key for key in _CONVERSATIONS if isinstance(record.get(key), list)), None)
     is_event = any(one in record for one in _EVENT_KEYS) or call_forms.is_message(record)
@@ -261,13 +269,14 @@ def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
 
 
 def _grown(messages: Sequence[Any]) -> list[str]:
-    """The hash of each beginning of a conversation, from that of nothing to that of the whole."""
+    """The hash of each beginning of a conversation, from the empty one to the whole."""
     return [*accumulate(map(canonical_json, messages), digest, initial="")]
 
 
 def _gateway_calls(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:
-    """The lines of a gateway's log, without calls that were withheld or ended early. Lines that are
-    alike are calls of their own in one file, and the same calls in two.
+    """The lines of a gateway's log, without calls that were withheld or ended early.
+
+    Equal lines are separate calls within a file, and the same calls across files.
     """
     alike, calls = Counter[str](), list[traced_calls.TracedCall]()
     for row in rows:

@@ -1,4 +1,4 @@
-"""What is read from logs and traces: calls of tools, the requests that led to them, and times."""
+"""The contents of logs and traces: calls of tools, the requests that led to them, and times."""
 
 import re
 from collections import deque
@@ -19,12 +19,13 @@ _LONGEST_CALL = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class TracedCall:
-    """One call: ``tool`` by the name that was called; ``original`` the id of the tool that a
-    gateway passed it to, else empty. ``is_malformed``: no tool got it, as its name or its arguments
-    were refused or are no JSON; such a call is not ``has_failed``. ``at`` is ISO 8601 in UTC, empty
-    where the trace does not say. What has the same ``key`` is one call, wherever it is written down
-    again; an empty one is like no other. ``logged_name`` is the name that a gateway's log has,
-    which may be one of before.
+    """One call: ``tool`` is the called name.
+
+    ``original`` is the id of the tool to which a gateway passed it, else empty. ``is_malformed``:
+    no tool received it, because its name or arguments were refused or are not JSON; then
+    ``has_failed`` is false. ``at`` is ISO 8601 in UTC, empty if unknown. Calls with the same
+    ``key`` are one call, wherever they are recorded; an empty key equals no other. ``logged_name``
+    is the name in a gateway's log, which may be a former one.
     """
 
     tool: str
@@ -38,7 +39,7 @@ class TracedCall:
 
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
-    """What a person asked, and the names of the tools that were called for it, in order."""
+    """A person's request, and the names of the tools called for it, in order."""
 
     text: str
     tools: tuple[str, ...] = ()
@@ -46,8 +47,10 @@ class TracedRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallTrace:
-    """What logs or traces hold, each call once; ``unread`` counts the records that were not
-    understood: they are neither calls nor messages, or hold a call in another form.
+    """The contents of logs or traces, each call once.
+
+    ``unread`` counts the records that were not understood: neither calls nor messages, or calls in
+    another form.
     """
 
     calls: tuple[TracedCall, ...] = ()
@@ -56,8 +59,9 @@ class CallTrace:
 
 
 def call_key(number: Any, tool: str, *scope: object) -> str:
-    """The key of a call by the id that its trace gives it: on its own where such ids are unique,
-    else within the ``scope``; empty without an id.
+    """The key of a call from its id in the trace.
+
+    Unique ids are used alone, others with the ``scope``; empty without an id.
     """
     text = str(number or "")
     if not text:
@@ -67,8 +71,9 @@ def call_key(number: Any, tool: str, *scope: object) -> str:
 
 
 def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
-    """Each call once, at its first place; it failed where one of its records says so. Its longest
-    name counts, which a client has written with the server in front.
+    """Each call once, at its first place; it failed if one of its records says so.
+
+    The longest name is kept, since clients may add the server in front.
     """
     distinct: dict[object, TracedCall] = {}
     for place, call in enumerate(calls):
@@ -86,9 +91,10 @@ def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
 def without_logged(
     calls: Iterable[TracedCall], log: Iterable[TracedCall]
 ) -> tuple[TracedCall, ...]:
-    """The calls that agents tell of, without those that stand in a gateway's log too, each line
-    being one. No id says which: it is one of the name, not of a server behind the gateway, that
-    began at most ten minutes before the line. A call without a time stays.
+    """The agents' calls, without those that are also in a gateway's log; each line is one call.
+
+    Without a common id, a line matches a call of the same name, not of a server outside the
+    gateway, that began at most ten minutes before. Calls without a time stay.
     """
     lines: dict[str, deque[datetime]] = {}
     servers = set[str]()
@@ -106,7 +112,7 @@ def without_logged(
 
 
 def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedCall) -> bool:
-    """Whether there is a line of the call, which is then taken away; calls come in their order."""
+    """Whether a line matches the call; it is then removed. Calls come in order."""
     began = datetime.fromisoformat(call.at)
     for start, end in [(0, 0), *(mark.span() for mark in _MARK.finditer(call.tool))]:
         times = lines.get(call.tool[end:])
@@ -122,8 +128,9 @@ def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedC
 
 
 def utc_time(value: Any) -> str:
-    """A time as ISO 8601 in UTC to the second: of a text, or of seconds or nanoseconds since 1970;
-    empty for anything else.
+    """A time as ISO 8601 in UTC to the second, from a text, or seconds or nanoseconds since 1970.
+
+    Empty for anything else.
     """
     try:
         if isinstance(value, str) and not value.isdigit():
