@@ -1,4 +1,4 @@
-"""A transformer by name or folder, with its tokenizer, cut to its first layers; its weights."""
+"""A transformer by name or folder with its tokenizer, cut to its first layers, and its weights."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,9 +23,9 @@ _T = TypeVar("_T")
 
 
 class EncoderLayers:
-    """The first ``depth`` layers of a transformer, all where it is 0 or has fewer.
+    """The first ``depth`` layers of a transformer; all if it is 0 or has fewer.
 
-    Raises ``ModelError`` where the model cannot be loaded.
+    Raises ``ModelError`` if the model cannot be loaded.
     """
 
     def __init__(self, source: str = DEFAULT_MODEL, depth: int = 0) -> None:
@@ -41,7 +41,7 @@ class EncoderLayers:
 
     @property
     def width(self) -> int:
-        """Numbers of a token's vector."""
+        """The length of a token's vector."""
         return int(self.network.config.hidden_size)
 
     def tokens(self, texts: Sequence[str]) -> tuple[Any, Any]:
@@ -56,8 +56,9 @@ class EncoderLayers:
 def batches_by_length(
     texts: Sequence[str], size: int, generator: np.random.Generator
 ) -> Iterator[NDArray[np.intp]]:
-    """Rows of every text once, in batches of about one length: a batch takes as long as the longest
-    text in it.
+    """The rows of every text once, in batches of similar length.
+
+    A batch takes as long as its longest text.
     """
     lengths = np.array([len(text) for text in texts]) + generator.uniform(0, 60, len(texts))
     order = np.argsort(lengths, kind="stable")
@@ -73,8 +74,9 @@ def train_in_batches(
     stage: str,
     progress: Progress,
 ) -> None:
-    """AdamW over the batches, with a rate that rises at first and then falls to 0. Reports
-    ``Step(stage, …)`` in batches; ``progress`` may raise to cancel.
+    """Train with AdamW over the batches; the rate rises at first and then falls to 0.
+
+    Reports ``Step(stage, …)`` in batches; ``progress`` may raise to cancel.
     """
     import torch
 
@@ -95,19 +97,19 @@ def train_in_batches(
 
 
 class TrainedNetwork:
-    """A torch module with the weights that training moves."""
+    """A torch module with its trainable weights."""
 
     _module: Any
 
     def arrays(self) -> Arrays:
-        """A copy of the weights that training moves, by name."""
+        """A copy of the trainable weights, by name."""
         return {
             name: parameter.detach().numpy().astype(np.float32)
             for name, parameter in self._trainable().items()
         }
 
     def put(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
-        """Put weights back. Raises ``ModelError`` where they are of another encoder."""
+        """Restore weights. Raises ``ModelError`` if they belong to another encoder."""
         import torch
 
         own = self._trainable()
@@ -128,7 +130,7 @@ class TrainedNetwork:
 
 @contextmanager
 def seeded() -> Iterator[None]:
-    """The same random numbers each time, without a trace in what others draw."""
+    """The same random numbers each time, without affecting other random generators."""
     import torch
 
     with torch.random.fork_rng(devices=[]):

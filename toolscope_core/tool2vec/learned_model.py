@@ -28,17 +28,20 @@ _CHECKED_AT = (5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Blend:
-    """``weights`` by the name of a learned score, beside 1 for the texts; ``doubt`` is how many
-    queries a tool has where half of what was learned counts. An infinite weight leaves that score
-    alone, whatever the others and the doubt.
+    """The weights of learned scores, by name, relative to 1 for the texts.
+
+    ``doubt`` is the number of a tool's queries at which half of the learned score counts. With an
+    infinite weight only that score counts, whatever the others and the doubt.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     doubt: float = 2.0
 
     def share(self, learned: Mapping[str, _Floats], evidence: _Floats) -> LearnedShare:
-        """For n tools, from learned scores in [0, 1] of shape (n,) each and how many queries a tool
-        has, ``TrainingQueries.evidence``.
+        """The learned share for n tools.
+
+        It is computed from learned scores in [0, 1] of shape (n,) each and the number of a tool's
+        queries, ``TrainingQueries.evidence``.
         """
         total = sum(self.weights.values())
         if total == math.inf:
@@ -55,9 +58,10 @@ class Blend:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutQuery:
-    """A recorded query, scored by models that were trained without it: what n tools have by their
-    texts and by each learned score, shape (n,), and how many training queries each had
-    (``evidence``). ``row`` is its place among the training queries.
+    """A recorded query scored by models that were trained without it.
+
+    It has the text scores and learned scores of n tools, shape (n,), and how many training queries
+    each had (``evidence``). ``row`` is its position among the training queries.
     """
 
     row: int
@@ -81,10 +85,11 @@ def chosen_blend(
     ids: Sequence[str],
     begun: Blend | None = None,
 ) -> Blend:
-    """The weights that rank held-out queries best, one learned score after the other; 0 for what
-    does not help by more than its standard error. Queries of tools without a training query count
-    for a third at least, so that what was learned of others may not push those down. Weights that
-    ``begun`` has stay; those of ``names`` come beside them.
+    """The weights that rank held-out queries best, chosen one learned score after the other.
+
+    A score that helps by no more than its standard error gets 0. Queries of tools without training
+    queries count for at least a third, so that learning about some tools does not push others down.
+    Weights in ``begun`` stay; those of ``names`` are added.
     """
     begun = begun or Blend()
     best = replace(begun, weights={**begun.weights, **dict.fromkeys(names, 0.0)})
@@ -114,12 +119,12 @@ def chosen_blend(
 
 
 def _clear(gains: NDArray[np.float64]) -> bool:
-    """Whether the mean of paired gains is more than its standard error."""
+    """Whether the mean of paired gains exceeds its standard error."""
     return bool(gains.mean() > gains.std() / np.sqrt(len(gains)))
 
 
 def _importance(queries: Sequence[HeldOutQuery]) -> NDArray[np.float64]:
-    """What each query counts for, 1 on average."""
+    """The weight of each query, 1 on average."""
     unseen = np.array([one.is_unseen for one in queries])
     own = float(unseen.mean())
     if own in (0.0, 1.0):
@@ -148,21 +153,23 @@ class QueryClassifier(Protocol):
 
 
 class CandidateRefiner(Protocol):
-    """Scores the candidates of a request together."""
+    """Scores the candidates of a request jointly."""
 
     def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
         """float32 of shape (N,) from the candidates' vectors, (N, d), and first scores, (N,)."""
 
 
 def stretched(scores: _Floats) -> _Floats:
-    """Each row moved to [0, 1]; shape (n, m)."""
+    """Each row scaled to [0, 1]; shape (n, m)."""
     low, high = scores.min(axis=-1, keepdims=True), scores.max(axis=-1, keepdims=True)
     stretched_scores: _Floats = ((scores - low) / (high - low + 1e-9)).astype(np.float32)
     return stretched_scores
 
 
 def assembled_parts(scores: _Floats) -> _Floats:
-    """Scores of a request, shape (m,), from those of its texts, the request first, (t, m)."""
+    """The scores of a request, shape (m,), from those of its texts (the request first), shape (t,
+    m).
+    """
     if len(scores) == 1:
         return np.asarray(scores[0], dtype=np.float32)
     whole, best = scores[0], scores[1:].max(axis=0)
@@ -173,7 +180,8 @@ def assembled_parts(scores: _Floats) -> _Floats:
 def stage_scores(
     centres: Vectors, head: LinearHead | None, vectors: Vectors, name: str = TOOL2VEC
 ) -> dict[str, _Floats]:
-    """By name the scores of a request in [0, 1], shape (m,), from the vectors of its texts;
+    """The scores of a request by name, in [0, 1], shape (m,), from the vectors of its texts.
+
     ``name`` is that of the cosine to ``centres``.
     """
     scores = {name: np.asarray(vectors @ centres.T, dtype=np.float32)}
@@ -187,13 +195,13 @@ _Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedModel:
-    """What was learned about m tools, which are known again by their fingerprints.
+    """A model's knowledge about m tools, recognised by their fingerprints.
 
-    ``centres`` are their Tool2Vec vectors, float32 of shape (m, d), and ``described`` those of
-    their texts, where candidates are taken by these (``first`` is *description*), or the refiner
-    reads them (``reads_described``); ``evidence`` is how many queries each has, (m,).
-    ``variants`` are the document variants that it was trained with: the tools are searched with
-    them. ``about`` has what it was trained on and what it reached on held-out queries.
+    ``centres`` are their Tool2Vec vectors, float32 of shape (m, d). ``described`` are the vectors
+    of their texts, if these select candidates (``first`` is *description*) or the refiner reads
+    them (``reads_described``). ``evidence`` is the number of queries of each, shape (m,).
+    ``variants`` are the document variants used in training; the tools are searched with them.
+    ``about`` describes the training and the results on held-out queries.
     """
 
     method: str
@@ -214,8 +222,9 @@ class LearnedModel:
     about: JsonObject = field(default_factory=dict)
 
     def alone(self) -> LearnedModel:
-        """The model as the paper searches: by the last of its stages, without the tools' texts; a
-        tool without a query has its own text's vector there.
+        """The model as the paper searches: by its last stage, without the tools' texts.
+
+        A tool without queries has its text's vector there.
         """
         missing = {TUNED: self.tuned is None, REFINER: self.refiner is None}
         *_, last = (name for name in self.blend.weights if not missing.get(name))
@@ -229,7 +238,7 @@ class LearnedModel:
         return ModelScorer(self, np.array(rows, dtype=np.intp))
 
     def variants_of(self, tools: Sequence[Tool]) -> dict[str, Augmentation]:
-        """The variants that it was trained with, of those tools that are as they were."""
+        """The variants used in training, for tools that are unchanged."""
         own = frozenset(self.fingerprints)
         return {
             tool.id: self.variants[tool.id]
@@ -238,15 +247,15 @@ class LearnedModel:
         }
 
     def learned_from(self, text: str) -> bool:
-        """Whether a recorded query of exactly this text was learned from."""
+        """Whether exactly this text was a recorded training query."""
         return text_key(text).hex()[:16] in self.about.get("texts", ())
 
     def unknown(self, tools: Sequence[Tool]) -> int:
-        """How many of these tools it learned nothing about."""
+        """How many of these tools it knows nothing about."""
         return int((self.over(tools).evidence == 0).sum())
 
     def learned(self, request: ToolRequest, vectors: Sequence[Vectors]) -> dict[str, _Floats]:
-        """By name the learned scores of the m tools in [0, 1], from the vectors of the request's
+        """The learned scores of the m tools by name, in [0, 1], from the vectors of the request's
         ``texts``.
         """
         names = {name for name, weight in self.blend.weights.items() if weight}
@@ -267,7 +276,7 @@ class LearnedModel:
 
 
 def candidate_scores(learned: Mapping[str, _Floats]) -> _Floats:
-    """What the refiner's candidates are taken by: the last of the first stage's scores."""
+    """The scores that select the refiner's candidates: the last of the first stage."""
     return next(learned[name] for name in (TUNED, MLC, TOOL2VEC, DESCRIPTION) if name in learned)
 
 
@@ -278,7 +287,7 @@ def refined_scores(
     learned: Mapping[str, _Floats],
     candidates: int,
 ) -> _Floats:
-    """The refiner's scores of the m tools: its candidates' in [0, 1], 0 for the others."""
+    """The refiner's scores of the m tools: in [0, 1] for its candidates, 0 for the others."""
     first = candidate_scores(learned)
     rows = best_first(first, candidates)
     scores = np.zeros(len(first), dtype=np.float32)
@@ -289,14 +298,16 @@ def refined_scores(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelScorer:
-    """A model over n tools; ``rows`` of shape (n,) are their rows in the model, -1 for none."""
+    """A model over n tools; ``rows`` of shape (n,) are their rows in the model, -1 for unknown
+    tools.
+    """
 
     model: LearnedModel
     rows: NDArray[np.intp]
 
     @property
     def evidence(self) -> _Floats:
-        """How many queries each tool was learned from, see ``TrainingQueries.evidence``."""
+        """How many queries each tool was trained on; see ``TrainingQueries.evidence``."""
         own: _Floats = np.append(self.model.evidence, np.float32(0))[self.rows]
         return own
 

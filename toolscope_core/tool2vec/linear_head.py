@@ -1,4 +1,4 @@
-"""MLC on frozen vectors: one logistic classifier a tool over the vectors of requests (§4.2)."""
+"""MLC on frozen vectors: one logistic classifier per tool over the vectors of requests (§4.2)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _BETAS, _TINY = (0.9, 0.999), 1e-8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearHead:
-    """``weights`` float32 of shape (m, d) and ``bias`` (m,), a row a tool."""
+    """``weights`` float32 of shape (m, d) and ``bias`` (m,), one row per tool."""
 
     weights: _Floats
     bias: _Floats
 
     def logits(self, vectors: Vectors) -> _Floats:
-        """float32 of shape (n, m) for requests' vectors of shape (n, d)."""
+        """float32 of shape (n, m) for request vectors of shape (n, d)."""
         scores: _Floats = vectors @ self.weights.T + self.bias
         return scores
 
@@ -36,9 +36,10 @@ class LinearHead:
 def fitted_head(
     queries: TrainingQueries, vectors: Vectors, centres: Vectors, progress: Progress = silent
 ) -> LinearHead:
-    """The head that binary cross-entropy over all tools gives (Adam), from queries with the vectors
-    of their texts. It begins at ``centres``, the tools' Tool2Vec vectors of shape (m, d), and is
-    drawn to them: a tool of two queries stays near their mean. Reports ``Step("classify", …)`` in
+    """The head trained by binary cross-entropy over all tools (Adam) on the queries' vectors.
+
+    It starts at ``centres``, the tools' Tool2Vec vectors of shape (m, d), and is regularised
+    towards them: a tool with two queries stays near their mean. Reports ``Step("classify", …)`` in
     epochs; ``progress`` may raise to cancel.
     """
     generator = np.random.default_rng(_SEED)
@@ -62,7 +63,7 @@ def fitted_head(
 
 
 def _prior(queries: TrainingQueries) -> _Floats:
-    """The log-odds of each tool at a request that is at right angles to it."""
+    """The log-odds of each tool for a request orthogonal to it."""
     total = max(len(queries.texts), 1)
     share = (queries.counts + 0.5) / (total + 1.0)
     odds: _Floats = (np.log(share / (1.0 - share)) - _SCALE / 4).astype(np.float32)
@@ -71,7 +72,7 @@ def _prior(queries: TrainingQueries) -> _Floats:
 
 @dataclass(slots=True, eq=False)
 class _Adam:
-    """Weights that are drawn to where they began, with Adam's two moments (Kingma and Ba 2015)."""
+    """Weights regularised towards their start, with Adam's two moments (Kingma and Ba 2015)."""
 
     weights: _Floats
     begun: _Floats
@@ -105,8 +106,8 @@ def _sigmoid(logits: _Floats) -> _Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UsageVectors:
-    """Of m tools the weighted sums of their queries' vectors, float64 of shape (m, d), and how many
-    they are, of shape (m,).
+    """The weighted sums of m tools' query vectors, float64 of shape (m, d), and their counts, shape
+    (m,).
     """
 
     sums: NDArray[np.float64]
@@ -121,14 +122,15 @@ class UsageVectors:
         return cls(sums, queries.counts)
 
     def vectors(self, own: Vectors) -> Vectors:
-        """float32 of shape (m, d), rows L2-normalised: the mean of a tool's queries; of one without
-        any its row of ``own``, the vectors of the tools' texts.
+        """float32 of shape (m, d), rows L2-normalised: the mean of a tool's queries.
+
+        A tool without queries has its row of ``own``, the vectors of the tools' texts.
         """
         sums = np.where(self.counts[:, None] > 0, self.sums, own.astype(np.float64))
         return normalised(sums).astype(np.float32)
 
 
 def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows with length 1; those of length 0 as they are."""
+    """The rows scaled to length 1; zero rows stay unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0.0, lengths, 1.0)

@@ -25,8 +25,9 @@ _ARRAYS = ("sums", "counts", "centres", "evidence")
 
 
 def write_model(model: LearnedModel, folder: Path) -> None:
-    """Put the model into ``folder``, in place of another model if one stands there as it was
-    written. Raises ``ExportError`` where the folder holds anything else or cannot be written.
+    """Write the model into ``folder``, replacing an unchanged model.
+
+    Raises ``ExportError`` if the folder contains anything else or cannot be written.
     """
     files = model_files(model)
     files[folders.MANIFEST] = folders.manifest_of(files, folders.MODEL_PROGRAM)
@@ -74,8 +75,9 @@ def model_files(model: LearnedModel) -> dict[str, bytes]:
 
 
 def read_model(folder: Path) -> LearnedModel:
-    """The model of a folder. Raises ``ConfigError`` where it is none, damaged, or of another form
-    than this version writes.
+    """The model in a folder.
+
+    Raises ``ConfigError`` if it is missing, damaged, or written by another version.
     """
     files = _checked_files(folder)
     try:
@@ -91,7 +93,7 @@ def read_model(folder: Path) -> LearnedModel:
 
 
 def _checked_files(folder: Path) -> dict[str, bytes]:
-    """The files that the manifest names, each as it was written."""
+    """The files named in the manifest, each checked."""
     try:
         manifest = json.loads(folders.read_file(folder / folders.MANIFEST))
         hashes = manifest["sha256"] if manifest["program"] == folders.MODEL_PROGRAM else None
@@ -161,7 +163,7 @@ def _tuned(
 
 
 def _refiner(card: Mapping[str, Any], files: Mapping[str, bytes]) -> RefinerNetwork | None:
-    """The refiner; ``None`` where there is none, or it weighs nothing."""
+    """The refiner; ``None`` if there is none or its weight is 0."""
     if not card.get("refiner") or not card["weights"].get(REFINER):
         return None
     own = card["refiner"]

@@ -1,4 +1,4 @@
-"""What speaks against a request that a model wrote, before anything is trained on it."""
+"""Checks a request written by a model before anything is trained on it."""
 
 from array import array
 from collections.abc import Collection, Iterator, Sequence
@@ -22,16 +22,14 @@ _SHORTEST, _LONGEST = REQUEST_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class QueryFlaw:
-    """Something that speaks against a request, as a sentence; it may cite untrusted text."""
+    """An objection to a request, as a sentence; it may quote untrusted text."""
 
     code: FlawCode
     message: str
 
 
 class QueryChecks:
-    """What speaks against requests, each by itself, for the tools of one catalog; a request is
-    looked at once.
-    """
+    """Objections to single requests for the tools of one catalog; each request is checked once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._flaws_by_text: dict[tuple[str, tuple[str, ...]], tuple[QueryFlaw, ...]] = {}
@@ -41,7 +39,7 @@ class QueryChecks:
         )
 
     def flaws(self, text: str, tool_ids: Sequence[str]) -> tuple[QueryFlaw, ...]:
-        """What speaks against a request for these tools; empty if nothing does."""
+        """The objections to a request for these tools; empty if there are none."""
         key = (text, tuple(tool_ids))
         if key not in self._flaws_by_text:
             self._flaws_by_text[key] = self._flaws(text, tool_ids)
@@ -56,7 +54,9 @@ class QueryChecks:
         )
 
     def _names(self, text: str, tool_ids: Sequence[str]) -> Iterator[QueryFlaw]:
-        """Names of its own tools in any spelling, names and ids of all others as identifiers."""
+        """Names of its own tools in any spelling, and names and ids of
+        other tools as identifiers.
+        """
         own = [self._tools[one].name for one in tool_ids if one in self._tools]
         names = (*mentioned_names(text, own), *cited_identifiers(text, self._identifiers))
         for name in dict.fromkeys(names):
@@ -64,7 +64,7 @@ class QueryChecks:
 
 
 def copy_flaw(other: str, percent: float) -> QueryFlaw:
-    """What speaks against a copy of another request."""
+    """The objection to a copy of another request."""
     how = "the same as" if percent == 100.0 else "nearly the same as"
     return QueryFlaw("copy", f"it is {how} {other[:80]!r}")
 
@@ -100,17 +100,17 @@ NEAR_COPY = 90.0
 
 @dataclass(frozen=True, slots=True)
 class NearCopy:
-    """An earlier request by its place, and how much of the two is the same, in percent."""
+    """An earlier request by position, and the similarity in percent."""
 
     place: int
     percent: float
 
 
 def near_copies(texts: Sequence[str]) -> tuple[tuple[NearCopy, ...], ...]:
-    """For each text the earlier ones that it copies, in their order.
+    """For each text, the earlier ones that it copies, in order.
 
-    Case, punctuation and the order of words count for nothing. Only texts that share half of their
-    words are compared letter by letter: of 5,000 that leaves few.
+    Case, punctuation and word order are ignored. Only texts that share half of their words are
+    compared letter by letter, which leaves few of 5,000.
     """
     from rapidfuzz import fuzz, utils
 
@@ -126,7 +126,7 @@ def near_copies(texts: Sequence[str]) -> tuple[tuple[NearCopy, ...], ...]:
 
 
 def _sharing_half(forms: Sequence[str]) -> list[list[int]]:
-    """For each form the earlier ones with which it shares half of the words of both."""
+    """For each form, the earlier ones that share half of both forms' words."""
     having: dict[str, array[int]] = {}
     sizes = np.array([len(set(form.split())) for form in forms], dtype=np.int32)
     sharing: list[list[int]] = []

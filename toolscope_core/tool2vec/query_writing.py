@@ -1,8 +1,8 @@
-"""Queries that a model writes about the tools of a catalog, checked before anybody uses them.
+"""Queries about a catalog's tools written by a model, and checked before use.
 
-As ToolBank (Tool2Vec, §3): of ten tools the model chooses two to five that belong together and
-writes a request that needs them, with five requests of people as examples; a second question has it
-say the request as a person would.
+As in ToolBank (Tool2Vec, §3): from ten tools the model chooses two to five that belong together and
+writes a request that needs them, with five requests by people as examples. A second question has it
+rephrase the request as a person would say it.
 """
 
 import re
@@ -56,12 +56,12 @@ def tool_samples(
     seed: int = 0,
     queries: Mapping[str, int] | None = None,
 ) -> tuple[tuple[Tool, ...], ...]:
-    """``count`` samples of up to ten tools, each led by the tool that it was drawn around.
+    """``count`` samples of up to ten tools, each starting with the tool around which it was drawn.
 
     ``vectors`` is float32 of shape (n, d), unit rows in the order of the tools. A tool leads again
-    only when all others have led, those with the fewest ``queries`` (by id) first. The samples of a
-    smaller count are the first ones of a larger. Of exact copies one is shown; tools with a *block*
-    finding never are. Raises ``ConfigError`` where fewer than two tools are left.
+    only after all others have led; those with the fewest ``queries`` (by id) lead first. A smaller
+    count gives the first samples of a larger one. Only one of several exact copies is shown, and
+    tools with a *block* finding never are. Raises ``ConfigError`` if fewer than two tools are left.
     """
     pool = _Pool(catalog, vectors)
     if len(pool.rows) < 2:
@@ -89,14 +89,14 @@ class _Pool:
         self._of_owner = grouped(self.rows.tolist(), lambda row: self._tools[row].owner)
 
     def leaders(self, queries: Mapping[str, int], seed: int) -> Iterator[int]:
-        """All rows in an order drawn anew each time round; one with more queries joins later."""
+        """All rows in a new random order each round; rows with more queries join later."""
         have = np.array([queries.get(self._tools[row].id, 0) for row in self.rows.tolist()])
         for turn in numbers():
             least_used = self.rows[have <= have.min() + turn]
             yield from np.random.default_rng((seed, turn, 1)).permutation(least_used).tolist()
 
     def around(self, leader: int, chance: np.random.Generator) -> list[int]:
-        """The leader, tools of its server, tools near it, and any others, up to ``TOOLS``."""
+        """The leader, tools of its server, tools near it, and others, up to ``TOOLS``."""
         owner = self._tools[leader].owner
         own = self._of_owner[owner] if owner else []
         cosine = self._vectors[self.rows] @ self._vectors[leader]
@@ -128,10 +128,11 @@ UNPOLISHED = "this is the model's first version: "
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuery:
-    """What a model wrote for one question: the ids of the ``tools`` it chose, the ``draft``, and
-    the ``text`` after polishing. Without a text ``reason`` says why there is none; with one, why it
-    is the draft unpolished. ``key`` identifies the question to this model; ``is_open`` says that a
-    part of it has not been answered yet.
+    """A model's result for one question.
+
+    It has the ids of the chosen ``tools``, the ``draft``, and the polished ``text``. Without a
+    text, ``reason`` says why; with one, ``reason`` says why the draft was not polished. ``key``
+    identifies the question to this model; ``is_open`` says that a part is not answered yet.
     """
 
     key: str
@@ -144,14 +145,14 @@ class WrittenQuery:
 
 @dataclass(frozen=True, slots=True)
 class CheckedQuery:
-    """A query and what speaks against it."""
+    """A query and the objections to it."""
 
     query: WrittenQuery
     flaws: tuple[QueryFlaw, ...] = ()
 
     @property
     def is_clean(self) -> bool:
-        """Whether it is a request that nothing speaks against."""
+        """Whether it is a request without objections."""
         return bool(self.query.text) and not self.flaws
 
 
@@ -162,11 +163,11 @@ def draft_questions(
     config: QueryGeneration,
     bundled: Sequence[Query] = (),
 ) -> tuple[DraftQuestion, ...]:
-    """The questions that are asked, in order: equal arguments give equal ones.
+    """The questions to ask, in order; equal arguments give equal questions.
 
-    ``people`` are the queries that the catalog has: tools without one lead first, and examples are
-    drawn from those with answers, from ``bundled`` where there are none. Raises as
-    ``tool_samples`` does.
+    ``people`` are the catalog's queries: tools without one lead first, and examples are drawn from
+    those with answers, or from ``bundled`` if there are none. Raises the errors of
+    ``tool_samples``.
     """
     samples = tool_samples(catalog, vectors, config.count, config.seed, query_counts(people))
     examples = example_queries_of(people) or example_queries_of(bundled)
@@ -177,8 +178,9 @@ def draft_questions(
 
 
 def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
-    """Those with answers as they are shown to a model; only those that need several tools where
-    there are enough of them to choose from.
+    """The queries with answers as shown to a model.
+
+    If there are enough, only those that need several tools.
     """
     examples = [
         ExampleQuery(one.text, tuple(sorted(need)[0] for need in one.gold))
@@ -190,14 +192,12 @@ def example_queries_of(queries: Iterable[Query]) -> tuple[ExampleQuery, ...]:
 
 
 def query_counts(queries: Iterable[Query]) -> Counter[str]:
-    """By tool id how many queries it answers."""
+    """The number of queries each tool answers, by tool id."""
     return Counter(one for query in queries for one in {one for need in query.gold for one in need})
 
 
 def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[WrittenQuery, ...]:
-    """What a model writes for each question, in their order; a question that occurs twice is
-    answered once.
-    """
+    """A model's result for each question, in order; a repeated question is answered once."""
     distinct = {_key(one, asker.name): one for one in questions}
     drafts = asker(DRAFT_TASK, list(distinct.values()))
     to_polish = {
@@ -215,8 +215,8 @@ def queries_of_model(questions: Sequence[DraftQuestion], asker: Asker) -> tuple[
 def checked_queries(
     checks: QueryChecks, queries: Sequence[WrittenQuery], existing: Sequence[str] = ()
 ) -> tuple[CheckedQuery, ...]:
-    """Each query with what speaks against it, a copy of an earlier one or of an ``existing``
-    request among it.
+    """Each query with the objections to it, including copies of earlier queries or ``existing``
+    requests.
     """
     texts = [*existing, *(one.text for one in queries)]
     copied = first_copies(queries, near_copies(texts))
@@ -230,8 +230,10 @@ def first_copies(
     copies_by_row: Sequence[Sequence[NearCopy]],
     without: Collection[str] = (),
 ) -> dict[str, NearCopy]:
-    """By key the first request that a query copies. ``copies_by_row`` are the copies of all
-    requests, the written ones last; those of the keys ``without`` do not count as copied from.
+    """The first request that each query copies, by key.
+
+    ``copies_by_row`` has the copies of all requests, the written ones last; originals with a key in
+    ``without`` do not count.
     """
     before = len(copies_by_row) - len(queries)
     removed = {before + at for at, one in enumerate(queries) if one.key in without or not one.text}
@@ -246,7 +248,7 @@ def first_copies(
 def flaws_of(
     query: WrittenQuery, checks: QueryChecks, copied: NearCopy | None, texts: Sequence[str]
 ) -> tuple[QueryFlaw, ...]:
-    """What speaks against a query that copies this one of the ``texts``, if any."""
+    """The objections to a query that may copy one of the ``texts``."""
     if not query.text:
         return ()
     is_draft = query.reason and query.text == query.draft
@@ -258,8 +260,9 @@ def flaws_of(
 
 
 def as_queries(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> tuple[Query, ...]:
-    """The queries as a query set has them. Where a tool has exact copies, each of them answers,
-    unless the request names the server.
+    """The queries as in a query set.
+
+    If a tool has exact copies, each of them answers, unless the request names the server.
     """
     copies_of = grouped(catalog.tools, lambda tool: tool.content_hash)
     return tuple(
@@ -290,7 +293,7 @@ def query_rows(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> list[JsonObj
 def _answering(
     text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[Tool]]
 ) -> list[str]:
-    """The ids of which any one serves what a request needs a tool for."""
+    """The ids of which any one serves the request's need for a tool."""
     tool = catalog.by_id.get(tool_id)
     if tool is None or (tool.server and re.search(rf"\b{re.escape(tool.server)}\b", text, re.I)):
         return [tool_id]

@@ -1,4 +1,4 @@
-"""ToolRefiner: a request's tokens and one vector a candidate through one encoder (§4.3)."""
+"""ToolRefiner: a request's tokens and one vector per candidate through one encoder (§4.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,8 +31,10 @@ FIRST_SCALE = 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinerExample:
-    """A request with its N candidates: their vectors (N, d), first scores in [0, 1] (N,), and
-    which serve it, 1 or 0, (N,). ``weight`` is what it counts for where it is learned from.
+    """A request with its N candidates.
+
+    It has their vectors (N, d), first scores in [0, 1] (N,), and which serve it, 1 or 0, (N,).
+    ``weight`` is its weight in training.
     """
 
     text: str
@@ -43,11 +45,11 @@ class RefinerExample:
 
 
 class RefinerNetwork(encoder_layers.TrainedNetwork):
-    """An encoder over tokens and candidates; a logit a candidate, in one pass for all of them.
+    """An encoder over tokens and candidates; one logit per candidate, all in one pass.
 
-    ``size`` is that of the candidates' vectors, ``source`` and ``depth`` name the encoder. Before
-    training the candidates have the order of the first stage. Raises ``ModelError`` where the
-    encoder cannot be loaded.
+    ``size`` is the length of candidates' vectors; ``source`` and ``depth`` name the encoder. Before
+    training, candidates keep the order of the first stage. Raises ``ModelError`` if the encoder
+    cannot be loaded.
     """
 
     def __init__(self, size: int, source: str = DEFAULT_MODEL, depth: int = DEPTH) -> None:
@@ -86,9 +88,10 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
     def train(
         self, examples: Sequence[RefinerExample], epochs: int, progress: Progress = silent
     ) -> None:
-        """Binary cross-entropy over the candidates of each example by its weight
-        (AdamW); all have as many. Reports ``Step("refine", …)`` in batches; ``progress`` may raise
-        to cancel.
+        """Train with weighted binary cross-entropy over each example's candidates (AdamW).
+
+        All examples have equally many candidates. Reports ``Step("refine", …)`` in batches;
+        ``progress`` may raise to cancel.
         """
         import torch
         from torch import nn
@@ -124,7 +127,7 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
 
 
 def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequence[RefinerExample]]:
-    """Every example once an epoch."""
+    """Every example once per epoch."""
     generator = np.random.default_rng(409)
     texts = [one.text for one in examples]
     for _ in range(epochs):
@@ -142,8 +145,9 @@ EPOCHS, LAST_EPOCHS = 3, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldView:
-    """What models without a fold make of one of its texts: the tools' vectors, (m, d), and by name
-    the first stage's scores in [0, 1], (m,).
+    """A text seen by models trained without its fold.
+
+    It has the tools' vectors, (m, d), and the first stage's scores by name in [0, 1], (m,).
     """
 
     row: int
@@ -152,7 +156,7 @@ class FoldView:
 
 
 def refined_rows(queries: TrainingQueries) -> NDArray[np.intp]:
-    """The texts that a refiner is trained on: all recorded ones, and some questions."""
+    """The texts that train a refiner: all recorded ones, and some questions."""
     questions = np.flatnonzero(~queries.recorded)
     if len(questions) > _MOST_QUESTIONS:
         order = np.random.default_rng(409).permutation(len(questions))
@@ -161,7 +165,7 @@ def refined_rows(queries: TrainingQueries) -> NDArray[np.intp]:
 
 
 def example_of(queries: TrainingQueries, view: FoldView, candidates: int) -> RefinerExample:
-    """The candidates of a text with the vectors and scores of models that did not see it."""
+    """A text's candidates with vectors and scores by models that did not see it."""
     first = candidate_scores(view.learned)
     rows = best_first(first, candidates)
     serves = queries.labels(np.array([view.row]))[0][rows]
@@ -176,8 +180,10 @@ def checked_refiner(
     encoder: str = "",
     progress: Progress = silent,
 ) -> RefinerNetwork:
-    """A refiner that learned from all folds but ``CHECKED_FOLD``. ``encoder`` names its encoder,
-    all of whose layers are tuned then; empty for the first layers of the default.
+    """A refiner trained on all folds but ``CHECKED_FOLD``.
+
+    ``encoder`` names its encoder, of which all layers are tuned; empty for the first layers of the
+    default.
     """
     train_views = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
     size = views[0].centres.shape[1]
@@ -193,7 +199,7 @@ def finished_refiner(
     candidates: int,
     progress: Progress = silent,
 ) -> None:
-    """Train it once more, on the queries too that the weights were chosen on."""
+    """Train it once more, including the queries on which the weights were chosen."""
     examples = [example_of(queries, one, candidates) for one in views]
     network.train(examples, LAST_EPOCHS, progress)
 

@@ -1,4 +1,4 @@
-"""A model trained from queries: first without each fold to choose its weights, then on all."""
+"""Trains a model from queries: first without each fold to choose its weights, then on all."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ BY_TEXT, BLENDED = "text", "blend"
 
 @dataclass(frozen=True, slots=True)
 class HeldOutFigures:
-    """By the name of a way to rank, then of a metric, what it reaches on ``queries`` queries: the
-    tools' text alone, each learned score alone, and the *blend*, whose weights were chosen on the
-    queries of the other folds.
+    """The results on ``queries`` held-out queries, by way of ranking, then by metric.
+
+    The ways are the tools' text alone, each learned score alone, and the *blend*, whose weights
+    were chosen on the other folds.
     """
 
     queries: int
@@ -58,7 +59,7 @@ class HeldOutFigures:
 def held_out_figures(
     queries: Sequence[learned_model.HeldOutQuery], names: Sequence[str], ids: Sequence[str]
 ) -> HeldOutFigures:
-    """The figures of these queries, of which there is at least one."""
+    """The figures of these queries (at least one)."""
     most = max(_CUTOFFS)
     rankings = {BY_TEXT: [[ids[at] for at in best_first(one.by_text, most)] for one in queries]}
     for name in names:
@@ -77,8 +78,9 @@ def held_out_figures(
 
 
 def figures_of_json(value: JsonObject) -> HeldOutFigures:
-    """What ``as_json`` gave. Raises ``LookupError``, ``TypeError`` or ``ValueError`` for another
-    form.
+    """The figures from the output of ``as_json``.
+
+    Raises ``LookupError``, ``TypeError`` or ``ValueError`` for another form.
     """
     ways = {
         str(way): {str(name): Interval(*map(float, ends)) for name, ends in metrics.items()}
@@ -113,12 +115,13 @@ _Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class LearnConfig:
-    """How a model is trained. ``method`` says what is on top; each stands on those before it.
-    ``candidates`` are those that a refiner scores together; ``encoder`` is a model, by name or
-    folder, that is tuned for the classifier, empty for none. ``first`` says what a refiner takes
-    its candidates by, and stands on without what is after it; ``described`` has it read the vectors
-    of the tools' texts in place of Tool2Vec's (table A.1). ``refiner_encoder`` names the model that
-    becomes the refiner, empty for the first layers of the default.
+    """How a model is trained.
+
+    ``method`` is the last stage; each stage needs those before it. ``candidates`` is the number
+    that a refiner scores jointly. ``encoder`` is a model, by name or folder, tuned for the
+    classifier; empty for none. ``first`` selects the refiner's candidates. With ``described`` the
+    refiner reads the vectors of the tools' texts instead of Tool2Vec's (table A.1).
+    ``refiner_encoder`` names the refiner's model, empty for the first layers of the default.
     """
 
     method: LearningMethod = "refiner"
@@ -151,8 +154,10 @@ class LearnConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lessons:
-    """What a model is trained from: tools by id, queries with the vectors of their texts, and
-    ``own``, the vectors of the tools' texts, float32 of shape (m, d).
+    """The training data.
+
+    It has tools by id, queries with the vectors of their texts, and ``own``, the vectors of the
+    tools' texts, float32 of shape (m, d).
     """
 
     tools: tuple[Tool, ...]
@@ -162,15 +167,16 @@ class Lessons:
     retriever: Retriever
 
     def without(self, fold: int) -> Lessons:
-        """Those of the other folds."""
+        """The data of the other folds."""
         keep = self.queries.folds != fold
         return replace(self, queries=self.queries.part(keep), vectors=self.vectors[keep])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstStage:
-    """Tool2Vec vectors, and the classifier where the method has one; ``own`` are the vectors of the
-    tools' texts where candidates are taken by these.
+    """Tool2Vec vectors, and the classifier if the method has one.
+
+    ``own`` are the vectors of the tools' texts if these select candidates.
     """
 
     usage: UsageVectors
@@ -192,8 +198,9 @@ def trained_model(
     config: LearnConfig,
     trainer: Trainer,
 ) -> learned_model.LearnedModel:
-    """The model that these queries and the questions of ``variants`` give. Raises ``ConfigError``
-    where too few queries name a tool, ``ModelError`` as the embedder does.
+    """The model trained on these queries and the questions of ``variants``.
+
+    Raises ``ConfigError`` if too few queries name a tool, ``ModelError`` as the embedder does.
     """
     lessons = trainer.lessons(tools, queries, variants, config)
     training_set = lessons.queries
@@ -242,7 +249,7 @@ def trained_model(
 
 
 def fitted_stage(lessons: Lessons, config: LearnConfig, progress: Progress) -> FirstStage:
-    """The first stage that these lessons give."""
+    """The first stage trained on this data."""
     usage = UsageVectors.of(lessons.queries, lessons.vectors)
     centres = usage.vectors(lessons.own)
     head = None
@@ -254,7 +261,7 @@ def fitted_stage(lessons: Lessons, config: LearnConfig, progress: Progress) -> F
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trainer:
-    """What training needs of the machine: an embedder, the cache, and who is told."""
+    """The resources of training: an embedder, the cache, and progress."""
 
     embedder: Embedder
     cache: VectorCache
@@ -267,7 +274,7 @@ class Trainer:
         variants: Mapping[str, Augmentation],
         config: LearnConfig,
     ) -> Lessons:
-        """What is learned from."""
+        """The training data."""
         own = sorted(with_variants(tools, variants), key=lambda one: one.id)
         training_set = training_queries(queries, variants, [tool.id for tool in own])
         retriever = Retriever(
@@ -279,8 +286,9 @@ class Trainer:
     def views(
         self, lessons: Lessons, stages: Sequence[FirstStage], config: LearnConfig
     ) -> dict[int, FoldView]:
-        """By row of a text what the stage without its fold makes of it: of the recorded queries,
-        and of some questions where a refiner learns from them.
+        """The view of each text, by row, from the stage trained without its fold.
+
+        It covers recorded queries, and some questions if a refiner learns from them.
         """
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)
@@ -301,7 +309,7 @@ class Trainer:
     def held_out(
         self, lessons: Lessons, views: Mapping[int, FoldView]
     ) -> list[learned_model.HeldOutQuery]:
-        """Recorded queries with what models that did not see them make of them."""
+        """Recorded queries with the scores of models that did not see them."""
         queries = lessons.queries
         rows = np.flatnonzero(queries.recorded)[:MOST_CHECKED]
         by_text = lessons.retriever.text_scores([rule_request(queries.texts[row]) for row in rows])
@@ -322,7 +330,7 @@ class Trainer:
 
 
 def _seen_tools(queries: TrainingQueries) -> frozenset[str]:
-    """The tools that recorded queries have."""
+    """The tools with recorded queries."""
     rows = queries.tool[queries.recorded[queries.at]]
     return frozenset(queries.ids[row] for row in rows.tolist())
 

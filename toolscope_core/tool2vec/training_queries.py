@@ -1,4 +1,4 @@
-"""Queries with the tools that serve them, as what is learned from."""
+"""Queries with the tools that serve them, as training data."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ _Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class TrainingQueries:
-    """n texts, sorted, with the tools that serve them. ``ids`` are all m tools, sorted; ``at`` and
-    ``tool`` have a place for each pair of a text and a tool that serves it: their rows. ``golds``
-    are the needs of each text by tool ids; ``recorded`` is false where a model wrote the text.
+    """n texts, sorted, with the tools that serve them.
+
+    ``ids`` are all m tools, sorted. ``at`` and ``tool`` have the rows of each pair of a text and a
+    serving tool. ``golds`` are the needs of each text by tool ids. ``recorded`` is false if a model
+    wrote the text.
     """
 
     ids: tuple[str, ...]
@@ -40,26 +42,25 @@ class TrainingQueries:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Of each tool how many texts it serves, shape (m,)."""
+        """The number of texts that each tool serves, shape (m,)."""
         return np.bincount(self.tool, minlength=len(self.ids))
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
-        """What each text counts for wherever something is learned, shape (n,): ``QUESTION_WEIGHT``
-        where a model wrote it.
-        """
+        """The training weight of each text, shape (n,): ``QUESTION_WEIGHT`` if a model wrote it."""
         return np.where(self.recorded, 1.0, QUESTION_WEIGHT).astype(np.float32)
 
     @cached_property
     def evidence(self) -> NDArray[np.float32]:
-        """The weights of the texts that each tool serves, added up, shape (m,)."""
+        """The summed weights of the texts that each tool serves, shape (m,)."""
         weights = self.weights[self.at]
         return np.bincount(self.tool, weights, minlength=len(self.ids)).astype(np.float32)
 
     @cached_property
     def folds(self) -> NDArray[np.int64]:
-        """The fold of each text, 0 to 2: recorded ones and questions are dealt out in turn, each in
-        the order of their checksums; shape (n,).
+        """The fold of each text, 0 to 2, shape (n,).
+
+        Recorded texts and questions are dealt out in turn, each in the order of their checksums.
         """
         folds = np.zeros(len(self.texts), dtype=np.int64)
         checksums = np.array([text_key(text) for text in self.texts])
@@ -70,12 +71,12 @@ class TrainingQueries:
 
     @property
     def version(self) -> str:
-        """A hash of the texts and what serves them."""
+        """A hash of the texts and the tools that serve them."""
         pairs = zip(self.at.tolist(), self.tool.tolist(), strict=True)
         return digest(self.ids, self.texts, sorted(pairs), self.recorded.tolist())
 
     def labels(self, texts: _Rows) -> NDArray[np.float32]:
-        """1 where a tool serves one of these texts, shape (len(texts), m)."""
+        """1 for each tool that serves a text, shape (len(texts), m)."""
         place = np.full(len(self.texts), -1, dtype=np.intp)
         place[texts] = np.arange(len(texts))
         own = place[self.at] >= 0
@@ -84,7 +85,7 @@ class TrainingQueries:
         return matrix
 
     def part(self, keep: NDArray[np.bool_]) -> TrainingQueries:
-        """Those texts alone, of all the tools."""
+        """Only those texts, with all tools."""
         place = np.cumsum(keep) - 1
         own = keep[self.at]
         rows = np.flatnonzero(keep)
@@ -101,9 +102,11 @@ class TrainingQueries:
 def training_queries(
     queries: Iterable[Query], variants: Mapping[str, Augmentation], ids: Sequence[str]
 ) -> TrainingQueries:
-    """The queries that a tool of ``ids`` serves, and the questions of document variants, each of
-    which its tool serves. A text that comes twice counts once, with the tools of both; needs that
-    no tool here serves are left out. Raises ``ConfigError`` where fewer than ten queries are left.
+    """The queries served by a tool of ``ids``, and the questions of document variants.
+
+    A question is served by its tool. A repeated text counts once, with the tools of both; needs
+    that no tool here serves are left out. Raises ``ConfigError`` if fewer than ten queries are
+    left.
     """
     ids = tuple(sorted(ids))
     in_catalog = frozenset(ids)

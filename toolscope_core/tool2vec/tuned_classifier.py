@@ -30,8 +30,9 @@ PATIENCE = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledTexts:
-    """n texts with the tools that serve them, what each counts for, and which are ``checked``: not
-    learned from, but they say when to stop; both of shape (n,).
+    """n texts with the tools that serve them, their weights, and which are ``checked``.
+
+    Checked texts are not trained on but decide when to stop; both arrays have shape (n,).
     """
 
     texts: Sequence[str]
@@ -41,10 +42,10 @@ class LabelledTexts:
 
 
 class TunedClassifier(encoder_layers.TrainedNetwork):
-    """An encoder whose mean vector is judged by one logistic classifier a tool.
+    """An encoder whose mean vector goes through one logistic classifier per tool.
 
-    ``centres`` of shape (m, d) are where the classifiers begin; zeros where the encoder has another
-    width. Raises ``ModelError`` where the encoder cannot be loaded.
+    The classifiers start at ``centres`` of shape (m, d), or at zeros if the encoder has another
+    width. Raises ``ModelError`` if the encoder cannot be loaded.
     """
 
     def __init__(self, centres: Vectors, source: str = DEFAULT_MODEL) -> None:
@@ -77,10 +78,12 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
         on_epoch: Callable[[int, encoder_layers.Arrays], None],
         progress: Progress = silent,
     ) -> int:
-        """Binary cross-entropy over all tools (AdamW), of each text by its weight. Those of the
-        epoch with the smallest loss of the texts that are ``checked`` stay; its number, from 1, is
-        given back. After each epoch ``on_epoch`` gets its number and the weights, to be kept
-        as a checkpoint. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
+        """Train with weighted binary cross-entropy over all tools (AdamW); returns the best epoch,
+        from 1.
+
+        The weights of the epoch with the smallest loss on ``checked`` texts are kept. After each
+        epoch ``on_epoch`` receives its number and the weights, for a checkpoint. Reports
+        ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
         """
         import torch
 
@@ -151,21 +154,22 @@ _EPOCH = "epoch"
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The weights after the last epoch of one training, in a file ``name`` of the cache; a damaged
-    one counts as absent.
+    """The weights after the last epoch of one training, in a cache file ``name``.
+
+    A damaged file counts as missing.
     """
 
     folder: Path
     name: str
 
     def keep(self, epoch: int, arrays: encoder_layers.Arrays) -> None:
-        """Keep the weights after an epoch, counted from 1, in place of those before."""
+        """Store the weights after an epoch, counted from 1, replacing earlier ones."""
         from safetensors.numpy import save
 
         write_sealed(self.folder, self.name, save({**arrays, _EPOCH: np.array(epoch)}))
 
     def latest(self) -> tuple[int, encoder_layers.Arrays]:
-        """The last epoch that was kept with its weights; 0 and none without one."""
+        """The last stored epoch with its weights; 0 and none without one."""
         from safetensors.numpy import load
 
         body = read_sealed(self.folder / self.name)
@@ -173,7 +177,7 @@ class Checkpoint:
         return int(arrays.pop(_EPOCH, 0)), arrays
 
     def clear(self) -> None:
-        """Remove them: the training is done."""
+        """Remove the checkpoint after training."""
         (self.folder / self.name).unlink(missing_ok=True)
 
 
@@ -184,9 +188,11 @@ def tuned_classifier(
     folder: Path,
     progress: Progress = silent,
 ) -> TunedClassifier:
-    """A classifier whose encoder, by name or folder, learned from all folds but ``CHECKED_FOLD``,
-    which says when to stop. Goes on from the checkpoint in ``folder`` of the same training, if one
-    was broken off. Raises ``ModelError`` where the encoder cannot be loaded.
+    """A classifier whose encoder was trained on all folds but ``CHECKED_FOLD``, which decides when
+    to stop.
+
+    The encoder is given by name or folder. Training continues from a checkpoint of the same
+    training in ``folder``, if there is one. Raises ``ModelError`` if the encoder cannot be loaded.
     """
     network = TunedClassifier(centres, encoder)
     store = Checkpoint(folder, f"checkpoints/{digest(queries.version, encoder)[:32]}.epoch")
@@ -204,7 +210,7 @@ def tuned_classifier(
 
 
 def rule_request(text: str) -> ToolRequest:
-    """A text as it is searched: split by rule."""
+    """A text as searched: split by rule."""
     return ToolRequest(text, decompose(text))
 
 
@@ -214,8 +220,9 @@ def with_tuned(
     texts: Sequence[str],
     network: TunedClassifier,
 ) -> tuple[list[HeldOutQuery], dict[int, FoldView]]:
-    """The queries of ``CHECKED_FOLD``, which it did not learn from, with its scores; and all views
-    with them, for a refiner that takes its candidates by them.
+    """The queries of ``CHECKED_FOLD`` with the scores of a network that did not see them.
+
+    All views get its scores too, for a refiner that selects its candidates by them.
     """
     scored_views = {}
     for row, view in views.items():

@@ -21,7 +21,7 @@ Triplet = tuple[str, str, str]
 
 
 class TunedEmbedder:
-    """A sentence-transformers model by name or folder. Raises ``ModelError`` where it cannot be
+    """A sentence-transformers model by name or folder. Raises ``ModelError`` if it cannot be
     loaded.
     """
 
@@ -30,9 +30,10 @@ class TunedEmbedder:
         self._model = loaded_encoder(source)
 
     def train(self, triplets: Sequence[Triplet], progress: Progress = silent) -> None:
-        """One epoch: the request is to lie nearer to what serves it than to what does not, by a
-        cosine of ``MARGIN``. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to
-        cancel.
+        """Train one epoch.
+
+        A request should be closer to what serves it than to what does not, by a cosine of
+        ``MARGIN``. Reports ``Step("tune", …)`` in batches; ``progress`` may raise to cancel.
         """
         loss = triplet_loss(self._model, MARGIN)
         requests = [request for request, _, _ in triplets]
@@ -65,12 +66,12 @@ MISTAKEN = 10
 def triplets_of(
     queries: TrainingQueries, vectors: Vectors, centres: Vectors, own: Sequence[str]
 ) -> list[tuple[str, str, str]]:
-    """A triplet for each request and tool that serves it, of which recorded requests come first.
+    """A triplet for each request and tool that serves it, recorded requests first.
 
     ``vectors`` are those of the queries' texts, (n, d), ``centres`` the tools' Tool2Vec vectors,
-    (m, d), and ``own`` the tools' texts. What stands for a tool is a query of it, or its own text
-    where it has none: for what serves a request another than that, for what does not one that
-    nothing which serves the request serves too.
+    (m, d), and ``own`` the tools' texts. A tool is represented by one of its queries, or by its own
+    text if it has none. The positive is another query of the serving tool. The negative is a query
+    that none of the request's serving tools serves.
     """
     generator = np.random.default_rng(409)
     texts_by_tool: dict[int, list[int]] = {}
@@ -98,7 +99,7 @@ def triplets_of(
 
 
 def _sampled_places(queries: TrainingQueries, generator: np.random.Generator) -> NDArray[np.intp]:
-    """The places of pairs of a text and a tool: all of recorded texts, then others at random."""
+    """The positions of pairs of a text and a tool: all of recorded texts, then others at random."""
     recorded = queries.recorded[queries.at]
     first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)
     places = np.concatenate([generator.permutation(first), generator.permutation(rest)])
