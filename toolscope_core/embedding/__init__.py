@@ -1,1 +1,1 @@
-"""Vectors of tools: encoders, their cache, neighbours and pictures in two dimensions."""
+"""Vectors of tools: encoders, their cache, neighbours and two-dimensional maps."""

@@ -1,5 +1,5 @@
-"""Which tools are near each other by their vectors: neighbours, candidate pairs, their number; and
-what each server is about.
+"""Which tools have similar vectors: neighbours, candidate pairs and their number; fields of
+servers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,8 +42,8 @@ _DIGITS = 6
 class Candidates:
     """Candidate pairs as columns of equal length m, sorted by (left, right).
 
-    ``left`` < ``right`` are int32 row numbers, ``similarity`` the cosine in [-1, 1], float64,
-    rounded to six digits so that a pair's value does not depend on what it was computed beside.
+    ``left`` < ``right`` are int32 row numbers. ``similarity`` is the cosine in [-1, 1], float64,
+    rounded to six digits so that a pair's value does not depend on what is computed with it.
     """
 
     left: PairRows
@@ -55,7 +55,7 @@ class Candidates:
 
 
 def default_threshold(model_name: str) -> float:
-    """The least cosine of a candidate pair for an embedding model.
+    """The lowest cosine of a candidate pair for an embedding model.
 
     0.6 for all-MiniLM-L6-v2 and its 8-bit form, calibrated on labelled pairs; 0.82 for
     thenlper/gte-large (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable
@@ -70,10 +70,10 @@ def nearest(
     """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ the
     threshold.
 
-    ``vectors`` is float32 of shape (n, d), rows normalised. Exact inner product, by blocks of rows
-    on the workers of ``engine``. Rows tied with the last neighbour count too, up to as many ties
-    again, so that the pairs do not depend on the order of the rows. Run the exact-duplicate pass
-    first: where more copies than that exist, which of them are paired does depend on it.
+    ``vectors`` is float32 of shape (n, d), rows normalised. The inner product is exact, by blocks
+    of rows on the workers of ``engine``. Rows tied with the last neighbour count too, up to as many
+    ties again, so that the pairs do not depend on the order of the rows. Run the exact-duplicate
+    pass first: with more copies than that, the choice of pairs does depend on the order.
     """
     rows = len(vectors)
     if rows < 2:
@@ -92,10 +92,11 @@ def candidates(
     also: tuple[PairRows, PairRows] | None = None,
     engine: Engine = LOCAL,
 ) -> Candidates:
-    """The near pairs (``nearest``) among first copies, those of ``also`` (left, right) whatever
-    their cosine, and every further copy with its first.
+    """The near pairs (``nearest``) among first copies, the pairs in ``also``, and copies with their
+    first.
 
-    ``first`` has by row the row of the copy that stands for all of its content.
+    ``also`` (left, right) are included at any cosine. ``first`` has, by row, the row of the copy
+    that represents its content.
     """
     firsts = np.unique(first)
     near = nearest(vectors[firsts], neighbours, threshold, engine)
@@ -116,11 +117,11 @@ def candidates(
 def pairs_above(
     vectors: Vectors, thresholds: NDArray[np.float64], progress: Progress = silent
 ) -> NDArray[np.int64]:
-    """The number of the n(n-1)/2 pairs that have at least the cosine of each of ``thresholds``.
+    """The number of the n(n-1)/2 pairs with at least the cosine of each of ``thresholds``.
 
-    Those ascend in even steps. Exact, by blockwise product; a cosine within 1e-6 below a
-    threshold is at it, since the float32 product of two copies may miss 1 by that much. Reports
-    ``Step("count", …)`` in rows; ``progress`` may raise to cancel.
+    Thresholds ascend in even steps. Exact, by blockwise product; a cosine within 1e-6 below a
+    threshold counts as reaching it, since the float32 product of two copies may miss 1 by that
+    much. Reports ``Step("count", …)`` in rows; ``progress`` may raise to cancel.
     """
     step = thresholds[1] - thresholds[0]
     span = (thresholds[0] - _TIE, thresholds[-1] + step - _TIE)
@@ -133,10 +134,11 @@ def pairs_above(
 
 
 def leaf_order(vectors: Vectors) -> list[int]:
-    """The rows in an order that puts like beside like: average linkage, optimal leaf ordering
-    (Bar-Joseph et al. 2001), so that the sum of distances between neighbours is least.
+    """The rows in an order that puts similar rows next to each other.
 
-    The time grows faster than the square: 0.1 s for 400 rows, 1.3 s for 1,000.
+    Average linkage with optimal leaf ordering (Bar-Joseph et al. 2001), which minimises the sum of
+    distances between neighbours. Time grows faster than the square: 0.1 s for 400 rows, 1.3 s for
+    1,000.
     """
     if len(vectors) < 3:
         return list(range(len(vectors)))
@@ -159,7 +161,7 @@ def cosines(vectors: Vectors, left: PairRows, right: PairRows) -> NDArray[np.flo
 def _near_codes(
     neighbours: int, threshold: float, vectors: Vectors, block: slice
 ) -> NDArray[np.int64]:
-    """The near pairs of the rows of a block, each as smaller row × rows + larger row."""
+    """The near pairs of a block's rows, each as smaller row × rows + larger row."""
     rows = len(vectors)
     product = vectors[block] @ vectors.T
     most = min(2 * neighbours + 1, rows)
@@ -182,8 +184,8 @@ def _candidates(vectors: Vectors, codes: NDArray[np.int64], threshold: float) ->
 
 
 def _upper_blocks(vectors: Vectors) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """The clipped cosines of all unordered pairs, each exactly once, as flat blocks, each with
-    how many rows are done before it.
+    """The clipped cosines of all unordered pairs, each once, as flat blocks with the rows done
+    before.
     """
     for row in range(0, len(vectors), _BLOCK):
         rows = vectors[row : row + _BLOCK]
@@ -195,8 +197,9 @@ def _upper_blocks(vectors: Vectors) -> Iterator[tuple[int, NDArray[np.float32]]]
 def same_named(
     tools: Sequence[Tool], vectors: Vectors, neighbours: int
 ) -> tuple[PairRows, PairRows]:
-    """Pairs of rows (int32, left < right) of which the names say the same in some words, each tool
-    with at most the ``neighbours`` nearest ones. ``tools`` are those without boilerplate.
+    """Pairs of rows (int32, left < right) whose names mean the same in some words.
+
+    Each tool has at most its ``neighbours`` nearest ones. ``tools`` have no boilerplate.
     """
     by_meaning: dict[frozenset[str], list[int]] = {}
     for row, tool in enumerate(tools):
@@ -217,7 +220,7 @@ def _near(rows: Sequence[int], vectors: Vectors, neighbours: int) -> Iterator[tu
 
 
 def _meaning(tool: Tool) -> frozenset[str]:
-    """What the words of a name may be known by, without those of the server's name."""
+    """The forms of a name's words, without those of the server's name."""
     name_words, of_server = named_words(tool), product_words(tool.server)
     words = [word for word in name_words if word not in of_server]
     return frozenset(min(map(str, keys_of(word))) for word in words or name_words)
@@ -230,9 +233,9 @@ float32 of shape (384,) (``benchmarks/count_words.py``).
 
 
 def server_means(vectors: Vectors, servers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The mean vector of the tools of each server, by its number; 0 where one has no tools.
+    """The mean vector of each server's tools, by its number; 0 for a server without tools.
 
-    ``servers`` has the number of the server of each row.
+    ``servers`` has the server number of each row.
     """
     sums = np.zeros((int(servers.max(initial=0)) + 1, vectors.shape[1]))
     np.add.at(sums, servers, vectors)
@@ -240,8 +243,9 @@ def server_means(vectors: Vectors, servers: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def server_fields(vectors: Vectors, servers: NDArray[np.int64], model: str) -> Vectors | None:
-    """By the number of a server its mean less that of all servers, rows normalised; ``None`` for
-    an embedding model of which the latter is not known.
+    """The mean vector of each server minus that of all servers, rows normalised, by number.
+
+    ``None`` if the mean of all servers is unknown for this embedding model.
     """
     if model not in (DEFAULT_MODEL, SHIPPED_MODEL) or vectors.shape[1:] != _centre().shape:
         return None

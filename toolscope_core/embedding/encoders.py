@@ -1,4 +1,4 @@
-"""Models that run on this machine: the only module that imports sentence-transformers."""
+"""Models that run on this machine; only this module imports sentence-transformers."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ class SentenceEmbedder:
 
     ``name`` is ``all-MiniLM-L6-v2`` (shipped in a package, its files checked), the folder of a
     saved model, or any model name of the Hugging Face hub. The model is loaded by the first
-    ``encode`` that has texts; texts are read up to 256 tokens, or the model's own lower limit.
+    ``encode`` with texts. Texts are read up to 256 tokens, or the model's own lower limit.
     """
 
     def __init__(self, name: str, threads: int | None = None) -> None:
@@ -42,14 +42,14 @@ class SentenceEmbedder:
         self._model: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy in another process has one thread: there is a worker for each core."""
+        """A copy in another process uses one thread, because each core has a worker."""
         return SentenceEmbedder, (self._source, 1)
 
     @property
     def name(self) -> str:
-        """The model's name; for a folder followed by ``@`` and a hash of its files.
+        """The model's name; for a folder, followed by ``@`` and a hash of its files.
 
-        Raises ``ModelError`` where the folder cannot be read.
+        Raises ``ModelError`` if the folder cannot be read.
         """
         if not self._name:
             folder = Path(self._source)
@@ -59,15 +59,16 @@ class SentenceEmbedder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
 
-        Raises ``ModelError`` where the model is missing, damaged or cannot be loaded.
+        Raises ``ModelError`` if the model is missing, damaged or cannot be loaded.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
         return np.array(self._each(self._encode_batch, texts), dtype=np.float32)
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """As ``encode``, and for each text float32 of shape (tokens, d), rows L2-normalised, the
-        special tokens at both ends included.
+        """Like ``encode``, and for each text float32 of shape (tokens, d), rows L2-normalised.
+
+        The special tokens at both ends are included.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32), []
@@ -77,7 +78,7 @@ class SentenceEmbedder:
     def _each(
         self, encode: Callable[[list[str]], Iterable[_Encoded]], texts: Sequence[str]
     ) -> list[_Encoded]:
-        """What ``encode`` makes of each text, in batches of about one length."""
+        """The result of ``encode`` for each text, in batches of similar length."""
         if self._model is None:
             self._model = _load(self._source)
             encode([texts[0]])  # settles the tokenizer's options before several threads read them
@@ -114,8 +115,9 @@ class SentenceEmbedder:
 
 
 class CrossScorer:
-    """A sentence-transformers ``CrossEncoder`` by name or folder: a ``backends.PairScorer``. The
-    model is loaded, on the GPU if torch sees one, when the first texts are scored.
+    """A sentence-transformers ``CrossEncoder`` by name or folder: a ``backends.PairScorer``.
+
+    The model is loaded at the first scoring, on the GPU if torch sees one.
     """
 
     def __init__(self, name: str) -> None:
@@ -123,8 +125,10 @@ class CrossScorer:
         self._model: Any = None
 
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
-        """float32 of shape (len(others),), the model's own scale. Raises ``ModelError`` where the
-        model cannot be loaded, or gives more than one number for a pair.
+        """float32 of shape (len(others),) on the model's own scale.
+
+        Raises ``ModelError`` if the model cannot be loaded, or gives more than one number for a
+        pair.
         """
         if not others:
             return np.zeros(0, dtype=np.float32)
@@ -150,9 +154,9 @@ class CrossScorer:
 def _in_parallel(
     encode: Callable[[list[str]], _Encoded], batches: Sequence[list[str]], workers: int
 ) -> list[_Encoded]:
-    """One torch thread per batch, a batch per core.
+    """Encodes with one torch thread per batch and a batch per core.
 
-    Several torch threads in one batch wait for each other at every layer: on a busy machine that
+    Several torch threads in one batch wait for each other at every layer; on a busy machine that
     took twice the processor time.
     """
     import torch
@@ -167,15 +171,17 @@ def _in_parallel(
 
 
 def loaded_encoder(name: str) -> Any:
-    """The modules of a sentence-transformers model, the transformer first, to be trained further;
-    ``name`` as for ``SentenceEmbedder``. Raises ``ModelError`` where it cannot be loaded.
+    """The modules of a sentence-transformers model, transformer first, for further training.
+
+    ``name`` is as for ``SentenceEmbedder``. Raises ``ModelError`` if it cannot be loaded.
     """
     return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name, "cpu")
 
 
 def triplet_loss(model: Any, margin: float) -> Any:
-    """A loss of a loaded encoder on three texts' features: by cosine the first is to lie nearer to
-    the second than to the third, by ``margin``.
+    """A loss of a loaded encoder on the features of three texts.
+
+    By cosine, the first should be closer to the second than to the third by ``margin``.
     """
     from sentence_transformers.sentence_transformer import losses
 
@@ -183,7 +189,7 @@ def triplet_loss(model: Any, margin: float) -> Any:
 
 
 def _device() -> str:
-    """The GPU that torch sees, if there is one."""
+    """The GPU that torch sees, if any."""
     return "cuda" if import_module("torch").cuda.is_available() else "cpu"
 
 
@@ -214,7 +220,7 @@ def _load_cross_encoder(source: str) -> Any:
 
 @contextmanager
 def _loading(what: str, remedy: str) -> Iterator[None]:
-    """Turns what loading a model raises into a ``ModelError``."""
+    """Turns errors of loading a model into a ``ModelError``."""
     from safetensors import SafetensorError
 
     import_module("transformers.utils.logging").disable_progress_bar()
@@ -228,7 +234,7 @@ def _loading(what: str, remedy: str) -> Iterator[None]:
 
 
 def _folder_name(folder: Path) -> str:
-    """``name@hash``: the same folder with other files in it is another model."""
+    """``name@hash``: the same folder with other files is another model."""
     try:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in files]

@@ -1,7 +1,7 @@
-"""The default embedder: MiniLM by ONNX Runtime, in a quarter of a second from a cold start.
+"""The default embedder: MiniLM on ONNX Runtime, ready a quarter of a second after a cold start.
 
-Its weights are shipped in 8 bits (``benchmarks/make_encoder.py``) and multiplied as float32, so
-that a vector is the same on every processor (docs/decisions/030).
+Its weights are shipped in 8 bits (``benchmarks/make_encoder.py``) and multiplied as float32, so a
+vector is the same on every processor (docs/decisions/030).
 """
 
 import os
@@ -40,30 +40,31 @@ _UNKNOWN = "[UNK]"
 
 
 class MiniLmEmbedder:
-    """all-MiniLM-L6-v2 with weights of 8 bits: a ``TokenEmbedder``. Loads with its first text.
+    """all-MiniLM-L6-v2 with 8-bit weights: a ``TokenEmbedder``, loaded with its first text.
 
-    Texts of one length are encoded together, a batch for each core at a time: nothing is padded,
-    and a vector is the same whatever else is encoded. Cosine to the float32 model: .9998 in the
-    mean (docs/measurements.md).
+    Texts of equal length are encoded together, one batch per core at a time. Nothing is padded, so
+    a vector does not depend on the other texts. Mean cosine to the float32 model: .9998
+    (docs/measurements.md).
     """
 
     name = SHIPPED_MODEL
 
     def __init__(self, model: Path = MODEL, threads: int | None = None) -> None:
-        """``model`` is another file of the same encoder, to be compared with it; ``threads`` how
-        many batches are encoded at a time, by default one for each core.
+        """``model`` is another file of the same encoder, for comparisons.
+
+        ``threads`` is the number of batches encoded at a time, by default one per core.
         """
         self._file = model
         self._threads = threads or os.cpu_count() or 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy in another process has one thread: there is a worker for each core."""
+        """A copy in another process uses one thread, because each core has a worker."""
         return MiniLmEmbedder, (self._file, 1)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), 384), rows L2-normalised; (0, 0) for no texts.
 
-        Raises ``ModelError`` where the model is damaged.
+        Raises ``ModelError`` if the model is damaged.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
@@ -73,8 +74,9 @@ class MiniLmEmbedder:
         return normalised(means)
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """As ``encode``, and for each text float32 of shape (tokens, 384), rows L2-normalised, the
-        special tokens at both ends included.
+        """Like ``encode``, and for each text float32 of shape (tokens, 384), rows L2-normalised.
+
+        The special tokens at both ends are included.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32), []
@@ -93,8 +95,10 @@ class MiniLmEmbedder:
         return [self._weights[one.ids] for one in tokenized]
 
     def coverage(self, text: str) -> float:
-        """The share in [0, 1] of the letters that are ASCII or stand in pieces of more than one:
-        an English vocabulary has other scripts letter by letter, or not at all. 1 for no letters.
+        """The share in [0, 1] of letters that are ASCII or in pieces of several letters; 1 without
+        letters.
+
+        An English vocabulary splits other scripts into single letters, or lacks them.
         """
         pieces = self._tokenizer.encode(text, add_special_tokens=False)
         spans = [text[start:end] for start, end in pieces.offsets]
@@ -107,7 +111,7 @@ class MiniLmEmbedder:
         return 1 - sum(map(str.isalnum, "".join(unread))) / letters if letters else 1.0
 
     def _last_layers(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
-        """Rows of texts of one length, with float32 of shape (rows, tokens, 384)."""
+        """Rows of texts of equal length, with float32 of shape (rows, tokens, 384)."""
         ids = [one.ids for one in self._tokenizer.encode_batch(list(texts))]
         by_length: defaultdict[int, list[int]] = defaultdict(list)
         for row, own in enumerate(ids):
@@ -161,13 +165,13 @@ class MiniLmEmbedder:
 
 
 def normalised(rows: Vectors) -> Vectors:
-    """The rows with length 1, float32."""
+    """The rows scaled to length 1, float32."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
 def packaged_model() -> Path:
-    """The folder of the original model. Raises ``ModelError`` where a file is missing."""
+    """The folder of the original model. Raises ``ModelError`` if a file is missing."""
     folder = Path(str(import_module(_PACKAGE).get_model_path()))
     if not (folder / _WEIGHTS).is_file():
         raise ModelError(
@@ -177,7 +181,7 @@ def packaged_model() -> Path:
 
 
 def shipped_tokenizer() -> Any:
-    """Its ``tokenizers.Tokenizer``. Raises ``ModelError`` where its file is missing or damaged."""
+    """Its ``tokenizers.Tokenizer``. Raises ``ModelError`` if its file is missing or damaged."""
     from tokenizers import Tokenizer
 
     try:

@@ -1,9 +1,9 @@
-"""Projections of tools onto a plane, and silhouettes of their clusters.
+"""Projects tools onto a plane, and computes silhouettes of clusters.
 
-PCA is made at once. The rest takes seconds to minutes and is done by a child process,
-``python -m toolscope_core.embedding.projection TASK FOLDER``: UMAP holds Python's lock for whole
-passes over the data, so that beside it in one process the screen would stand still, and a process
-can be ended at any moment. Everything is seeded: equal vectors give equal results.
+PCA is computed at once. The rest takes seconds to minutes in a child process, ``python -m
+toolscope_core.embedding.projection TASK FOLDER``. UMAP holds Python's lock for whole passes over
+the data, which would freeze the screen; and a process can be stopped at any moment. Everything is
+seeded: equal vectors give equal results.
 """
 
 import os
@@ -55,7 +55,7 @@ def pca(vectors: Vectors) -> Points:
 
 
 def umap(vectors: Vectors, progress: Progress = silent) -> Points:
-    """UMAP from exact neighbours and PCA, float64 (n, 2). Slow: its import compiles code.
+    """UMAP from exact neighbours and PCA, float64 (n, 2); slow, since its import compiles code.
 
     ``vectors`` as for ``similarity.nearest``, at least ``LEAST_TOOLS``.
     """
@@ -100,7 +100,7 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
 
 
 def cluster_counts(tools: int) -> tuple[int, ...]:
-    """About ``_COUNTS`` numbers of clusters, evenly spaced on a log scale, for this many tools."""
+    """About ``_COUNTS`` numbers of clusters for this many tools, evenly spaced on a log scale."""
     most = min(tools // 2, MOST_CLUSTERS)
     if most < 2:
         return ()
@@ -110,8 +110,9 @@ def cluster_counts(tools: int) -> tuple[int, ...]:
 def silhouettes(
     vectors: Vectors, counts: Sequence[int], progress: Progress = silent
 ) -> NDArray[np.float64]:
-    """The mean silhouette (Rousseeuw 1987, cosine distance) of k-means for each k of ``counts``,
-    NaN where there are not more rows than k. ``vectors`` float32 (n, d), rows normalised.
+    """The mean silhouette (Rousseeuw 1987, cosine distance) of k-means for each k of ``counts``.
+
+    NaN if there are no more rows than k. ``vectors`` is float32 (n, d), rows normalised.
     """
     from sklearn.cluster import KMeans
 
@@ -127,9 +128,10 @@ def silhouettes(
 
 
 def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
-    """The mean silhouette of a clustering, ``owner``, by cosine distance; one of its own scores 0.
+    """The mean silhouette of the clustering ``owner`` by cosine distance; a cluster of one scores
+    0.
 
-    Exact, and not quadratic: the mean of a row's cosines to a cluster is that to its mean row.
+    Exact, and not quadratic: the mean cosine of a row to a cluster is its cosine to the mean row.
     """
     sizes = np.bincount(owner).astype(np.float64)
     sums = np.zeros((len(sizes), vectors.shape[1]))
@@ -153,7 +155,9 @@ def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
 
 
 def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Rows and euclidean distances of the nearest, each row first among its own."""
+    """Rows and Euclidean distances of the nearest neighbours; each row
+    comes first in its own list.
+    """
     import faiss
 
     index = faiss.IndexFlatIP(vectors.shape[1])
@@ -168,7 +172,7 @@ def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArra
 
 
 class _PassCounter:
-    """A text file that turns the passes which a library prints into steps of progress."""
+    """A text file that turns a library's printed passes into steps of progress."""
 
     def __init__(self, progress: Progress, total: int = 0) -> None:
         self._progress = progress
@@ -181,7 +185,7 @@ class _PassCounter:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing is buffered."""
 
 
 # The child process --------------------------------------------------------------------------
@@ -193,7 +197,7 @@ def _report(step: Step) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """The parent holds our input open for as long as it lives."""
+    """Ends with the parent, which keeps our input open while it lives."""
     sys.stdin.read()
     os._exit(1)
 

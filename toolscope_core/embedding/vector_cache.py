@@ -1,5 +1,7 @@
-"""Vectors on disk, so that a text is embedded once per model: those of texts, those of their tokens
-(int8, memory-mapped), and numbers computed from them.
+"""Vectors on disk, so that a text is embedded once per model.
+
+It stores vectors of texts, those of their tokens (int8, memory-mapped), and numbers computed from
+them.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ _MOST_FILES = 24
 class VectorCache:
     """Vectors per (model, SHA-256 of the text) in a folder, one subfolder per model.
 
-    Every ``write`` makes one new file whose name is the SHA-256 of its bytes: files are complete
-    or absent, a damaged one no longer matches its name and is removed when read, and concurrent
-    writers cannot overwrite each other. Many small files are folded into one now and then; at
-    worst that loses entries, which are then embedded again.
+    Every ``write`` makes a new file named by the SHA-256 of its bytes. So files are complete or
+    absent, a damaged file no longer matches its name and is removed when read, and concurrent
+    writers cannot overwrite each other. Many small files are merged now and then; at worst entries
+    are lost and embedded again.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,7 +57,7 @@ class VectorCache:
         }
 
     def write(self, model: str, vectors: Mapping[str, Vectors]) -> None:
-        """Keep the vector of each text. Raises ``ConfigError`` where the folder is unusable."""
+        """Store the vector of each text. Raises ``ConfigError`` if the folder is unusable."""
         folder = self._model_folder(model)
         entries = {text_key(text): vector for text, vector in vectors.items()}
         try:
@@ -83,21 +85,21 @@ class VectorCache:
 
 
 class ArrayCache:
-    """Numbers computed from a set of vectors, in a folder, one small file for each array."""
+    """Numbers computed from a set of vectors, in a folder, one small file per array."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def counts(self, key: str, size: int) -> NDArray[np.int64] | None:
-        """The ``size`` cached whole numbers under this key; ``None`` where there are none."""
+        """The ``size`` cached integers under this key; ``None`` if there are none."""
         return self._read(key, (size,), np.int64)
 
     def points(self, key: str, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-        """The cached float64 numbers of this shape under this key; ``None`` without any."""
+        """The cached float64 numbers of this shape under this key; ``None`` if there are none."""
         return self._read(key, shape, np.float64)
 
     def write(self, key: str, values: NDArray[np.int64] | NDArray[np.float64]) -> None:
-        """Keep the values. Raises ``ConfigError`` where the folder is unusable."""
+        """Store the values. Raises ``ConfigError`` if the folder is unusable."""
         body = values.astype(values.dtype.newbyteorder("<")).tobytes()
         write_sealed(self._folder, f"counts/{key}.cnt", body)
 
@@ -110,12 +112,12 @@ class ArrayCache:
 
 
 def text_key(text: str) -> bytes:
-    """The SHA-256 of a text, whatever code points it holds."""
+    """The SHA-256 of a text with any code points."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
-    """One file of ``entries`` under the hash of its bytes, put in place in one step."""
+    """Write ``entries`` to one file named by the hash of its bytes, in one step."""
     matrix = np.stack(list(entries.values())).astype("<f4")
     body = _HEADER.pack(_MAGIC, *matrix.shape) + b"".join(entries) + matrix.tobytes()
     path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
@@ -124,7 +126,7 @@ def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
-    """Keys and vectors of a file; none, and the file is removed, if it is damaged."""
+    """Keys and vectors of a file; a damaged file is removed and has none."""
     try:
         body = path.read_bytes()
         if hashlib.sha256(body).hexdigest() != path.stem:
@@ -156,9 +158,9 @@ _ENTRY = struct.Struct("<32sQII")
 class TokenCache:
     """Token vectors per (model, SHA-256 of the text) in a folder.
 
-    A file holds a table (key, offset, tokens, CRC-32 of the codes), the SHA-256 of the table, and
-    the codes. Files are complete or absent. One whose table is damaged is removed; a text whose
-    codes are damaged counts as absent.
+    A file has a table (key, offset, tokens, CRC-32 of the codes), the SHA-256 of the table, and the
+    codes. Files are complete or absent. A file with a damaged table is removed; a text with damaged
+    codes counts as missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -170,11 +172,11 @@ class TokenCache:
         embedder: protocols.TokenEmbedder,
         progress: protocols.Progress = protocols.silent,
     ) -> TokenVectors:
-        """The token vectors of ``texts``; those that are not there yet are computed and kept, and
-        from the same pass the vectors of the texts.
+        """The token vectors of ``texts``; missing ones are computed and stored.
 
-        Reports ``Step("tokens", …)`` in distinct texts. Raises ``ConfigError`` where the folder is
-        unusable, ``ModelError`` as the embedder does.
+        The same pass stores the vectors of the texts. Reports ``Step("tokens", …)`` in distinct
+        texts. Raises ``ConfigError`` if the folder is unusable, ``ModelError`` as the embedder
+        does.
         """
         distinct = dict.fromkeys(texts)
         places = self._read(embedder.name, distinct)
@@ -200,7 +202,7 @@ class TokenCache:
         return places
 
     def write(self, model: str, codes: Mapping[str, TokenCodes]) -> None:
-        """Keep the codes of each text, at least one. Raises ``ConfigError`` as ``ensure`` does."""
+        """Store the codes of each text, at least one. Raises ``ConfigError`` as ``ensure`` does."""
         width = next(iter(codes.values())).shape[1]
         table, offset = bytearray(), _HEADER.size + _ENTRY.size * len(codes) + 32
         for text, rows in codes.items():
@@ -221,18 +223,18 @@ class TokenCache:
 
 
 class TokenVectors:
-    """Token vectors by text, read from the mapped files when they are asked for."""
+    """Token vectors by text, read from the mapped files on demand."""
 
     def __init__(self, places: Mapping[str, _Place], embedder: protocols.TokenEmbedder) -> None:
         self._places = places
         self._embedder = embedder
 
     def of(self, text: str) -> Vectors:
-        """float32 of shape (tokens, d), rows of about length 1; computed anew if damaged."""
+        """float32 of shape (tokens, d), rows of about length 1; computed again if damaged."""
         return decoded(self.codes(text))
 
     def codes(self, text: str) -> TokenCodes:
-        """The same in whole numbers of 127ths, int8."""
+        """The same as int8 in units of 1/127."""
         place = self._places.get(text)
         codes = place.codes() if place else None
         return coded(self._embedder.encode_with_tokens([text])[1][0]) if codes is None else codes
@@ -240,7 +242,7 @@ class TokenVectors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
-    """Where the codes of a text are in a mapped file."""
+    """The place of a text's codes in a mapped file."""
 
     file: NDArray[np.uint8]
     offset: int
@@ -248,7 +250,7 @@ class _Place:
     checksum: int
 
     def codes(self) -> TokenCodes | None:
-        """int8 of shape (tokens, d); ``None`` where the bytes are not those that were written."""
+        """int8 of shape (tokens, d); ``None`` if the bytes have changed since they were written."""
         size = self.shape[0] * self.shape[1]
         body = self.file[self.offset : self.offset + size].tobytes()
         if len(body) != size or zlib.crc32(body) != self.checksum:
@@ -257,7 +259,7 @@ class _Place:
 
 
 def coded(vectors: Vectors) -> TokenCodes:
-    """Normalised rows as whole numbers of 127ths."""
+    """Normalised rows as integers in units of 1/127."""
     return np.clip(np.rint(vectors * STEPS), -STEPS, STEPS).astype(np.int8)
 
 
@@ -267,7 +269,7 @@ def decoded(codes: TokenCodes) -> Vectors:
 
 
 def _table(path: Path) -> list[tuple[bytes, _Place]]:
-    """Keys and places of a file; none, and the file is removed, where its table is damaged."""
+    """Keys and places of a file; a file with a damaged table is removed and has none."""
     try:
         if path.stat().st_size < _HEADER.size:
             path.unlink(missing_ok=True)
@@ -304,12 +306,11 @@ def embed_cached(
 ) -> Vectors:
     """float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
 
-    Each distinct text is encoded at most once, short texts first, in chunks that reach the cache
-    before the next one starts: an interrupted run goes on where it stopped. With ``keep_tokens``
-    the vectors of its tokens are kept from the same pass, for a later search, where the embedder
-    gives them. A local embedder encodes on the workers of ``engine``; one of an endpoint encodes
-    here, where its key is. Reports ``Step("embed", …)`` in distinct texts; ``progress`` may raise
-    to cancel.
+    Each distinct text is encoded at most once, short texts first, in chunks that are stored before
+    the next one starts, so an interrupted run continues where it stopped. ``keep_tokens`` stores
+    token vectors from the same pass for a later search, if the embedder gives them. A local
+    embedder encodes on the workers of ``engine``; an endpoint's encodes here, where its key is.
+    Reports ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
     """
     distinct = sorted(set(texts), key=lambda text: (len(text), text))
     vectors = cache.read(embedder.name, distinct)
@@ -340,7 +341,7 @@ def embed_cached(
 def _encode(
     keep_tokens: bool, embedder: protocols.Embedder, texts: list[str]
 ) -> tuple[Vectors, list[TokenCodes]]:
-    """The vectors of texts and the codes of their tokens; no codes where they are not kept."""
+    """The vectors of texts and the codes of their tokens; no codes unless ``keep_tokens``."""
     if keep_tokens and isinstance(embedder, protocols.TokenEmbedder):
         encoded, tokens = embedder.encode_with_tokens(texts)
         return encoded, list(map(coded, tokens))
