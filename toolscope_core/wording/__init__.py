@@ -1,1 +1,1 @@
-"""The words of a tool: those it was declared in, those that are embedded, and what they mean."""
+"""The words of a tool: as declared, as embedded, and what they mean."""

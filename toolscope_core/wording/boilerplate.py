@@ -1,7 +1,7 @@
-"""Tools without what all tools of their server say: a word their names begin or end with, a line.
+"""Removes text that all tools of a server share: a first or last word of names, a line.
 
-*API-patch-block-children* is a *patch* of block children, and twenty tools that all end with "This
-API is rate limited" are no more alike for it.
+*API-patch-block-children* becomes *patch block children*. Twenty tools that all end with "This API
+is rate limited" are no more similar for it.
 """
 
 import re
@@ -26,15 +26,17 @@ _END = re.compile(r"(?<=[.!?])\s(?![a-z])")
 
 
 def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The tools in their order, in the words they were declared in; of a server with three or more
-    without the boilerplate. It depends on a tool and its own server alone.
+    """The tools in order, with their declared words, without the boilerplate of their server.
+
+    Only servers with three or more tools have boilerplate. The result depends on a tool and its own
+    server alone.
     """
     return _plain_tools(tuple(tools))
 
 
 @lru_cache(maxsize=2)
 def _plain_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-    """Kept, as the texts that are embedded and the signals are both read off them."""
+    """Cached, because the embedded texts and the signals both use it."""
     by_server: dict[str, list[Tool]] = {}
     for tool in tools:
         by_server.setdefault(tool.server, []).append(tool)
@@ -45,9 +47,11 @@ def _plain_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
 
 
 def compared_texts(tools: Sequence[Tool]) -> list[str]:
-    """What of each tool is embedded to compare it with the others: its name and the first sentence
-    that not all tools of its server say. What follows tells how to call it, not what it does: of
-    pairs of servers with one job 482 of 557 come so near in place of 471, in a seventh less pairs.
+    """The text of each tool that is embedded to compare it with the others.
+
+    It is its name and the first sentence that not all tools of its server share. Later sentences
+    say how to call it, not what it does: of the pairs of servers with one job, 482 instead of 471
+    of 557 are near enough, with a seventh fewer pairs.
     """
     return [tool_text(_first_sentence(tool)) for tool in without_boilerplate(tools)]
 

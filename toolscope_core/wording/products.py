@@ -1,8 +1,8 @@
-"""Whose tools two tools are: the products that a tool is made for, by a list of well-known ones.
+"""The products for which tools are made, from a list of well-known ones.
 
-*Delete a task* of two issue trackers is one operation for two owners of tasks; *take a screenshot*
-by two programs that drive a browser is one job. What a tool is made for is read off the name of
-its server, its own name and description, else off what the other tools of its server speak of.
+*Delete a task* in two issue trackers is one operation for two owners of tasks; *take a screenshot*
+by two programs that control a browser is one job. The product is read from the server's name and
+the tool's own name and description, or else from what the server's other tools mention.
 """
 
 import json
@@ -49,9 +49,11 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """What a tool is made for: ``accounts`` keep things for their users, ``programs`` work on what
-    anybody has, ``engines`` answer from an index or a model of their own. ``unlisted`` are words
-    that name its server and that its tools speak of by that name.
+    """The products for which a tool is made.
+
+    ``accounts`` store things for their users, ``programs`` work on anybody's data, and ``engines``
+    answer from an index or model of their own. ``unlisted`` are words of the server's name that its
+    tools use as a name.
     """
 
     accounts: frozenset[str] = frozenset()
@@ -61,7 +63,7 @@ class Products:
 
 
 def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
-    """By row what each tool is made for; it depends on the tool and its own server alone."""
+    """The products of each tool, by row; they depend on the tool and its own server alone."""
     products = [_own_products(tool) for tool in tools]
     rows_by_server: dict[str, list[int]] = {}
     for row, tool in enumerate(tools):
@@ -84,7 +86,7 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
 
 
 def _or_else(named: Products, other: Products) -> Products:
-    """The one, with the kinds of the other that it has none of; the words of its name stay."""
+    """The first, with kinds that it lacks taken from the other; its unlisted words stay."""
     return Products(
         named.accounts or other.accounts,
         named.programs or other.programs,
@@ -94,16 +96,17 @@ def _or_else(named: Products, other: Products) -> Products:
 
 
 def _named_first(tools: Sequence[Tool]) -> Products:
-    """The products that the names of most tools of a server begin with: ``slack_list_users``."""
+    """The products with which the names of most tools of a server begin: ``slack_list_users``."""
     first = Counter(words[0] for words in map(tool_name_words, tools) if len(words) > 1)
     usual = [word for word, n in first.items() if n >= max(_FEWEST, _MOST * len(tools))]
     return server_products("_".join(usual))
 
 
 def _mostly_spoken_of(products: Sequence[Products]) -> frozenset[str]:
-    """The account, or the suite of several, that nearly all tools mean which speak of one. Of 322
-    servers of *toucan*, *etom* and other catalogs with an account in their names, this and the
-    names of their tools find 204 without these names, and a wrong one for 3.
+    """The account, or the suite of several, meant by nearly all tools that mention one.
+
+    Of 322 servers of *toucan*, *etom* and other catalogs with an account in their names, this and
+    the tools' names find 204 without the server's name, and a wrong one for 3.
     """
     spoken_of = [one.accounts for one in products if one.accounts]
     least = max(2, _LEAD * len(spoken_of), _LEAST_SPOKEN_OF * len(products))
@@ -116,8 +119,8 @@ def _mostly_spoken_of(products: Sequence[Products]) -> frozenset[str]:
 
 
 def _spoken_of_suites(server: str, spoken_of: Iterable[str]) -> Products:
-    """The products that the name of a server says, without a suite of which no tool says any
-    (*workspace*, where files lie).
+    """The products in a server's name, without a suite that no tool mentions (*workspace*, where
+    files are).
     """
     named = server_products(server)
     if named.accounts in _suites() and named.accounts.isdisjoint(spoken_of):
@@ -126,8 +129,10 @@ def _spoken_of_suites(server: str, spoken_of: Iterable[str]) -> Products:
 
 
 def _of_its_suite(tool: Tool, own: frozenset[str]) -> set[str]:
-    """The accounts of the suite of a tool's server, of whose accounts it has its ``own``, that its
-    name says by their last word: the *calendar* of Google, on a server for Google Drive.
+    """The accounts of a suite that a tool's name gives by their last word.
+
+    For example Google's *calendar*, on a server for Google Drive. ``own`` are the tool's accounts;
+    other suites are not considered.
     """
     words = set(map(stem, tool_name_words(tool)))
     suites = (suite for suite in _suites() if own and own < suite)
@@ -136,7 +141,7 @@ def _of_its_suite(tool: Tool, own: frozenset[str]) -> set[str]:
 
 @lru_cache(maxsize=16_384)
 def server_products(server: str) -> Products:
-    """The products that the name of a server says."""
+    """The products in a server's name."""
     parts = _SERVER_WORD.findall(server)
     spellings = ([word for part in parts for word in split_name(part)], [p.lower() for p in parts])
     every = [_mentions([(word, True) for word in words]) for words in spellings]
@@ -147,7 +152,7 @@ def server_products(server: str) -> Products:
 
 
 def names_a_product(words: str) -> bool:
-    """Whether words joined by ``_`` name a product of the list."""
+    """Whether words joined by ``_`` are the name of a listed product."""
     products = server_products(words)
     return bool(products.accounts or products.programs or products.engines)
 
@@ -160,7 +165,7 @@ def product_words(server: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16_384)
 def share_a_word(one: str, other: str) -> bool:
-    """Whether the names of two servers share such a word, or begin two of them alike."""
+    """Whether two servers' names share such a word, or begin two of them alike."""
     ours, theirs = product_words(one), product_words(other)
     return bool(ours & theirs) or any(
         len(a) > 3 and len(b) > 3 and (a.startswith(b) or b.startswith(a))
@@ -170,7 +175,7 @@ def share_a_word(one: str, other: str) -> bool:
 
 
 def of_other_fields(one: Products, other: Products) -> bool:
-    """Whether the two are made for things of other kinds: mails and cards, or an account and a
+    """Whether the two are made for different kinds of things: mail and cards, or an account and a
     program.
     """
     ours, theirs = map(_fields_of, (one, other))
@@ -184,8 +189,9 @@ def _fields_of(products: Products) -> frozenset[str]:
 
 
 def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Products:
-    """What a tool says itself, with what its server is called; where it says nothing, what the
-    server is called and what its other tools speak of.
+    """A tool's own products combined with those of its server's name.
+
+    If it mentions none, those of the server's name and of its other tools count.
     """
     common = own.accounts & server.accounts
     accounts = own.accounts or profile - server.unlisted
@@ -199,8 +205,10 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
 
 @lru_cache(maxsize=65_536)
 def _own_products(tool: Tool) -> Products:
-    """The products in a tool's name and description. A spelling that is an English word too counts
-    where it has a capital within a sentence, a single letter (*X*) nowhere.
+    """The products in a tool's name and description.
+
+    A spelling that is also an English word counts only with a capital inside a sentence; a single
+    letter (*X*) never counts.
     """
     name = [(word, _is_a_name(word)) for word in tool_name_words(tool)]
     text, before = [], "."
@@ -220,8 +228,8 @@ def _is_a_name(word: str) -> bool:
 
 
 def _mentions(words: Sequence[tuple[str, bool]]) -> Iterator[tuple[_Kind, Iterable[str]]]:
-    """The products that words name, the longest spelling first; each word with whether it may
-    name one by itself.
+    """The products named by words, longest spelling first, and whether each word is enough by
+    itself.
     """
     spellings = _spellings()
     at = 0
@@ -246,7 +254,7 @@ def _products(mentions: Iterable[tuple[_Kind, Iterable[str]]]) -> Products:
 
 @lru_cache(maxsize=1)
 def _fields() -> Mapping[str, frozenset[str]]:
-    """Account → what it is for, in a word or several."""
+    """Account → its purposes, in a word or several."""
     fields: dict[str, set[str]] = {}
     content = json.loads(PRODUCTS.read_text("utf-8"))
     for field, lines in content["accounts"]["lines"].items():
@@ -257,14 +265,14 @@ def _fields() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _suites() -> frozenset[frozenset[str]]:
-    """The accounts that have a name in common."""
+    """The accounts that share a name."""
     suites = json.loads(PRODUCTS.read_text("utf-8"))["suites"]["lines"]
     return frozenset(map(frozenset, suites.values()))
 
 
 @lru_cache(maxsize=1)
 def _by_spelling() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
-    """Spelling, as words → kind and the products that it names."""
+    """Spelling, as words → kind and the products it names."""
     content = json.loads(PRODUCTS.read_text("utf-8"))
     table: dict[tuple[str, ...], tuple[_Kind, Sequence[str]]] = {}
     content["accounts"]["lines"] = list(chain(*content["accounts"]["lines"].values()))
@@ -281,7 +289,7 @@ def _by_spelling() -> Mapping[tuple[str, ...], tuple[_Kind, Sequence[str]]]:
 
 @lru_cache(maxsize=1)
 def _spellings() -> Mapping[str, Sequence[tuple[str, ...]]]:
-    """First word → the spellings that begin with it, the longest first."""
+    """First word → the spellings that begin with it, longest first."""
     spellings: dict[str, list[tuple[str, ...]]] = {}
     for spelling in sorted(_by_spelling(), key=len, reverse=True):
         spellings.setdefault(spelling[0], []).append(spelling)

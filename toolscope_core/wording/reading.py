@@ -1,4 +1,4 @@
-"""What is read in a tool, once: its words, what it does, on what, with which arguments."""
+"""A tool read once: its words, what it does, to what, and with which arguments."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,21 +34,22 @@ _TAG = re.compile(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolReading:
-    """One tool in words, lower case, hidden characters left out; one reading is equal to no other.
+    """One tool as words in lower case, without hidden characters; readings are compared by
+    identity.
 
     ``name`` and ``text`` are all words of the name and of the description, in order; ``name_words``
-    and ``text_words`` those without filler and repeats, ``words`` both. ``keys`` are the forms that
-    each of ``words`` may be recognised by, ``lead`` those of the name and the first sentence,
-    ``word_keys`` those of all words, ``all_keys`` those of the arguments as well. ``compounds`` are
-    two words in a row written as one, with the two; ``initials`` the first letters of all words in
-    a row; ``plain`` all words that stand anywhere.
+    and ``text_words`` are those without filler and repeats, ``words`` both. ``keys`` are the forms
+    by which each of ``words`` may be recognised, ``lead`` those of the name and the first sentence,
+    ``word_keys`` those of all words, ``all_keys`` including the arguments. ``compounds`` are two
+    consecutive words written as one, with the two; ``initials`` the first letters of all words in a
+    row; ``plain`` all words anywhere.
 
-    ``verb`` is the word that says what it does, ``classes`` what that word may mean. Nouns are as
-    of one, empty words left out: ``nouns`` are those of the name without its verb, ``phrase`` the
+    ``verb`` is the word for what it does, ``classes`` its possible meanings. Nouns are in the
+    singular, without empty words: ``nouns`` are those of the name without its verb, ``phrase`` the
     first noun phrase after the description's verb, ``objects`` the last nouns of name and phrase,
-    ``content`` the nouns of the name and the beginning of the description, ``arguments`` the words
-    of the parameter names, ``None`` where parameters are not declared; ``argument_keys`` are the
-    keys of those words and of the values that the parameters list.
+    ``content`` the nouns of the name and the beginning of the description. ``arguments`` are the
+    words of the parameter names, ``None`` if parameters are not declared; ``argument_keys`` are the
+    keys of those words and of the parameters' listed values.
     """
 
     tool: Tool
@@ -76,7 +77,7 @@ class ToolReading:
 
 @lru_cache(maxsize=65_536)
 def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
-    """A tool as words, those of ``plain`` where boilerplate was taken away from it."""
+    """A tool as words, those of ``plain`` if boilerplate was removed from it."""
     shown = plain or tool
     description = _TAG.sub(" ", without_hidden(source_text(shown)[:_LONGEST])).lower()
     name, text = _name(shown), words_of(description)
@@ -132,13 +133,13 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
 
 
 def named_words(tool: Tool) -> tuple[str, ...]:
-    """The words of the name without filler, and without *by id*, which an argument says."""
+    """The words of the name without filler, and without *by id*, which an argument expresses."""
     return _distinct(_telling(_name(tool)))
 
 
 def _argument_words(tool: Tool) -> Iterator[str]:
-    """The words of the names of the parameters that say which thing, and of the values they list:
-    ``team_key`` says *team*.
+    """The words of parameter names that identify a thing, and of listed values: ``team_key`` gives
+    *team*.
     """
     for parameter in tool.parameters:
         yield from (word for word in plain_words(parameter.name) if word not in KEY_WORDS)
@@ -157,10 +158,10 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
 
 
 def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
-    """Where the verb stands, looked for after the last dot or slash first.
+    """The position of the verb, looked for after the last dot or slash first.
 
-    A word that is only a verb; else a verb-or-noun that leads or has something after it; else
-    one that ends the name (``room_booking``).
+    A word that is only a verb; else a verb or noun that leads or is followed by a word; else one
+    that ends the name (``room_booking``).
     """
     last_part = len(words) - len(words_of(re.split(r"[./]", name)[-1]))
     for start in (last_part, 0):
@@ -184,7 +185,7 @@ def _noun_phrase(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _last(phrase: tuple[str, ...]) -> tuple[str, ...]:
-    """The head noun; none where the phrase is a whole clause."""
+    """The head noun; none if the phrase is a whole clause."""
     return phrase[-1:] if len(phrase) <= _PHRASE else ()
 
 

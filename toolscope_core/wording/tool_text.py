@@ -1,7 +1,7 @@
-"""The words in which a tool was declared, the words of its names, and the text that is embedded.
+"""A tool's declared words, the words of its names, and the embedded text.
 
-An operation of an OpenAPI document is named for agents: ``actions/add-labels`` becomes
-``actionsadd_labels``, which says less. People and judges read what the document says.
+FastMCP renames an OpenAPI operation for agents: ``actions/add-labels`` becomes
+``actionsadd_labels``, which says less. People and judges read the document's words.
 """
 
 import re
@@ -20,9 +20,9 @@ _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z
 
 
 def source_name(tool: Tool) -> str:
-    """The text that the tool's name was made of: ``operationId``, summary, or method and path.
+    """The text from which the tool's name was made: ``operationId``, summary, or method and path.
 
-    The name itself for any other tool, and for one that has been renamed since.
+    For any other tool, and for a renamed one, it is the name itself.
     """
     operation = operation_of(tool)
     if operation is None:
@@ -33,7 +33,7 @@ def source_name(tool: Tool) -> str:
 
 
 def source_text(tool: Tool) -> str:
-    """The tool's description after the summary of its operation, unless it says that itself."""
+    """The tool's description after its operation's summary, unless it repeats that."""
     operation = operation_of(tool) or {}
     summary = operation_text(operation, "summary").strip()
     if not summary or summary.rstrip(".").casefold() in tool.description.casefold():
@@ -42,8 +42,9 @@ def source_text(tool: Tool) -> str:
 
 
 def declared_as(tool: Tool) -> str:
-    """The source's name and summary, ``actions/add-labels · Add labels to a runner``, each only
-    where it says more than the tool's own name and description; empty where neither does.
+    """The source's name and summary: ``actions/add-labels · Add labels to a runner``.
+
+    Each is included only if it adds to the tool's own name and description; empty if neither does.
     """
     name, summary = source_name(tool), operation_text(operation_of(tool) or {}, "summary").strip()
     is_more = source_text(tool) != tool.description and summary != name
@@ -57,30 +58,31 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def split_text(text: str) -> list[str]:
-    """The same of a text of any length; nothing is remembered."""
+    """The same for a text of any length; results are not cached."""
     return [word.lower() for word in _WORD_BORDER.split(text) if word]
 
 
 def tool_name_words(tool: Tool) -> tuple[str, ...]:
-    """The words of the name in which a tool was declared."""
+    """The words of a tool's declared name."""
     return split_name(source_name(tool))
 
 
 def snake_name(tool: Tool) -> str:
-    """The same joined by underscores; the name itself where it has no word."""
+    """The same joined by underscores; the name itself if it has no words."""
     return "_".join(tool_name_words(tool)) or tool.name
 
 
 def encodable(text: str) -> str:
-    """The text without what UTF-8 cannot say."""
+    """The text without characters that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def tool_text(tool: Tool) -> str:
-    """The text that is embedded: ``snake_case_name: description``, descriptions cut near 220.
+    """The embedded text: ``snake_case_name: description``, with descriptions cut near 220
+    characters.
 
-    Joining the words by underscores ranks labelled merges higher than spaces do, and so does
-    cutting long descriptions on MCP servers (benchmarks/judge_quality.py).
+    Joining words by underscores ranks labelled merges higher than spaces do, and so does cutting
+    long descriptions on MCP servers (benchmarks/judge_quality.py).
     """
     return encodable(f"{snake_name(tool)}: {_shorten(' '.join(source_text(tool).split()))}")
 

@@ -1,8 +1,8 @@
-"""What words of tool names and descriptions mean to the judge: actions, opposites, whether somebody
-keeps the thing that a word is for, and how much a word tells.
+"""What words of tool names and descriptions mean to the judge.
 
-General English comes from ``wordnet``; the lists of ``data/tool_words.json`` say what tools say and
-it does not.
+It covers actions, opposites, whether somebody owns the thing that a word means, and how informative
+a word is. General English comes from ``wordnet``; ``data/tool_words.json`` adds the language of
+tools.
 """
 
 import json
@@ -49,16 +49,16 @@ _OF_THE_MACHINE = frozenset(WORD_LISTS["machine"]["words"])
 
 
 def only_gets(word: str) -> bool:
-    """Whether the word says no more than that something is got."""
+    """Whether the word only says that something is fetched."""
     return not groups_of(word).isdisjoint(groups_of("get"))
 
 
 @lru_cache(maxsize=65_536)
 def is_foreign(text: str) -> bool:
-    """Whether a text is plainly not English, the language of the labelled pairs.
+    """Whether a text is clearly not English, the language of the labelled pairs.
 
     Most of its letters are of another script, or it has two or more small words of another
-    language, more than twice those of English.
+    language, more than twice as many as English ones.
     """
     letters = [char for char in text if char.isalpha()]
     if sum(not char.isascii() for char in letters) * 2 > len(letters):
@@ -69,19 +69,21 @@ def is_foreign(text: str) -> bool:
 
 
 def keeps_things(words: Iterable[str]) -> bool:
-    """Whether one of the words is for something that somebody keeps: the *task* of one owner is not
-    the task of another; the *weather* is the same wherever it is asked.
+    """Whether one of the words is for something that somebody owns.
+
+    The *task* of one owner is not the task of another; the *weather* is the same wherever it is
+    asked.
     """
     return not _KEPT.isdisjoint(map(singular, words))
 
 
 def is_of_the_machine(words: Iterable[str]) -> bool:
-    """Whether one of the words is for what a machine has once."""
+    """Whether one of the words is for something that a machine has once."""
     return not _OF_THE_MACHINE.isdisjoint(map(singular, words))
 
 
 def is_of_facts(words: Iterable[str]) -> bool:
-    """Whether one of the words is for public facts or sums, which nobody keeps."""
+    """Whether one of the words is for public facts or calculations, which nobody owns."""
     return not _FACTS.isdisjoint(map(singular, words))
 
 
@@ -92,7 +94,7 @@ def is_border(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def action_classes(word: str) -> frozenset[str]:
-    """What a verb does (``reads``, ``creates``, …); several where it may be either, or none."""
+    """What a verb does (``reads``, ``creates``, …); several if it is ambiguous, or none."""
     for form in _verb_forms(word):
         classes = frozenset(name for name, verbs in _VERBS.items() if form in verbs)
         if classes:
@@ -106,15 +108,13 @@ def is_plain_verb(word: str) -> bool:
 
 
 def leads(word: str) -> bool:
-    """Whether the word is an action wherever something follows it: ``zz_list_alerts``."""
+    """Whether the word is an action whenever another word follows: ``zz_list_alerts``."""
     return word in _LEAD
 
 
 @lru_cache(maxsize=65_536)
 def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | None:
-    """The first two words (sorted) that mean the contrary, one on each side only; ``None`` if
-    none.
-    """
+    """The first two opposite words (sorted), one on each side only; ``None`` if there are none."""
     for here in sorted(left - right):
         for there in sorted(right - left):
             if _are_contrary(here, there):
@@ -124,18 +124,18 @@ def opposites(left: frozenset[str], right: frozenset[str]) -> tuple[str, str] | 
 
 @lru_cache(maxsize=65_536)
 def word_weight(word: str) -> float:
-    """The inverse document frequency of a word, in [0, 1]: 1 where hardly a tool says it."""
+    """The inverse document frequency of a word, in [0, 1]: 1 if hardly any tool uses it."""
     tools, counts = _counts()
     return math.log((tools + 1) / (counts.get(stem(word), 0) + 1)) / math.log(tools + 1)
 
 
 def total_weight(words: Iterable[str]) -> float:
-    """The weight of some words together, whatever order they come in."""
+    """The summed weight of some words, in any order."""
     return math.fsum(map(word_weight, words))
 
 
 def weighted_jaccard(ours: frozenset[str], theirs: frozenset[str]) -> float:
-    """Weight of the common words over that of all; NaN where there are none."""
+    """Weight of the common words divided by that of all; NaN without words."""
     every = ours | theirs
     return total_weight(ours & theirs) / total_weight(every) if every else math.nan
 
@@ -156,8 +156,10 @@ def _are_contrary(one: str, other: str) -> bool:
 
 
 def _differ_in_prefix(short: str, long: str) -> bool:
-    """Whether two words that are not English have one stem behind other prefixes, as contraries
-    have in many languages: *sperren* and *entsperren*, *включить* and *выключить*.
+    """Whether two non-English words have one stem with different prefixes.
+
+    Opposites are like that in many languages: *sperren* and *entsperren*, *включить* and
+    *выключить*.
     """
     pairs = zip(reversed(short), reversed(long), strict=False)
     stem_length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

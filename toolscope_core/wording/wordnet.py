@@ -1,9 +1,9 @@
-"""What English words mean beside each other: synonyms, opposites, kinds of one thing.
+"""Relations of English words: synonyms, opposites, kinds of one thing.
 
-Derived from the Open English WordNet (CC BY 4.0; the notices stand beside the tables) by
+Derived from the Open English WordNet (CC BY 4.0; the notices are beside the tables) by
 ``benchmarks/derive_wordnet.py``: single words in their four most common senses. A sense has a rank
-for each of its words, 1 where it is that word's most common one. Synonyms share the most common
-sense of both and are close by meaning as well, so that *book* is no *word*. Words are in lower
+for each of its words, 1 if it is the word's most common one. Synonyms share the most common sense
+of both and are also similar in meaning, so *book* is not a synonym of *word*. Words are in lower
 case.
 """
 
@@ -20,9 +20,10 @@ _STEPS = 8
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """``senses`` of a word as numbers × 8 + their rank; ``above`` by sense, −1 where none is;
-    ``names`` of the senses that have others below them; ``synonyms`` are the numbers of the groups
-    of words that a word is in.
+    """The tables of WordNet.
+
+    ``senses`` of a word are numbers × 8 + their rank. ``above`` is by sense, −1 for none. ``names``
+    are those of senses with others below them. ``synonyms`` are the numbers of a word's groups.
     """
 
     senses: dict[str, list[int]]
@@ -47,7 +48,7 @@ def tables() -> Tables:
 
 
 def is_word(word: str) -> bool:
-    """Whether English has the word, as it stands."""
+    """Whether this exact form is an English word."""
     return word in tables().senses
 
 
@@ -57,7 +58,7 @@ def are_opposite(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def kinds_of(word: str, rank: int = 2) -> frozenset[str]:
-    """What lies above the common senses of a word, by name: *language* of *french*."""
+    """The names above a word's common senses: *language* for *french*."""
     names = tables().names
     return frozenset(
         names[kind]

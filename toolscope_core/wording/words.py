@@ -1,7 +1,7 @@
-"""How words are made of names and texts, which of them say nothing by themselves, and what each may
-be known by: as it stands, inflected, abbreviated, or as a synonym.
+"""Splits names and texts into words, and finds the forms of each word.
 
-Two tools that do one job say the same in other words. What words mean is in ``vocabulary``.
+Two tools with one job may use different words: inflected, abbreviated, or synonyms. Words that say
+nothing are marked. Meanings of words are in ``vocabulary``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 def words_of(text: str) -> list[str]:
     """The words and numbers of a name or a text, lower case: ``getUserV2`` → get user v 2.
 
-    Case is a border: a description, whose *GitHub* is one word, is given in lower case.
+    A change of case splits words, so pass descriptions, where *GitHub* is one word, in lower case.
     """
     if text.islower():  # nothing that split_text would part and this does not
         return _WORD.findall(text)
@@ -74,7 +74,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def singular(word: str) -> str:
-    """The word for one of what a plural speaks of; itself where it is none."""
+    """The singular of a plural; other words unchanged."""
     if not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     forms = without_ending(word, _PLURAL, 2)
@@ -83,13 +83,13 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def is_plural(word: str) -> bool:
-    """Whether a noun speaks of several; *news* and *status* do not."""
+    """Whether a noun is plural; *news* and *status* are not."""
     return word.endswith("s") and not word.endswith(("ss", "us", "is")) and stem(word) != word
 
 
 @lru_cache(maxsize=65_536)
 def base_forms(word: str) -> tuple[str, ...]:
-    """The word and the English words it may come from: *notes* → note, *analysis* → analyze."""
+    """The word and the English words it may derive from: *notes* → note, *analysis* → analyze."""
     forms = [word]
     for rules, shortest in ((INFLECTED, 2), (_DERIVED, 3)):
         for form in tuple(forms):
@@ -99,16 +99,17 @@ def base_forms(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def groups_of(word: str) -> frozenset[int]:
-    """The lines of our list of words that tools use for each other, by number."""
+    """The numbers of the word's lines in our list of interchangeable words."""
     forms = set(base_forms(word))
     return frozenset(row for row, group in enumerate(_GROUPS) if forms & group)
 
 
 @lru_cache(maxsize=65_536)
 def keys_of(word: str) -> WordKeys:
-    """What a word may be known by: its base forms, the lines of our own list it stands in, and
-    the synonyms of its base forms. Stems are for what is no English word only: *dependents*
-    and *dependencies* have one.
+    """The keys by which a word may be recognised.
+
+    They are its base forms, its lines in our list, and the synonyms of its base forms. Stems are
+    used only for words that are not English: *dependents* and *dependencies* share one.
     """
     forms, synonyms = base_forms(word), wordnet.tables().synonyms
     dictionary_forms = [form for form in forms if is_word(form)]
@@ -122,13 +123,13 @@ def keys_of(word: str) -> WordKeys:
 
 
 def are_one(word: str, other: str) -> bool:
-    """Whether two words are one in some form, or synonyms."""
+    """Whether two words share a form or are synonyms."""
     return not keys_of(word).isdisjoint(keys_of(other))
 
 
 @lru_cache(maxsize=65_536)
 def is_english(word: str) -> bool:
-    """Whether the word, or what it is a form of, is an English one."""
+    """Whether the word or its base form is English."""
     return any(map(is_word, base_forms(word)))
 
 
@@ -138,12 +139,12 @@ def is_empty(word: str) -> bool:
 
 
 def is_filler(word: str, in_name: bool = False) -> bool:
-    """Whether the word, of a description or in a name (``in_name``), tells no tool from another."""
+    """Whether the word, in a description or a name (``in_name``), does not distinguish tools."""
     return word in (_NAME_FILLER if in_name else _FILLER)
 
 
 def without_ending(word: str, rules: Endings, shortest: int) -> list[str]:
-    """The English words that come of taking an ending off, or another in its place."""
+    """The English words made by removing or replacing an ending."""
     bases = []
     for ending, others in rules:
         if not word.endswith(ending) or len(word) < len(ending) + shortest:
@@ -163,8 +164,10 @@ def without_ending(word: str, rules: Endings, shortest: int) -> list[str]:
 
 
 def _is_base(word: str, rules: Endings) -> bool:
-    """Whether a word may be what another is made of; of a noun only a verb we know: a *version* is
-    of no *verse*, a *portion* of no *port*.
+    """Whether a word may be the base of another.
+
+    For nouns, only known verbs are bases: *version* does not come from *verse*, nor *portion* from
+    *port*.
     """
     if rules is _DERIVED:
         return word in _VERBS
@@ -211,7 +214,7 @@ _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.I
 
 @lru_cache(maxsize=65_536)
 def name_words(name: str) -> frozenset[str]:
-    """The words of an identifier, split at case, digits and marks: stems, one per meaning."""
+    """The words of an identifier, split at case, digits and marks, as stems, one per meaning."""
     plain = plain_words(name)
     if plain[:2] in _STAY:
         plain = (_STAY[plain[:2]], *plain[2:])
@@ -223,19 +226,19 @@ def name_words(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65_536)
 def text_words(text: str) -> frozenset[str]:
-    """The words of a description that say something: stems, one per meaning."""
+    """The meaningful words of a description, as stems, one per meaning."""
     words = (word for word in words_of(text.lower()) if len(word) > 1 or not word.isalpha())
     return frozenset(meaning(word) for word in words if not is_filler(word))
 
 
 @lru_cache(maxsize=65_536)
 def plain_words(name: str) -> tuple[str, ...]:
-    """The words and numbers of a text in order, lower case; *no. of* is *number of*."""
+    """The words and numbers of a text in order, lower case; *no. of* becomes *number of*."""
     return tuple(words_of(_NUMBER_OF.sub("number", name)))
 
 
 def spelling(value: object) -> str:
-    """How a value of an enum is compared: case and the marks between words play no part."""
+    """An enum value in a form for comparison, ignoring case and marks between words."""
     if isinstance(value, str):
         return "s" + re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", "", value.casefold())
     return canonical_json(value)
@@ -243,7 +246,7 @@ def spelling(value: object) -> str:
 
 @lru_cache(maxsize=65_536)
 def meaning(word: str) -> str:
-    """The one word that stands for all words of its meaning, else its stem; itself if empty."""
+    """The representative word of a meaning, else the stem; the word itself if it is empty."""
     meanings = _meanings()
     if word in meanings or word in STOP_WORDS:
         return meanings.get(word, word)
@@ -256,7 +259,7 @@ def meaning(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _meanings() -> Mapping[str, str]:
-    """Each word of the groups with the first of its group."""
+    """Each word of the groups with the first word of its group."""
     groups = json.loads(PARAMETER_WORDS.read_text("utf-8"))["groups"]
     return {word: group[0] for group in groups for word in group}
 
