@@ -1,1 +1,1 @@
-"""What a catalog brings that the baseline, a catalog or a bundle accepted before, did not have."""
+"""What is new in a catalog compared with a baseline: a catalog or bundle accepted before."""

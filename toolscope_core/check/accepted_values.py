@@ -1,8 +1,8 @@
-"""Whether one JSON Schema takes every value of another, by what the two accept.
+"""Whether one JSON Schema accepts every value of another.
 
-Both are read as sets of values: references are followed (also in a circle), what only describes is
-passed over, and what the keywords leave is compared, however it is written. A yes is proved; a no
-may be a doubt, where a schema says what is not followed here.
+Both are treated as sets of values: references are followed (even in a cycle), descriptive keywords
+are ignored, and the remaining values are compared, however they are written. A yes is proved; a no
+may be a doubt, if a schema uses keywords that are not followed here.
 """
 
 import re
@@ -45,11 +45,11 @@ _Pairs = Iterator[tuple[Any, Schemas]]
 
 
 def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = None) -> bool | None:
-    """Whether every value of ``narrow`` is a value of ``wide``, as far as can be shown; ``None``
-    where they cannot be compared: a schema is none, or takes more than ``MOST_STEPS``.
+    """Whether every value of ``narrow`` is provably a value of ``wide``.
 
-    With ``is_closed`` only values count that hold what ``narrow`` declares and nothing else.
-    A reference of ``wide`` that leads nowhere is looked up in ``others``.
+    ``None`` if they cannot be compared: one is not a schema, or the comparison takes more than
+    ``MOST_STEPS``. With ``is_closed``, only values without properties undeclared in ``narrow``
+    count. A reference of ``wide`` without a target is looked up in ``others``.
     """
     documents = Documents({"wide": (wide, others), "narrow": (narrow,)})
     comparison = _Comparison(documents, is_closed)
@@ -66,9 +66,9 @@ class _Comparison:
         self._empty: dict[str, bool] = {}
 
     def takes(self, wide: Any, narrow: Schemas, promises: _Promises) -> bool:
-        """Whether ``wide`` takes each value of which all of ``narrow`` hold.
+        """Whether ``wide`` accepts each value that satisfies all of ``narrow``.
 
-        A comparison may rest on itself only for a part of the value: values are finite.
+        A comparison may rely on itself only for a part of the value, because values are finite.
         """
         if wide is True or wide == {}:
             return True
@@ -85,7 +85,9 @@ class _Comparison:
             raise TooLargeError
 
     def _cases(self, schemas: Schemas) -> list[Case]:
-        """What a value of all these can be: one type each, and no choice left but in its parts."""
+        """The possible values of all these schemas, split by type, with choices left only in their
+        parts.
+        """
         cases = (
             Case(kind, distinct((*option, {"type": kind})), self._is_closed, self._cases)
             for option in self._documents.options(schemas)
@@ -95,9 +97,7 @@ class _Comparison:
         return [case for case in cases if not self._is_empty_case(case)]
 
     def _is_empty(self, *schemas: Any) -> bool:
-        """Whether no value is of all these, as far as can be shown; not where that rests on
-        itself.
-        """
+        """Whether provably no value satisfies all these; false if the proof relies on itself."""
         text = canonical_json(list(distinct(schemas)))
         if text not in self._empty:
             self._count_step()
@@ -142,7 +142,7 @@ class _Comparison:
         )
 
     def _takes_in_place(self, key: str, wide: JsonObject, case: Case, promises: _Promises) -> bool:
-        """Whether what a keyword says of the value itself, by other schemas, holds."""
+        """Whether a keyword holds that applies other schemas to the value itself."""
         if key in ("anyOf", "oneOf"):
             return self._takes_one(key, wide[key], case, promises)
         if key == "not":
@@ -170,8 +170,9 @@ class _Comparison:
     def _takes_one(
         self, key: str, branches: Sequence[Any], case: Case, promises: _Promises
     ) -> bool:
-        """Whether one of the branches takes the case, or each part of it is taken by one; under
-        ``oneOf`` no other may.
+        """Whether one branch accepts the case, or each part of it is accepted by one.
+
+        Under ``oneOf`` no other branch may accept it.
         """
         for at, branch in enumerate(branches):
             others = [*branches[:at], *branches[at + 1 :]] if key == "oneOf" else []
@@ -185,8 +186,10 @@ class _Comparison:
         )
 
     def _splits(self, case: Case) -> Iterator[list[Schemas]]:
-        """The case in parts: by each needed property that has only some values, and by what an
-        object can lack to be refused where a schema is.
+        """The case in parts.
+
+        It is split by required properties with few values, and by what an object may lack if a
+        schema requires it.
         """
         if case.kind != "object":
             return
@@ -204,7 +207,7 @@ class _Comparison:
                 return
 
     def _takes_parts(self, key: str, wide: JsonObject, case: Case, deeper: _Promises) -> bool:
-        """Whether what a keyword says of the parts of the value holds."""
+        """Whether a keyword about parts of the value holds."""
         if key in ("items", "prefixItems"):
             pairs = _items(wide, case)
         elif key == "properties":
@@ -222,8 +225,8 @@ class _Comparison:
 
 
 def _reasons(refused: Any, case: Case) -> list[JsonObject]:
-    """What there can be about an object of the case that a schema refuses; none where the schema
-    says more than can be told here.
+    """The possible reasons why a schema refuses an object of the case; none
+    if they cannot be told.
     """
     if not isinstance(refused, dict) or not refused.keys() <= {"type", "properties", "required"}:
         return []
@@ -267,7 +270,7 @@ def _further(wide: JsonObject, case: Case) -> _Pairs:
 
 
 def _meets(key: str, wide: JsonObject, case: Case) -> bool:
-    """Whether each value of the case meets a keyword that looks at no part of it."""
+    """Whether each value of the case satisfies a keyword that looks at no part of it."""
     value = wide[key]
     if key in _OPAQUE:
         return any(_says_same(key, wide, schema) for schema in case.schemas)
@@ -287,7 +290,7 @@ def _meets(key: str, wide: JsonObject, case: Case) -> bool:
 
 
 def _meets_extent(key: str, value: Any, case: Case) -> bool:
-    """Whether each text, list or object is as long, and has the form, that a keyword says."""
+    """Whether each text, list or object has the length and form that a keyword requires."""
     if key == "pattern":
         return value in _ANY_TEXT or value in case.all_of("pattern")
     if key not in KEYWORD_TYPES or not key.startswith(("min", "max", "unique")):
@@ -309,6 +312,6 @@ def _meets_number(key: str, value: Any, case: Case) -> bool:
 
 
 def _says_same(key: str, wide: JsonObject, schema: JsonObject) -> bool:
-    """Whether a keyword that is not followed here says the same, as do those that it looks at."""
+    """Whether an unsupported keyword is the same in both schemas, with those it depends on."""
     keys = (key, *BESIDE) if key == "contains" else wide.keys() | schema.keys()
     return all(canonical_json(wide.get(one)) == canonical_json(schema.get(one)) for one in keys)

@@ -1,4 +1,4 @@
-"""What was accepted before: a catalog, or a bundle with what was judged and decided on it."""
+"""What was accepted before: a catalog, or a bundle with its judgements and decisions."""
 
 import json
 import zipfile
@@ -34,14 +34,13 @@ _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelSt
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What was accepted before, by the ids of its catalog.
+    """An accepted state, by the ids of its catalog.
 
-    ``outcomes`` are the verdicts on its pairs, ``None`` where nobody judged it yet;
-    ``decided_pairs`` are pairs that people keep apart or put together; ``dangling`` the tools with
-    the names of gone tools that they cited. ``relabels`` is φ, empty for a catalog.
-    ``least_similarity`` and ``least_probability`` are those of the threshold that people applied,
-    ``threshold``, ``model`` and ``plan`` those that a bundle was made with. ``versions`` are those
-    that the files of the catalog named.
+    ``outcomes`` are the verdicts on its pairs, ``None`` if not judged yet. ``decided_pairs`` are
+    pairs that people keep apart or put together. ``dangling`` are the tools with the names of
+    removed tools that they cited. ``relabels`` is φ, empty for a catalog. ``least_similarity`` and
+    ``least_probability`` come from people's threshold; ``threshold``, ``model`` and ``plan`` are
+    those of a bundle. ``versions`` are those declared by the catalog's files.
     """
 
     catalog: Catalog
@@ -59,8 +58,9 @@ class Baseline:
 
     @property
     def replaced(self) -> dict[str, str]:
-        """The tools that merges took away, with the one that takes their calls by itself; none
-        where there are gateway tools, which pass calls on to them.
+        """The tools removed by merges, with the drop-in that takes their calls.
+
+        Empty if there are gateway tools, which pass calls on to them.
         """
         merged = (row for row in self.relabels if row.status == "merged" and not self.plan.gateway)
         return {row.old_id: row.new_id for row in merged if row.new_id is not None}
@@ -69,9 +69,9 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """The baseline in a catalog file, a folder of them, or a bundle's folder or zip.
 
-    Raises ``CatalogError`` where no catalog can be made of it and for a folder of a bundle of
-    another version, ``ExportError`` for a damaged bundle and for a zip of another version,
-    ``ConfigError`` for a damaged zip.
+    Raises ``CatalogError`` if no catalog can be made and for a bundle folder of another version,
+    ``ExportError`` for a damaged bundle and for a zip of another version, ``ConfigError`` for a
+    damaged zip.
     """
     if is_bundle(path) or (path.is_file() and zipfile.is_zipfile(path)):
         with bundle_folder(path) as folder:
@@ -128,8 +128,9 @@ def _decided_pairs(baseline: Baseline) -> frozenset[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class BaselineChanges:
-    """The ``diff`` of a catalog against an earlier one, without those that only raw records
-    hold; ``old_ids`` is by new id the old id of every tool that was there.
+    """The ``diff`` of a catalog against an earlier one, without changes only in raw records.
+
+    ``old_ids`` has the old id of every tool that was there, by new id.
     """
 
     diff: CatalogDiff
@@ -137,12 +138,12 @@ class BaselineChanges:
 
     @property
     def new_ids(self) -> frozenset[str]:
-        """Ids of the tools that came or changed."""
+        """Ids of new and changed tools."""
         changed = {change.new.id for change in self.diff.changed}
         return frozenset(changed.union(tool.id for tool in self.diff.added))
 
     def earlier(self, pair: Pair) -> Pair | None:
-        """The pair by the ids of before; ``None`` where one of the two was not there."""
+        """The pair by its old ids; ``None`` if one of the two is new."""
         left, right = self.old_ids.get(pair.left), self.old_ids.get(pair.right)
         return None if left is None or right is None else Pair.of(left, right)
 
@@ -150,8 +151,9 @@ class BaselineChanges:
 def catalog_changes(
     baseline: Baseline, new: Catalog, policy: Policy | None = None
 ) -> BaselineChanges:
-    """The changes from the baseline to ``new``, judged by the policy; the order of records plays no
-    part. Nobody misses a tool that a merge took away while the one that takes its calls is there.
+    """The changes from the baseline to ``new``, judged by the policy, in any order of records.
+
+    A tool removed by a merge is not missed while the tool that takes its calls exists.
     """
     old, kept = baseline.catalog, {tool.id for tool in new.tools}
     replaced = (old_id for old_id, new_id in baseline.replaced.items() if new_id in kept)
@@ -168,7 +170,7 @@ def catalog_changes(
 
 
 def _differing(one: Catalog, other: Catalog) -> Catalog:
-    """The tools of one catalog that the other does not have as they are, bare of their records."""
+    """The tools of one catalog that differ from the other's, without their records."""
     prints = {tool.id: tool.fingerprint for tool in other.tools}
     differing = (tool for tool in one.tools if prints.get(tool.id) != tool.fingerprint)
     return Catalog(tuple(replace(tool, raw={}) for tool in differing))

@@ -1,4 +1,4 @@
-"""The kinds of changes between two versions of a tool: how bad each is, why, and an example."""
+"""The kinds of changes between two versions of a tool: level, reason and example."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ call fails, but one may do something else. *info*: nobody notices."""
 
 @dataclass(frozen=True, slots=True)
 class ChangeKind:
-    """A kind of change: its name in reports and ``.toolscope.yaml``, its level by default, what it
-    does to a caller, why it has this level, and an example.
+    """A kind of change.
+
+    It has a name for reports and ``.toolscope.yaml``, a default level, the effect on callers, the
+    reason for the level, and an example.
     """
 
     name: str

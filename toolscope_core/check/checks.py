@@ -1,4 +1,4 @@
-"""What `check` looks for: new pairs, confusions, findings and names, decisions in doubt, growth."""
+"""The checks of `check`: new pairs, confusions, findings and names, doubtful decisions, growth."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,7 +45,9 @@ from toolscope_core.wording.boilerplate import compared_texts
 
 @dataclass(frozen=True, slots=True)
 class PairJudge:
-    """What pairs are judged with: the embedding model, its cache, and which pairs are near."""
+    """The means of judging pairs: the embedding model, its cache, and the
+    settings for near pairs.
+    """
 
     embedder: Embedder
     cache: VectorCache
@@ -55,9 +57,7 @@ class PairJudge:
 
 @dataclass(frozen=True, slots=True)
 class NewPairs:
-    """The verdicts on pairs that were not there, by left and right id: of *merge*, of *family*, and
-    *unsure*.
-    """
+    """The verdicts on new pairs, by left and right id: *merge*, *family* and *unsure*."""
 
     overlaps: tuple[Verdict, ...] = ()
     families: tuple[Verdict, ...] = ()
@@ -67,8 +67,9 @@ class NewPairs:
 def new_pairs(
     catalog: Catalog, changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> NewPairs:
-    """The pairs with a new or changed tool that are an overlap, a family or unsure, and were not
-    the same before. Pairs that people keep apart or put together are left out.
+    """The pairs with a new or changed tool that are newly an overlap, a family or unsure.
+
+    Pairs that people keep apart or put together are left out.
     """
     verdicts = _near_verdicts(catalog, changes.new_ids, judge)
     earlier = _old_outcomes(changes, baseline, judge) if verdicts else {}
@@ -84,14 +85,14 @@ def new_pairs(
 
 
 def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
-    """Whether the pair was the same before; one that was an overlap is not unsure anew."""
+    """Whether the pair had this outcome before; a former overlap is not newly unsure."""
     return before == now or (now == "unsure" and before in ("merge", "family"))
 
 
 def _old_outcomes(
     changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> Mapping[Pair, PairOutcome]:
-    """The verdicts of before on pairs of which both tools were there; judged where nobody had."""
+    """The earlier verdicts on pairs whose tools both existed; judged now if nobody had."""
     if baseline.outcomes is not None:
         return baseline.outcomes
     changed_ids = {change.old.id for change in changes.diff.changed}
@@ -99,7 +100,7 @@ def _old_outcomes(
 
 
 def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
-    """The outcome of a verdict at the ``least`` probability that people applied, if they did."""
+    """The outcome of a verdict at people's ``least`` probability, if any."""
     if least is None or verdict.outcome == "family":
         return verdict.outcome
     if verdict.same_job >= least:
@@ -108,7 +109,7 @@ def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
 
 
 def _near_verdicts(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
-    """The verdicts, without *keep*, on the near pairs that hold one of the tools with ``ids``."""
+    """The verdicts other than *keep* on the near pairs that contain one of ``ids``."""
     if not ids:
         return ()
     texts = compared_texts(catalog.tools)
@@ -130,8 +131,9 @@ def _near_verdicts(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> 
 
 
 def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> PairRows:
-    """By row the row that stands for all tools of its content: the first that is not new, so that a
-    new copy is paired with what was there.
+    """By row, the row that represents all tools of its content.
+
+    It is the first old one, so that a new copy is paired with an old tool.
     """
     first: dict[str, int] = {}
     for row in np.argsort(is_new, kind="stable").tolist():
@@ -142,7 +144,7 @@ def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.b
 def new_danglings(
     catalog: Catalog, changes: BaselineChanges, baseline: Baseline
 ) -> tuple[DanglingReference, ...]:
-    """References to gone tools that the baseline did not have, in tool order."""
+    """New references to removed tools, in tool order."""
     phi = {row.old_id: row for row in baseline.relabels}
     remaining = []
     for tool in catalog.tools:
@@ -158,13 +160,13 @@ def new_danglings(
 
 
 def gone_tools(changes: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
-    """What became of each tool that is gone or renamed since the baseline, or by its merges."""
+    """What became of each tool that was removed or renamed since the baseline, or by its merges."""
     merged = (row for row in baseline.relabels if row.status != "kept")
     return (*_gone_rows(changes), *merged)
 
 
 def _gone_rows(changes: BaselineChanges) -> Iterator[Relabel]:
-    """The tools that the catalog has no longer, or under another name."""
+    """The tools that the catalog no longer has, or has under another name."""
     for tool in changes.diff.removed:
         yield Relabel(tool.id, None, tool.server, tool.name, None, "removed")
     for change in changes.diff.changed:
@@ -175,7 +177,7 @@ def _gone_rows(changes: BaselineChanges) -> Iterator[Relabel]:
 
 @dataclass(frozen=True, slots=True)
 class CaseConfusion:
-    """A case by the ids of today, and what it finds in the place of what it asks for."""
+    """A case by today's ids, and what it finds in place of the expected tool."""
 
     case: Query
     confusion: Mismatch
@@ -183,7 +185,7 @@ class CaseConfusion:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedCases:
-    """How many cases there are and fail, and what in them is confused that was not before."""
+    """The numbers of cases and failures, and the confusions that are new."""
 
     cases: int = 0
     failures: int = 0
@@ -193,8 +195,9 @@ class ReplayedCases:
 def replayed_cases(
     before: Catalog, now: Catalog, changes: BaselineChanges, cases: Sequence[Query], ranker: Ranker
 ) -> ReplayedCases:
-    """Cases searched in both catalogs, split by rule. A case may name a tool by a name that no
-    other has, and by its id of before, where it has another one now.
+    """Cases searched in both catalogs, split by rule.
+
+    A case may name a tool by a unique name, or by its old id.
     """
     names = {old: new for new, old in changes.old_ids.items() if old not in now.by_id}
     current_cases = [with_names(case, names) for case in with_ids(cases, now.tools)]
@@ -215,10 +218,10 @@ def replayed_cases(
 
 
 def new_findings(old: Catalog, new: Catalog, changes: BaselineChanges) -> tuple[Finding, ...]:
-    """The *block* and *warn* findings that were not there, the worst first, then in tool order.
+    """New *block* and *warn* findings, worst first, then in tool order.
 
-    A finding on a tool that is as it was counts as there whatever its place, which may depend on
-    the order of fields.
+    A finding on an unchanged tool is not new, wherever it is, because places may depend on the
+    order of fields.
     """
     old_keys = {_key(item, item.tool_id) for item in old.findings}
     kinds = {(item.tool_id, item.severity, item.code) for item in old.findings}
@@ -242,7 +245,7 @@ _CHANGES_NOTHING = ("flag", "note")
 
 @dataclass(frozen=True, slots=True)
 class StaleDecision:
-    """A decision with those of its tools, by the ids it names, that changed or are gone."""
+    """A decision with its tools that changed or are gone, by the ids it names."""
 
     decision: Decision
     changed_ids: tuple[str, ...]
@@ -252,8 +255,10 @@ class StaleDecision:
 def stale_decisions(
     catalog: Catalog, baseline: Baseline, changes: BaselineChanges
 ) -> tuple[StaleDecision, ...]:
-    """The decisions in force that name a tool which the baseline has as it was decided on, and the
-    catalog has not, in their order; a renamed tool has changed.
+    """The active decisions on tools that the baseline has unchanged but the catalog does not, in
+    order.
+
+    A renamed tool counts as changed.
     """
     known_ids = {*catalog.by_id, *changes.old_ids.values()}
     prints_now = {tool.fingerprint for tool in catalog.tools}
@@ -273,8 +278,9 @@ def stale_decisions(
 
 @dataclass(frozen=True, slots=True)
 class TokenGrowth:
-    """The whole catalog by format, the one that totals are given in first, and in that format by
-    server, sorted; ``estimator`` says whether tokens are estimates.
+    """Token counts of both catalogs by format (the totals' format first), and by server, sorted.
+
+    ``estimator`` says whether tokens are estimates.
     """
 
     formats: tuple[SizeChange, ...]
@@ -287,7 +293,7 @@ class TokenGrowth:
 
 
 def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
-    """The sizes of both catalogs; a tool that is in both is counted once."""
+    """The sizes of both catalogs; a tool in both is counted once."""
     costs = Costs()
     by_server: defaultdict[str, tuple[list[Tool], list[Tool]]] = defaultdict(lambda: ([], []))
     for side, catalog in enumerate((old, new)):
@@ -312,10 +318,10 @@ def checked_profile(
     queries: Sequence[Query],
     setup: SearchSetup,
 ) -> ProfileReport:
-    """The profile of the baseline's decisions in the catalog that was analysed, merged as the
-    baseline was; it has to serve the queries, or where there are none its own intents.
+    """The baseline's profile in the analysed catalog, merged like the baseline.
 
-    Raises ``ConfigError`` for a profile that the baseline does not have.
+    It has to serve the queries, or without any, its own intents. Raises ``ConfigError`` if the
+    baseline has no such profile.
     """
     new_ids = {old: new for new, old in changes.old_ids.items()}
     log = [under_new_ids(one, new_ids) for one in baseline.log]

@@ -1,4 +1,4 @@
-"""A catalog compared with its baseline: the report, and every check of it, each one entry."""
+"""A catalog compared with its baseline: the report and its checks, one entry each."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ from toolscope_core.profiles.profile_effect import ProfileReport
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What a catalog brings against its baseline; empty parts where it brings nothing."""
+    """The differences between a catalog and its baseline; parts without differences are empty."""
 
     catalog: Catalog
     changes: BaselineChanges
@@ -47,8 +47,9 @@ class GateReport:
 def compare(
     catalog: Catalog, baseline: Baseline, judge: checks.PairJudge, policy: Policy | None = None
 ) -> GateReport:
-    """The report on a catalog; only pairs with a new or changed tool are judged. Raises
-    ``ModelError`` where the embedding model is missing.
+    """The report on a catalog; only pairs with a new or changed tool are judged.
+
+    Raises ``ModelError`` if the embedding model is missing.
     """
     changes = catalog_changes(baseline, catalog, policy)
     return GateReport(
@@ -63,8 +64,9 @@ def compare(
 
 
 def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[Path]) -> GateReport:
-    """The report with what the texts in these folders name and is gone, and which were not read.
-    Raises ``ConfigError`` for a folder that is none.
+    """The report with mentions of removed tools in these folders' texts, and unread files.
+
+    Raises ``ConfigError`` if a folder does not exist.
     """
     rows, before = checks.gone_tools(report.changes, baseline), report.changes.old_ids
     merged = {row.old_id for row in baseline.relabels if row.status != "kept"}
@@ -75,15 +77,16 @@ def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[P
 def with_cases(
     report: GateReport, baseline: Baseline, cases: Sequence[Query], ranker: Ranker
 ) -> GateReport:
-    """The report with what these cases find now and did not before."""
+    """The report with new failures of these cases."""
     before, now, changes = baseline.catalog, report.catalog, report.changes
     return replace(report, replayed=checks.replayed_cases(before, now, changes, cases, ranker))
 
 
 @dataclass(frozen=True, slots=True)
 class AppPlace:
-    """Where the app is, and the name that the catalog has there. Raises ``ConfigError`` for what is
-    no http address.
+    """The app's address, and the catalog's name in it.
+
+    Raises ``ConfigError`` if it is not an http address.
     """
 
     url: str
@@ -93,7 +96,7 @@ class AppPlace:
         origin_of(self.url)
 
     def address(self, pair: Pair) -> str:
-        """The address of the pair; no text of a catalog but its own name, encoded, is in it."""
+        """The address of the pair; its only catalog text is the catalog's name, encoded."""
         query = urlencode({"catalog": self.catalog, "pair": pair_key(pair)}, errors="replace")
         return f"{quote(self.url.rstrip('/'), safe=':/[]@%')}/overlap?{query}"
 
@@ -104,7 +107,7 @@ _SHARED = 40
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A text that becomes another one in its line; without one the hidden characters go."""
+    """A replacement of a text in its line; without texts, hidden characters are removed."""
 
     old: str = ""
     new: str = ""
@@ -112,13 +115,14 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class GateItem:
-    """One case of a check: the ``tools`` it is about (ids), what it is in our own words, and
-    ``details``, sentences with text of the catalog in them; of a pair its ``address`` on the page.
-    Ids and details are untrusted: in one line, and nothing else is done to them. One that
-    ``has_limit`` fails the check by a limit of its own, however many there are; one that
-    ``is_doubt`` was not compared, and fails wherever anything can. ``fingerprint`` names this case
-    and no later one. ``place`` is the field of the first tool that it is about, ``source`` the line
-    of another file; ``fix`` mends it where nobody has to think.
+    """One case of a check.
+
+    ``tools`` are the ids it is about, ``summary`` is in our own words, and ``details`` are
+    sentences with catalog text; a pair has the ``address`` of its page. Ids and details are
+    untrusted: they are only put on one line. A case that ``has_limit`` fails the check by its own
+    limit, whatever the number. A case that ``is_doubt`` was not compared, and fails whenever
+    anything can. ``fingerprint`` identifies this case and no later one. ``place`` is the field of
+    the first tool, ``source`` a line of another file; ``fix`` is a repair that needs no thought.
     """
 
     check: str
@@ -136,11 +140,11 @@ class GateItem:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is looked for: its name in commands and files, its title in reports, and in a sentence
-    what a case is. ``cases`` lists them.
+    """One check: its name in commands and files, its title in reports, and what a case is, in a
+    sentence.
 
-    ``singular`` and ``plural`` cases are in words where a person may ask to fail for them, else
-    empty; ``level`` is that of a case which does not fail, in code scanning.
+    ``cases`` lists the cases. ``singular`` and ``plural`` name them if a person may make the check
+    fail on them, else empty. ``level`` is the code-scanning level of a case that does not fail.
     """
 
     name: str
@@ -166,14 +170,14 @@ def gate_items(report: GateReport, app: AppPlace) -> tuple[GateItem, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCase:
-    """A finding that somebody accepted; ``item`` is the case that it meets, if there is one."""
+    """A finding that somebody accepted; ``item`` is the case it matches, if any."""
 
     acceptance: Acceptance
     item: GateItem | None
 
 
 def accepted_cases(report: GateReport, app: AppPlace) -> tuple[AcceptedCase, ...]:
-    """What was accepted, in the order of the file; what meets no case can be deleted there."""
+    """The acceptances in file order; those without a case can be deleted from the file."""
     diff = report.changes.diff
     items = {one.fingerprint: one for one in _all_items(report, app)}
     items |= {row.fingerprint: _row_item(row) for row in diff.rows if row.accepted}
@@ -182,7 +186,7 @@ def accepted_cases(report: GateReport, app: AppPlace) -> tuple[AcceptedCase, ...
 
 
 def _all_items(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
-    """The cases with their fingerprints, which hold of the tools as they are now only."""
+    """The cases with their fingerprints, which hold only for the tools' current versions."""
     prints = {for_terminal(tool.id): tool.fingerprint for tool in report.catalog.tools}
     for check in CHECKS:
         for item in check.cases(report, app):
@@ -205,8 +209,9 @@ def _item(
 
 
 def _unread(report: GateReport) -> Iterator[GateItem]:
-    """The records that are no tools, and are not checked; their places stand for their ids. One
-    that is the same as before is no doubt.
+    """The records that are not tools and not checked; their places serve as ids.
+
+    A record that has not changed is no doubt.
     """
     doubts = {row.tool_id: row for row in report.changes.diff.rows if row.kind == "unread"}
     problems = {one.position: one.reason for one in report.catalog.problems}
@@ -224,7 +229,7 @@ def _unread(report: GateReport) -> Iterator[GateItem]:
 def _pairs(
     check: str, verdicts: Iterable[Verdict], report: GateReport, app: AppPlace
 ) -> Iterator[GateItem]:
-    """The pairs, the most probable first; of each the new tool first."""
+    """The pairs, most probable first, each with the new tool first."""
 
     def probability(verdict: Verdict) -> float:
         return verdict.family if check == "family" else verdict.same_job
@@ -240,7 +245,7 @@ def _pairs(
 def _mention_item(
     check: str, place: str, name: str, now: str, source: RecordLine | None = None
 ) -> GateItem:
-    """A tool, or a line of a text whose place stands for the id of one, that names a gone tool."""
+    """A mention of a removed tool in a tool or a text; a text's place serves as its id."""
     detail = f"{name} is called {now} now" if now else f"{name} is gone"
     item = _item(check, (place,), "names a tool that is gone", (detail,))
     return replace(item, source=source, fix=Fix(name, now) if now else None)
@@ -275,8 +280,9 @@ def _change_item(change: ToolChange) -> GateItem:
 
 
 def _of_field(change: FieldChange) -> str:
-    """The change in one line. Of long texts the beginning that both share is left out: what was
-    added at the end has to be seen.
+    """The change in one line.
+
+    The common beginning of long texts is left out, so that additions at the end are visible.
     """
     old, new = change.old, change.new
     if isinstance(old, str) and isinstance(new, str):
@@ -287,7 +293,7 @@ def _of_field(change: FieldChange) -> str:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+    """The length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -302,7 +308,7 @@ def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
 
 
 def _confusion(one: checks.CaseConfusion) -> GateItem:
-    """The tool that is asked for, then the one that is found; the case where neither is a tool."""
+    """The expected tool, then the one found; only the case if neither is a tool."""
     expected, actual = one.confusion.expected, one.confusion.actual
     ids = [name for name in (expected, actual) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
     if expected == NONE:
@@ -319,9 +325,7 @@ def _confusion(one: checks.CaseConfusion) -> GateItem:
 
 
 def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
-    """What has changed in a profile, what it does not serve, and which of its tools are alike, or
-    stand before those asked for.
-    """
+    """Changes in a profile, intents it does not serve, and similar or interfering tools."""
     if report.profile is None:
         return
     name = report.profile.toolset.profile.name

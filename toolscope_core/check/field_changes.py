@@ -1,7 +1,7 @@
-"""The changes of one tool, field by field, and whether a caller of the old version breaks.
+"""The changes of one tool, field by field, and whether callers of the old version break.
 
-A caller sends what the old version declares and nothing else, and reads what it says of the
-result. A change breaks such a caller unless ``accepted_values`` shows that it does not.
+A caller sends only what the old version declares, and reads the result as declared. A change counts
+as breaking unless ``accepted_values`` proves otherwise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,9 +35,9 @@ _UNUSED_BY_THEMSELVES = frozenset(("properties", "$defs", "definitions"))
 class FieldChange:
     """One field of a tool that differs.
 
-    ``field`` is its path, as in findings (``schema/properties/limit/maximum``); ``old`` and
-    ``new`` are JSON values, ``None`` on the side where ``kind`` says that there is none. ``rule``
-    names what it does to callers, in ``CHANGE_KINDS``.
+    ``field`` is its path, as in findings (``schema/properties/limit/maximum``). ``old`` and ``new``
+    are JSON values, ``None`` if ``kind`` says that the side has none. ``rule`` names its effect on
+    callers, in ``CHANGE_KINDS``.
     """
 
     field: str
@@ -48,7 +48,7 @@ class FieldChange:
 
     @property
     def breaking(self) -> str:
-        """Why a caller breaks, by the level that the table gives; empty where none does."""
+        """Why a caller breaks, by the table's level; empty if none does."""
         rule = CHANGE_KINDS[self.rule]
         return rule.effect if rule.level == "breaking" else ""
 
@@ -56,15 +56,15 @@ class FieldChange:
 def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
     """The changes between two versions of a tool, in the order of a definition.
 
-    Local references in schemas are followed. A new id is a change only where server and name
-    stayed, since it follows them. Fields that only the raw record holds come last and break nobody.
+    Local references in schemas are followed. A new id counts only if server and name stayed, since
+    it derives from them. Fields only in the raw record come last and break nobody.
     """
     return tuple(_changes(old, new))
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """The smallest part that differs; ``place`` says what it is a part of."""
+    """The smallest part that differs; ``place`` says what contains it."""
 
     path: tuple[str, ...]
     old: Any
@@ -77,7 +77,7 @@ class _Leaf:
 
     @property
     def constrains(self) -> bool:
-        """Whether it can rule a value out; a new property or definition by itself cannot."""
+        """Whether it can exclude a value; a new property or definition alone cannot."""
         if self.place == "map":
             return self.old is not _ABSENT or self.path[-2] not in _UNUSED_BY_THEMSELVES
         return self.place == "names" or self.path[-1] in KEYWORDS
@@ -126,12 +126,14 @@ def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
 
 
 def _object(schema: JsonObject | None) -> JsonObject:
-    """A tool that does not say what it takes is compared as one that takes nothing."""
+    """The schema as an object; a tool without declared arguments is compared as one that takes
+    none.
+    """
     return {"type": "object", "properties": {}, **subschema.inline_references(schema or {})}
 
 
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
-    """Breaking: what the old version let a caller send, and the new one is not seen to take."""
+    """Breaking: the old version allowed it, and the new one is not proved to accept it."""
     leaves = list(_leaves(old, new, ("schema",), "schema"))
     takes = takes_all(new, old, is_closed=True)
     culprits = [] if takes else [leaf for leaf in leaves if leaf.constrains]
@@ -163,7 +165,7 @@ def _narrowing(leaf: _Leaf) -> str:
 
 
 def _harmless_argument(leaf: _Leaf) -> str:
-    """The rule of a change after which every call that was right still is."""
+    """The rule of a change that keeps every valid call valid."""
     if leaf.is_default:
         is_new = leaf.place == "schema" and leaf.old is _ABSENT
         is_gone = leaf.place == "schema" and leaf.new is _ABSENT
@@ -176,7 +178,7 @@ def _harmless_argument(leaf: _Leaf) -> str:
 
 
 def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
-    """Breaking: what the new version may return and a reader of the old one does not expect."""
+    """Breaking: the new version may return what a reader of the old one does not expect."""
     leaves = list(_leaves(old, new, ("returns",), "schema"))
     takes = takes_all(old, new)
     culprits = [] if takes else [leaf for leaf in leaves if leaf.constrains]
@@ -196,7 +198,7 @@ def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
 
 
 def _required_at(schema: JsonObject, path: Sequence[str]) -> Sequence[Any]:
-    """The names that the subschema at the path requires."""
+    """The required names of the subschema at the path."""
     part: Any = schema
     for key in path:
         part = part.get(key) if isinstance(part, dict) else None
@@ -229,7 +231,7 @@ def _task_rule(leaf: _Leaf) -> str:
 
 
 def _hint_rule(leaf: _Leaf, old: JsonObject) -> str:
-    """The rule of a changed annotation. MCP takes one that says nothing for destructive."""
+    """The rule of a changed annotation. MCP treats a missing one as destructive."""
     hint = leaf.path[1:]
     if hint == ("destructiveHint",) and leaf.new is True:
         is_said = leaf.old is False or old.get("readOnlyHint") is True
@@ -241,7 +243,9 @@ def _hint_rule(leaf: _Leaf, old: JsonObject) -> str:
 
 
 def _leaves(old: Any, new: Any, path: tuple[str, ...], place: _Place) -> Iterator[_Leaf]:
-    """The differences inside two mappings, by key; a list is one value, but ``required`` a set."""
+    """The differences inside two mappings, by key; a list is one value, but
+    ``required`` is a set.
+    """
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key, _ABSENT), new.get(key, _ABSENT)
         inner: _Place = "value"
@@ -265,7 +269,7 @@ def _named(required: Any) -> Any:
 
 
 def _with(schema: JsonObject, path: Sequence[str], value: Any) -> dict[str, Any]:
-    """The schema with the part at ``path`` replaced, or left out where ``value`` is absent."""
+    """The schema with the part at ``path`` replaced, or removed if ``value`` is absent."""
     key, rest = path[0], path[1:]
     part = schema.get(key)
     if key == "required" and len(rest) == 1 and not isinstance(part, dict):

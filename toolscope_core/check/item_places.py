@@ -1,4 +1,4 @@
-"""Where the cases of a check stand in the files, and the lines that would mend them."""
+"""The lines of a check's cases in the files, and suggested repairs."""
 
 import json
 import re
@@ -20,8 +20,10 @@ _ESCAPE = re.compile(r"(?<!\\)\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ItemPlaces:
-    """The places of cases: the ``parts`` that they are about by fingerprint, else the ``tools`` by
-    id as they are shown, else the first line of ``file``.
+    """The places of cases.
+
+    A case is located by its ``parts`` (by fingerprint), else by its ``tools`` (by id), else at the
+    first line of ``file``.
     """
 
     file: Path
@@ -41,8 +43,9 @@ class ItemPlaces:
 def item_places(
     catalog: Catalog, items: Sequence[GateItem], lines: SourceLines, file: Path
 ) -> ItemPlaces:
-    """The places of the cases in the files of a catalog, of which ``file`` is the first; that of a
-    tool which is gone is its neighbour's.
+    """The places of the cases in a catalog's files, of which ``file`` is the first.
+
+    A removed tool has its neighbour's place.
     """
     named = {name for item in items for name in item.tools}
     by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
@@ -64,9 +67,10 @@ def item_places(
 
 
 def review_suggestions(items: Iterable[GateItem], places: ItemPlaces, lines: SourceLines) -> str:
-    """What can be mended without thinking, as comments of a review on GitHub: in each line the JSON
-    of one, with a ``body`` that holds the whole new line, ``path`` and ``line``. The body begins
-    with a mark in a comment of HTML, the same for the same suggestion.
+    """Repairs that need no thought, as comments of a GitHub review.
+
+    Each line is the JSON of one comment with ``path``, ``line`` and a ``body`` that has the whole
+    new line. The body begins with a mark in an HTML comment, equal for equal suggestions.
     """
     return "".join(
         f"{json.dumps(one, ensure_ascii=False)}\n" for one in _suggestions(items, places, lines)
@@ -93,7 +97,7 @@ def _suggestions(
 
 
 def _mended(line: str, fix: Fix) -> str:
-    """The line with another name, or without hidden characters."""
+    """The line with the name replaced, or without hidden characters."""
     if fix.old:
         if not _PLAIN_NAME.fullmatch(fix.new):
             return line
@@ -102,6 +106,6 @@ def _mended(line: str, fix: Fix) -> str:
 
 
 def _as_hidden(escape: re.Match[str]) -> str:
-    """The hidden character that an escape of JSON stands for, or the escape."""
+    """The hidden character of a JSON escape, or the escape itself."""
     char = chr(int(escape[1], 16))
     return char if HIDDEN.fullmatch(char) else escape[0]

@@ -1,4 +1,4 @@
-"""What a person may ask a catalog to be held to, as it is typed, and which of it is not kept."""
+"""Limits on a catalog as typed by a person, and those that it exceeds."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ _LIMIT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(%|kB|tokens|)")
 
 @dataclass(frozen=True, slots=True)
 class GrowthLimit:
-    """At most so much ``more``: percent of the tokens, kB, or tokens by number."""
+    """A limit on growth: ``more`` in percent of the tokens, kB, or tokens."""
 
     more: float
     unit: str
@@ -33,7 +33,7 @@ class GrowthLimit:
 
 
 def growth_limit(text: str) -> GrowthLimit:
-    """The limit as it is typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
+    """The limit as typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
     match = _LIMIT.fullmatch(text.strip())
     if match is None:
         raise ConfigError(
@@ -44,9 +44,10 @@ def growth_limit(text: str) -> GrowthLimit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What makes a catalog fail: more new overlaps, confusions or tokens than these, and any case
-    of the checks in ``fail_on``; of a ``profile`` the most of each that it may have. Nothing by
-    default.
+    """What makes a catalog fail; nothing by default.
+
+    It fails with more new overlaps, confusions or tokens than these, or with any case of the checks
+    in ``fail_on``. A ``profile`` has limits of its own.
     """
 
     new_overlaps: int | None = None
@@ -69,19 +70,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that a catalog fails, and why in words."""
+    """A failed check, and why in words."""
 
     check: str
     reason: str
 
 
 def failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> tuple[Failure, ...]:
-    """The checks that are failed by the cases (``gate_items``), each once for each limit."""
+    """The checks failed by the cases (``gate_items``), each once per limit."""
     return tuple(_failures(report, items, limits))
 
 
 def tokens_over(failures: Iterable[Failure]) -> Iterator[GateItem]:
-    """The limits on tokens that are not kept, as cases of their check."""
+    """The exceeded token limits, as cases of their check."""
     return (GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens")
 
 
@@ -126,8 +127,10 @@ NOUNS = {
 
 
 def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -> dict[str, int]:
-    """The limits of a profile as they are typed: ``tokens=8000``. Raises ``ConfigError``, also for
-    limits of none, and on misses without cases.
+    """The limits of a profile as typed: ``tokens=8000``.
+
+    Raises ``ConfigError``, also for limits without a profile, and for a limit on misses without
+    cases.
     """
     if texts and profile is None:
         raise ConfigError("--profile-limit limits a profile; give --profile too")
@@ -146,7 +149,7 @@ def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -
 
 
 def broken_limits(report: ProfileReport, limits: Mapping[str, int]) -> Iterator[str]:
-    """What is over a limit, a sentence each."""
+    """A sentence for each exceeded limit."""
     counts = {
         "tokens": report.tokens,
         "tools": len(report.toolset.tools),

@@ -1,4 +1,4 @@
-"""What a team asks of a comparison in its ``.toolscope.yaml``: levels, acceptances, versions."""
+"""A team's settings for a comparison in ``.toolscope.yaml``: levels, acceptances, versions."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ _FINGERPRINT = re.compile("f[0-9a-f]{11}")
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A finding that counts no more: which, why, who says so, and the last day that it holds."""
+    """A finding that no longer counts: its fingerprint, reason, author, and last valid day."""
 
     fingerprint: str
     reason: str
@@ -39,8 +39,10 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The ``levels`` of change kinds that are not those of the table, by name, the findings that
-    were ``accepted``, by fingerprint, and after which changes a higher version is asked for.
+    """A team's policy.
+
+    ``levels`` override the table by change kind. ``accepted`` are findings by fingerprint.
+    ``version_bump`` says which changes require a higher version.
     """
 
     levels: Mapping[str, Level] = field(default_factory=dict)
@@ -52,14 +54,14 @@ class Policy:
 
 
 def fingerprint_of(*parts: object) -> str:
-    """A short name for one finding, by all that makes it this one."""
+    """A short name for one finding, from everything that identifies it."""
     return f"f{digest(*parts)[:11]}"
 
 
 def read_policy(path: Path | None, today: date | None = None) -> Policy:
-    """The policy in a file; without a path that of ``POLICY_FILE`` in the working folder, if there
-    is one. Raises ``ConfigError`` for what is unknown in it, and for an acceptance whose end has
-    passed; the day counts in UTC.
+    """The policy in a file, by default ``POLICY_FILE`` in the working folder, if it exists.
+
+    Raises ``ConfigError`` for unknown settings, and for an expired acceptance; days are in UTC.
     """
     if path is None:
         path = Path(POLICY_FILE)

@@ -1,8 +1,8 @@
-"""The report as files: SARIF 2.1.0 for code scanning, annotations of a workflow, JUnit, and the
-summary of a pull request.
+"""The report as files: SARIF 2.1.0 for code scanning, workflow annotations, JUnit, and a
+pull-request summary.
 
-The limits are those of GitHub: of an upload 5,000 results are kept, a text is cut at 1,000
-characters, and each result has a place in a file; of a step's annotations ten of each level.
+The limits are GitHub's: 5,000 results per upload, texts cut at 1,000 characters, each result with a
+place in a file; ten annotations of each level per step.
 """
 
 import json
@@ -32,7 +32,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def sarif_report(
     failures: Sequence[Failure], items: Sequence[GateItem], places: ItemPlaces
 ) -> bytes:
-    """The JSON. A case of a check that fails is an *error*."""
+    """The JSON. A case of a failed check is an *error*."""
     failing = {one.check for one in failures}
     ranked = sorted(items, key=lambda item: item.check not in failing)
     results = [_result(item, item.check in failing, places) for item in ranked[:MOST_RESULTS]]
@@ -80,7 +80,7 @@ def _sentences(item: GateItem) -> str:
 
 
 def _message(item: GateItem) -> str:
-    """The sentences; what SARIF reads as a link or a place to fill in is escaped."""
+    """The sentences, with SARIF's link and placeholder syntax escaped."""
     text = _sentences(item)
     for mark, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
         text = text.replace(mark, escaped)
@@ -111,8 +111,9 @@ _LEVELS = {"warning": "warning", "note": "notice"}
 def workflow_annotations(
     failures: Sequence[Failure], items: Sequence[GateItem], places: ItemPlaces
 ) -> str:
-    """A line for each case, which GitHub shows at its line where a workflow prints it; the first
-    ``MOST_ANNOTATIONS`` of each level. Levels and places are those of ``sarif_report``.
+    """A line for each case, which GitHub shows at its place when a workflow prints it.
+
+    The first ``MOST_ANNOTATIONS`` of each level; levels and places as in ``sarif_report``.
     """
     failing, levels = {one.check for one in failures}, {one.name: one for one in CHECKS}
     written: Counter[str] = Counter()
@@ -130,7 +131,9 @@ def workflow_annotations(
 
 
 def _of_command(text: str, marks: str = "%:,") -> str:
-    """The text inside a workflow command, which it cannot end: in one line, ``marks`` escaped."""
+    """The text for a workflow command, on one line with ``marks`` escaped, so that it cannot end
+    the command.
+    """
     line = for_terminal(text)
     for mark in marks:
         line = line.replace(mark, f"%{ord(mark):02X}")
@@ -142,10 +145,11 @@ _DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
 
 def junit_report(failures: Sequence[Failure], items: Sequence[GateItem]) -> bytes:
-    """The XML (UTF-8). A case of a check that fails is a failed test, any other a passed one with
-    its text as output; a check without cases is one passed test.
+    """The XML (UTF-8).
 
-    Ids and details have no character that XML cannot hold, as ``GateItem`` says.
+    A case of a failed check is a failed test, any other a passed one with its text as output; a
+    check without cases is one passed test. Ids and details contain no character that XML forbids,
+    as ``GateItem`` says.
     """
     reasons = {one.check: one.reason for one in failures}
     root = ET.Element("testsuites", name=_NAME)
@@ -200,7 +204,7 @@ def pull_request_summary(
     items: Sequence[GateItem],
     accepted: Sequence[AcceptedCase] = (),
 ) -> str:
-    """The Markdown, at most ``MOST_CHARACTERS`` long; the same for equal reports."""
+    """The Markdown, at most ``MOST_CHARACTERS`` long; equal for equal reports."""
     text = ""
     for block in (*_blocks(report, failures, items), *_accepted(accepted)):
         if len(text) + len(block) + len(_CUT) > MOST_CHARACTERS:
@@ -210,7 +214,7 @@ def pull_request_summary(
 
 
 def code(text: str) -> str:
-    """Text of a catalog as a code span, cut where it is long."""
+    """Catalog text as a code span, cut if it is long."""
     line = shortened(
         for_terminal(" ".join(text.split())) or "(no text)", _LONGEST_PULL_REQUEST_SUMMARY
     )
@@ -247,7 +251,7 @@ def _blocks(
 
 
 def _accepted(cases: Sequence[AcceptedCase]) -> Iterator[str]:
-    """Who accepted what; it is a part of the pull request, and a reviewer has to see it."""
+    """Who accepted what; it is part of the pull request, and reviewers must see it."""
     if cases:
         yield _FOLD.format(f"{len(cases):,} accepted in `.toolscope.yaml`") + "\n"
         for one in cases[:_MOST_ITEMS]:
@@ -259,7 +263,7 @@ def _accepted(cases: Sequence[AcceptedCase]) -> Iterator[str]:
 
 
 def _worst_first(items: Sequence[GateItem], failures: Sequence[Failure]) -> list[GateItem]:
-    """The cases that fail first, then warnings, then notes; else in the order they have."""
+    """The failing cases first, then warnings, then notes; otherwise in order."""
     failing = {one.check for one in failures}
     notes = {check.name for check in CHECKS if check.level == "note"}
     return sorted(items, key=lambda item: (item.check not in failing, item.check in notes))

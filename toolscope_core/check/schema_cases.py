@@ -1,4 +1,4 @@
-"""What schemas without references and choices say together of the values of one type."""
+"""What schemas without references and choices jointly require of values of one type."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -28,10 +28,10 @@ An upper bound is that of the negative numbers.
 
 @dataclass(frozen=True)
 class Case:
-    """The values of type ``kind`` of which all ``schemas`` hold.
+    """The values of type ``kind`` that satisfy all ``schemas``.
 
-    ``cases_of`` gives the cases of other schemas. With ``is_closed`` no value holds what is not
-    declared.
+    ``cases_of`` returns the cases of other schemas. With ``is_closed``, values have no undeclared
+    properties.
     """
 
     kind: str
@@ -40,12 +40,12 @@ class Case:
     cases_of: Callable[[Schemas], list["Case"]]
 
     def all_of(self, key: str) -> list[Any]:
-        """What the schemas say under a keyword."""
+        """The schemas' values for a keyword."""
         return [schema[key] for schema in self.schemas if key in schema]
 
     @cached_property
     def values(self) -> list[Any] | None:
-        """All values, where these can be listed."""
+        """All values, if they can be listed."""
         values: list[Any] | None
         lists = [[value] for value in self.all_of("const")] + self.all_of("enum")
         if lists:
@@ -81,18 +81,18 @@ class Case:
 
     @cached_property
     def is_integer(self) -> bool:
-        """Whether all numbers are whole."""
+        """Whether all numbers are integers."""
         return any(
             "integer" in names and "number" not in names for names in map(_names, self.schemas)
         ) or any(step.denominator == 1 for step in self.steps)
 
     @cached_property
     def steps(self) -> list[Fraction]:
-        """All numbers are multiples of each."""
+        """Every number is a multiple of each of these."""
         return [Fraction(str(step)) for step in self.all_of("multipleOf")]
 
     def limit(self, side: str) -> Limit | None:
-        """The tightest bound on a side (``minimum``, ``maximum``); multiples reach it."""
+        """The tightest bound on a side (``minimum``, ``maximum``), rounded to multiples."""
         limits = [limit_of(key, bound) for key, bound in self._bounds(side)]
         step = max(self.steps + [Fraction(1)] * self.is_integer, default=None)
         tightest = max(limits, default=None)
@@ -107,7 +107,7 @@ class Case:
             yield from ((key, bound) for bound in self.all_of(key))
 
     def size(self, side: str) -> Any:
-        """The least or the largest length (``min``, ``max``); ``None`` without an upper limit."""
+        """The smallest or largest length (``min``, ``max``); ``None`` without an upper limit."""
         name = next(size for size, kind in SIZES.items() if kind == self.kind)
         given = self.all_of(f"{side}{name}")
         if side == "min":
@@ -125,7 +125,7 @@ class Case:
 
     @property
     def _most_items(self) -> list[int]:
-        """How many items there can be by what these are: none, or one of each value."""
+        """The possible numbers of items by their values: none, or one of each value."""
         item = self.item(0)
         if self.all_of("prefixItems") or not any(item) or item == (True,) or refers(list(item)):
             return []  # any item, or one that leads back here
@@ -134,7 +134,7 @@ class Case:
         return [sum(len(case.values or ()) for case in cases)] if is_short or not cases else []
 
     def item(self, place: int) -> Schemas:
-        """What holds of the item at a place."""
+        """The schemas of the item at a place."""
         parts = []
         for schema in self.schemas:
             first = schema.get("prefixItems", ())
@@ -146,7 +146,7 @@ class Case:
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """Names that every object has, also for what others need."""
+        """Names that every object has, including those required by others."""
         names = {name for one in self.all_of("required") for name in one if isinstance(name, str)}
         dependencies = [pair for one in self.all_of("dependentRequired") for pair in one.items()]
         for _ in dependencies:
@@ -155,22 +155,22 @@ class Case:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of properties that are declared, or needed."""
+        """Names of properties that are declared or required."""
         declared = {name for one in self.all_of("properties") for name in one}
         return sorted(declared | self.required)
 
     @property
     def possible_names(self) -> list[str]:
-        """Those of ``names`` under which something can stand."""
+        """The ``names`` that can have a value."""
         return [name for name in self.names if self.at(name) != (NEVER,)]
 
     @property
     def is_listed(self) -> bool:
-        """Whether no name but ``names`` can stand in the object."""
+        """Whether the object can have no other names than ``names``."""
         return not self.all_of("patternProperties") and self.further() == (NEVER,)
 
     def at(self, name: str) -> Schemas:
-        """What holds of the value under a name; ``(False,)`` where there is none."""
+        """The schemas of the value under a name; ``(False,)`` if it cannot exist."""
         parts: list[Any] = []
         is_declared = False
         for schema in self.schemas:
@@ -197,8 +197,9 @@ class Case:
         )
 
     def further(self, pattern: str = "") -> Schemas:
-        """What holds, at least, of the value under a name that is not declared and fits the
-        pattern; ``(False,)`` where there is none.
+        """Schemas that apply at least to an undeclared name that fits the pattern.
+
+        ``(False,)`` if there can be none.
         """
         parts: list[Any] = []
         is_patterned = False
@@ -215,7 +216,7 @@ class Case:
 
 
 def allows(schemas: Iterable[Any], kind: str) -> bool:
-    """Whether a value of this type can be of all these; an unknown type says nothing."""
+    """Whether a value of this type can satisfy all these; an unknown type is ignored."""
     for names in map(_names, schemas):
         is_known = bool(names) and _NAMES.issuperset(names)
         if is_known and kind not in ("number" if name == "integer" else name for name in names):
@@ -224,7 +225,7 @@ def allows(schemas: Iterable[Any], kind: str) -> bool:
 
 
 def limit_of(key: str, bound: Any) -> Limit:
-    """The limit that a keyword sets, such as ``exclusiveMinimum``."""
+    """The limit set by a keyword such as ``exclusiveMinimum``."""
     sign = 1 if key.lower().endswith("minimum") else -1
     return sign * Fraction(str(bound)), key.startswith("exclusive")
 
@@ -242,5 +243,5 @@ def _names(schema: JsonObject) -> list[Any]:
 
 
 def _without_references(schema: JsonObject) -> JsonObject:
-    """The schema, less what leads elsewhere: a wider one."""
+    """The schema without references, which accepts more."""
     return {key: sub for key, sub in schema.items() if not refers({key: sub})}

@@ -1,7 +1,7 @@
-"""JSON Schemas as options: the ways in which a value can be of several schemas at once.
+"""The alternatives in which a value can satisfy several schemas at once.
 
-An option has no references, ``allOf`` or choices left, other than in what it says of the parts of
-a value. Older spellings are read as their successors, and what only describes is passed over.
+An option has no references, ``allOf`` or choices left, except inside the parts of a value. Older
+spellings are read as their successors, and descriptive keywords are ignored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,11 +39,11 @@ Schemas = tuple[Any, ...]
 
 
 class TooLargeError(Exception):
-    """A comparison that takes too many steps."""
+    """The comparison takes too many steps."""
 
 
 def marked(schema: Any, document: str) -> Any:
-    """The schema in current spelling, with references that name the document they stand in."""
+    """The schema in current spelling, with references that name their document."""
     if not isinstance(schema, dict):
         return schema
     own = {k: sub for k, sub in _current(schema).items() if k in KEYWORDS or k in BESIDE}
@@ -53,7 +53,7 @@ def marked(schema: Any, document: str) -> Any:
 
 
 def _current(schema: JsonObject) -> JsonObject:
-    """The schema with what older drafts and OpenAPI 3.0 write as draft 2020-12 writes it."""
+    """The schema with spellings of older drafts and OpenAPI 3.0 converted to draft 2020-12."""
     current = dict(schema)
     if schema.get("nullable") is True and isinstance(schema.get("type"), str):
         current["type"] = [schema["type"], "null"]
@@ -75,14 +75,14 @@ def _current(schema: JsonObject) -> JsonObject:
 
 
 class Documents:
-    """The documents, by name, in which references are looked up, each in order of preference."""
+    """The documents, by name, in which references are looked up, in order of preference."""
 
     def __init__(self, documents: Mapping[str, Sequence[Any]]) -> None:
         self._documents = documents
         self._targets: dict[str, Any] = {}
 
     def target(self, pointer: str) -> Any:
-        """What a marked reference leads to, ``None`` where it leads nowhere here."""
+        """The target of a marked reference; ``None`` if there is none here."""
         if pointer not in self._targets:
             name, _, path = pointer.partition(":")
             targets = (
@@ -95,7 +95,7 @@ class Documents:
         return self._targets[pointer]
 
     def options(self, schemas: Schemas, pointers: frozenset[str] = frozenset()) -> list[Schemas]:
-        """The ways in which all these can hold of a value; ``pointers`` are being followed.
+        """The ways in which all these can apply to a value; ``pointers`` are being followed.
 
         Raises ``TooLargeError`` for more than ``MOST_OPTIONS``.
         """
@@ -140,9 +140,7 @@ def _combined(parts: Iterable[list[Schemas]]) -> list[Schemas]:
 
 
 def _choices(schema: JsonObject) -> Iterator[list[Any]]:
-    """The branches of each choice in a schema, of which one holds; those that shut one another out
-    say so.
-    """
+    """The branches of each choice in a schema; exclusive branches are marked as such."""
     if "anyOf" in schema:
         yield schema["anyOf"]
     if "oneOf" in schema:

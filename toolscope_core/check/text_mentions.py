@@ -1,4 +1,4 @@
-"""Names of tools that are gone in texts beside the catalog: prompts, skills, rules of clients."""
+"""Names of removed tools in texts beside the catalog: prompts, skills, rules of clients."""
 
 import os
 import re
@@ -24,8 +24,9 @@ MOST_FILES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class TextMention:
-    """A line of a file that names a tool which is gone; ``new_name`` is what it is called, empty
-    for one that was left out. ``file`` is the path below the folder that was given.
+    """A line of a file that names a removed tool.
+
+    ``new_name`` is empty for a tool that was left out. ``file`` is the path below the given folder.
     """
 
     file: str
@@ -36,7 +37,7 @@ class TextMention:
 
 @dataclass(frozen=True, slots=True)
 class UnreadText:
-    """A file that was not searched, or one not in UTF-8, in which a name may stand unseen."""
+    """A file that was not searched, or is not UTF-8, so that a name may be missed."""
 
     file: str
     why: str
@@ -44,22 +45,26 @@ class UnreadText:
 
 @dataclass(frozen=True, slots=True)
 class TextSearch:
-    """What texts name and is gone, and which of them were not read, in the order of the files."""
+    """The mentions of removed tools in texts, and the unread files, in file order."""
 
     mentions: tuple[TextMention, ...] = ()
     unread: tuple[UnreadText, ...] = ()
 
 
 def mentions_in(file: str, text: str, gone: GoneNames) -> Iterator[TextMention]:
-    """Every line of a text that names a tool which is ``gone`` (``gone_names``), each name once."""
+    """Every line of a text that names a removed tool in ``gone``
+    (``gone_names``), each name once.
+    """
     for number, line in enumerate(text.splitlines(), 1):
         for name in sorted(gone_names_in(line, gone)):
             yield TextMention(file, number, name, gone.new_names[name])
 
 
 def search_text(file: str, content: bytes, gone: GoneNames) -> TextSearch:
-    """The mentions in a file. One of more than ``LARGEST`` bytes is not searched; of one that is
-    not UTF-8 only what is plain ASCII can be found.
+    """The mentions in a file.
+
+    A file of more than ``LARGEST`` bytes is not searched; in one that is not UTF-8, only plain
+    ASCII names can be found.
     """
     if len(content) > LARGEST:
         return TextSearch(unread=(_too_large(file),))
@@ -72,9 +77,9 @@ def search_text(file: str, content: bytes, gone: GoneNames) -> TextSearch:
 
 
 def search_below(folders: Sequence[Path], gone: GoneNames) -> TextSearch:
-    """The mentions in the text files of folders, and of those inside, in the order of their paths.
+    """The mentions in the text files below some folders, in the order of their paths.
 
-    Raises ``ConfigError`` for what is no folder or file, and for too many files.
+    Raises ``ConfigError`` for a path that is not a folder or file, and for too many files.
     """
     searches = []
     for folder in folders:
@@ -93,7 +98,7 @@ def join_searches(searches: Sequence[TextSearch]) -> TextSearch:
 
 
 def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
-    """The text files of a folder, and what in it leads elsewhere or may not be looked into."""
+    """The text files of a folder, and entries that lead elsewhere or cannot be opened."""
     if folder.is_file():
         return [folder], []
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Versions that should be higher than before, since what they name has changed."""
+"""Versions that should be higher, because what they name has changed."""
 
 import re
 from collections.abc import Mapping
@@ -20,9 +20,10 @@ def file_versions(catalog: Catalog) -> Versions:
 def with_missing_bumps(
     changes: CatalogDiff, old: Catalog, new: Catalog, before: Versions, now: Versions
 ) -> CatalogDiff:
-    """The changes with the versions that are not higher than before, where the policy asks for
-    that. A tool that names its own version is held to it, all others to those of the files; of
-    several files one with a higher version is enough.
+    """The changes with the versions that are not higher than before, if the policy requires it.
+
+    A tool with its own version must raise that; all others those of the files, of which one raised
+    version is enough.
     """
     ids = _changed_ids(changes)
     own = {tool_id: pair for tool_id in ids if all(pair := _own(tool_id, changes, old, new))}
@@ -41,7 +42,7 @@ def with_missing_bumps(
 
 
 def _changed_ids(changes: CatalogDiff) -> dict[str, None]:
-    """The ids of the tools for which a higher version is asked, in order."""
+    """The ids of the tools that require a higher version, in order."""
     policy = changes.policy
     if policy.version_bump == "none":
         return {}
@@ -54,7 +55,7 @@ def _changed_ids(changes: CatalogDiff) -> dict[str, None]:
 
 
 def _own(tool_id: str, changes: CatalogDiff, old: Catalog, new: Catalog) -> tuple[str, str]:
-    """The version that a tool names of itself, before and now; empty where it names none."""
+    """A tool's own version, before and now; empty without one."""
     old_ids = {now: before for before, now in changes.new_ids.items()}
     sides = (old.by_id.get(old_ids.get(tool_id, tool_id)), new.by_id.get(tool_id))
     then, today = ("" if tool is None else _version(tool) for tool in sides)
@@ -72,8 +73,9 @@ def _is_higher(version: str, before: str) -> bool:
 
 
 def _order(version: str) -> tuple[tuple[int, ...], bool, tuple[tuple[int, str], ...]]:
-    """Sorts as semantic versions do: numbers by value, what is only a candidate before the
-    release; dates and single numbers fit in.
+    """Sort key of semantic versions: numbers by value, candidates before the release.
+
+    Dates and single numbers fit in.
     """
     core, _, candidate = version.partition("+")[0].lstrip("vV").partition("-")
     if re.fullmatch(r"\d{4}", core):

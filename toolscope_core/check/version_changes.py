@@ -1,4 +1,4 @@
-"""What changed between two versions of a catalog, as rows, and which decisions it puts in doubt."""
+"""What changed between two versions of a catalog, as rows, and which decisions it affects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_POLICY = Policy()
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """A tool of both versions with the fields that differ, in the order of a definition."""
+    """A tool in both versions with the fields that differ, in the order of a definition."""
 
     old: Tool
     new: Tool
@@ -34,17 +34,17 @@ class ToolChange:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether it is called by another name or on another server now."""
+        """Whether it has another name or server now."""
         return (self.old.server, self.old.name) != (self.new.server, self.new.name)
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogDiff:
-    """Tools that came, went and changed, each sorted by id (a changed one by its new id).
-    ``replaced`` are the ids of those that went and that nobody calls any more: another tool takes
-    their calls by a merge that was accepted. ``unread`` are records that could not be compared,
-    since one side could not be read; ``bumps`` are versions that are not higher than before,
-    though the ``policy`` asks for that, each with what has it.
+    """Added, removed and changed tools, each sorted by id (a changed one by its new id).
+    ``replaced`` are the ids of removed tools whose calls another tool takes by an accepted merge.
+    ``unread`` are records that could not be compared, because one side could not be read; ``bumps``
+    are versions that are not higher than before, though the ``policy`` asks for that, each with
+    what has it.
     """
 
     added: tuple[Tool, ...]
@@ -57,12 +57,12 @@ class CatalogDiff:
 
     @property
     def new_ids(self) -> dict[str, str]:
-        """By their earlier ids the ids of the tools that have others now."""
+        """The new ids of renamed tools, by their old ids."""
         return {one.old.id: one.new.id for one in self.changed if one.old.id != one.new.id}
 
     @property
     def rows(self) -> tuple[DiffRow, ...]:
-        """Everything as one flat table: what was not compared, removed, renamed, changed, added."""
+        """Everything as one flat table: not compared, removed, renamed, changed, added."""
         return tuple(DiffRow(*row, self.policy) for row in self._changes())
 
     def _changes(self) -> Iterator[tuple[What, str, FieldChange]]:
@@ -82,14 +82,14 @@ class CatalogDiff:
 
     @property
     def breaking(self) -> int:
-        """The number of changes that break a caller, or may since they were not compared."""
+        """The number of changes that break a caller, or may, since they were not compared."""
         return sum(bool(row.breaking) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One change of one tool; the field of a whole tool is empty. Its level is what the ``policy``
-    says.
+    """One change of one tool; ``field`` is empty for a whole tool. The
+    ``policy`` sets its level.
     """
 
     kind: What
@@ -99,7 +99,7 @@ class DiffRow:
 
     @property
     def fingerprint(self) -> str:
-        """Names this change of this tool, from this value to that one."""
+        """Identifies this change of this tool, from this value to that one."""
         change = self.change
         return fingerprint_of(self.tool_id, change.rule, change.field, change.old, change.new)
 
@@ -113,20 +113,20 @@ class DiffRow:
 
     @property
     def breaking(self) -> str:
-        """Why a caller breaks; empty where none does."""
+        """Why a caller breaks; empty if none does."""
         return CHANGE_KINDS[self.change.rule].effect if self.level == "breaking" else ""
 
     @property
     def warning(self) -> str:
-        """What to look at where nothing breaks; empty where there is nothing."""
+        """What to look at although nothing breaks; empty if there is nothing."""
         return CHANGE_KINDS[self.change.rule].effect if self.level == "careful" else ""
 
 
 def diff(old: Catalog, new: Catalog, policy: Policy = _NO_POLICY) -> CatalogDiff:
-    """The changes from ``old`` to ``new``, judged by the policy; the order of records is nothing.
+    """The changes from ``old`` to ``new``, judged by the policy, in any order of records.
 
-    Compared are id, server, name, description, arguments, result and annotations; local
-    references in schemas are followed. So are the fields that only the raw record holds.
+    Compared are id, server, name, description, arguments, result and annotations, and fields only
+    in the raw record. Local references in schemas are followed.
     """
     before, after = old.by_id, new.by_id
     pairs = [(tool, after[tool.id]) for tool in old.tools if tool.id in after]
@@ -166,9 +166,10 @@ _EFFECTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"
 
 
 def why_look_again(before: Catalog, tool: Tool) -> tuple[str, ...]:
-    """Why somebody should look at a tool of a catalog that is as ``tool`` now before it is called
-    again, in a few words each: what breaks callers, other effects, new findings of *warn* and
-    *block*. No word of the tool is in them.
+    """Why somebody should review a changed tool before it is called again, in a few words each.
+
+    Reasons are changes that break callers, other effects, and new *warn* and *block* findings. No
+    word of the tool is in them.
     """
     old = before.by_id[tool.id]
     changes = field_changes(replace(old, raw=tool.raw), tool)
@@ -198,10 +199,12 @@ _ABSENT = "–"
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One change in a table; ``change`` is unread, removed, renamed, changed or added, ``old`` and
-    ``new`` are values in one line, ``breaking`` says why callers break or is empty, ``warning``
-    what else to look at; ``rule`` is the kind of change, ``fingerprint`` names this one, and
-    ``accepted`` says who accepted it.
+    """One change in a table.
+
+    ``change`` is unread, removed, renamed, changed or added. ``old`` and ``new`` are values in one
+    line. ``breaking`` says why callers break, or is empty; ``warning`` says what else to look at.
+    ``rule`` is the kind of change, ``fingerprint`` identifies it, and ``accepted`` says who
+    accepted it.
     """
 
     change: str
@@ -218,7 +221,7 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """A text that reads otherwise now."""
+    """A text that has changed."""
 
     tool: str
     field: str
@@ -228,10 +231,10 @@ class TextChange:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A decision that is suspended because a tool it names has changed.
+    """A decision that is suspended because one of its tools has changed.
 
-    ``cluster`` is the stale cluster that waits for a second look; ``None`` before the analysis,
-    and where the tools no longer look alike.
+    ``cluster`` is the stale cluster that waits for a review; ``None`` before the analysis, and if
+    the tools are no longer similar.
     """
 
     decision: Decision
@@ -266,7 +269,7 @@ class Changes:
 
 
 def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
-    """Every change in a line, breaking ones first, else in the order of the diff."""
+    """Every change in a line, breaking ones first, otherwise in the order of the diff."""
     rows = map(change_row, changes.rows)
     return tuple(sorted(rows, key=lambda row: not row.breaking))
 
@@ -287,7 +290,7 @@ def change_row(row: DiffRow) -> ChangeRow:
 
 
 def both_sides(change: FieldChange) -> tuple[str, str]:
-    """The values before and after in one line each, a dash on the side where there is none."""
+    """The values before and after, in one line each; a dash for a missing side."""
     return (
         _ABSENT if change.kind == "added" else one_line(change.old),
         _ABSENT if change.kind == "removed" else one_line(change.new),
