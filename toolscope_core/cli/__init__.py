@@ -1,8 +1,8 @@
 """The command line: the same core as the app, for scripts and CI.
 
-Progress goes to standard error and only to a terminal; results go to files, and a short report
-to standard output. Exit status: 0 done, 1 a check that was asked for found something, 2 something
-the user can mend, with the reason.
+Progress goes to standard error, and only to a terminal; results go to files, and a short report to
+standard output. Exit status: 0 done, 1 a requested check found something, 2 an error that the user
+can fix, with the reason.
 """
 
 import ast
@@ -61,7 +61,7 @@ FORM: dict[str, Any] = {
 
 
 class UnloadedCommand(TyperCommand):
-    """A command in a list of commands, whose module need not be imported for that."""
+    """A command in a list of commands; its module is imported only when it runs."""
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name)
@@ -69,14 +69,14 @@ class UnloadedCommand(TyperCommand):
 
     @errors_as_sentences
     def load(self) -> Any:
-        """The command as it runs. Ends with 2 where a package of an extra is not installed."""
+        """The command as it runs. Exits with 2 if a package of an extra is not installed."""
         module = import_module(f"{__name__}.{self.module}")
         single = typer.Typer(**FORM)
         single.command(self.name)(getattr(module, self.function))
         return get_command(single)
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """The first sentence of its docstring, which is read from the source text."""
+        """The first sentence of its docstring, read from the source text."""
         source = Path(__file__).with_name(f"{self.module}.py").read_text("utf-8")
         functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
         self.help = next(ast.get_docstring(one) for one in functions if one.name == self.function)
@@ -84,21 +84,21 @@ class UnloadedCommand(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """Imports the module of a command where it runs or its own help is shown."""
+    """Imports a command's module only to run it or show its own help."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {name: UnloadedCommand(name, place) for name, place in COMMANDS.items()}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Without a command it is the overview, with the options that follow."""
+        """Without a command, the overview with the options that follow."""
         own = {name for one in self.get_params(ctx) for name in one.opts}
         if not args or (args[0].startswith("-") and args[0] not in own):
             args = [OVERVIEW, *args]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The name of the command that is meant, the command, and what follows it."""
+        """The name of the chosen command, the command, and its arguments."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, UnloadedCommand) else None, rest
 

@@ -1,4 +1,4 @@
-"""What the servers of a catalog can do without each other, worked out and told."""
+"""What the servers of a catalog can do without each other: computed and reported."""
 
 from collections.abc import Collection
 from dataclasses import asdict
@@ -80,6 +80,6 @@ def tell_advice(advice: Advice) -> None:
 
 
 def some(names: Collection[str]) -> str:
-    """The first five names in order, and how many more there are."""
+    """The first five names in order, and the number of others."""
     first = ", ".join(sorted(names)[:5])
     return f"{first} and {len(names) - 5:,} more" if len(names) > 5 else first

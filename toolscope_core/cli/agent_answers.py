@@ -1,4 +1,6 @@
-"""The answers to what agents ask about toolsets: values for a program, a few lines for a model."""
+"""The answers to agents' questions about toolsets: values for a program, a
+few lines for a model.
+"""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -53,8 +55,10 @@ _LONGEST = 300
 
 @dataclass(slots=True)
 class CatalogFiles:
-    """The catalogs that an agent names, all of them below ``folders``, and the last analysis. What
-    was listed of this machine's servers, for a client that works in the first folder, is one too.
+    """The catalogs that an agent names, all below ``folders``, and the last analysis.
+
+    The tools listed from this machine's servers, for a client that works in the first folder, are a
+    catalog too.
     """
 
     folders: tuple[Path, ...]
@@ -62,13 +66,13 @@ class CatalogFiles:
 
     @property
     def machine(self) -> tuple[MachineServers, Mapping[str, JsonObject]]:
-        """The servers that clients of this machine configure, and the records kept of them."""
+        """The servers configured by clients of this machine, and their stored records."""
         setup = machine_servers(Machine(folder=self.folders[0]))
         return setup, kept_records(user_cache(), setup.servers)
 
     def path(self, name: str) -> Path:
-        """The path of that name, from the first folder. Raises ``ConfigError`` where it is outside
-        all of them.
+        """The path of that name, from the first folder. Raises ``ConfigError`` if it is outside all
+        folders.
         """
         path = (self.folders[0] / name).resolve()
         if not any(path.is_relative_to(folder) for folder in self.folders):
@@ -80,8 +84,10 @@ class CatalogFiles:
         return path
 
     def catalog(self, names: Sequence[str] | None) -> Catalog:
-        """The catalog of these files, or of this machine. Raises ``CatalogError`` where there is
-        none, ``ConfigError`` where no tools of this machine were listed.
+        """The catalog of these files, or of this machine.
+
+        Raises ``CatalogError`` if there is none, ``ConfigError`` if no tools of this machine were
+        listed.
         """
         if names is not None:
             return read_files([self.path(name) for name in names])
@@ -96,7 +102,9 @@ class CatalogFiles:
         return read_isolated([Source(CATALOG, document.encode("utf-8", "backslashreplace"))])
 
     def analysis(self, names: Sequence[str] | None) -> Analysis:
-        """Raises as ``catalog``, and ``ModelError`` without an encoder."""
+        """The analysis of a catalog. Raises the errors of ``catalog``, and ``ModelError`` without
+        an encoder.
+        """
         catalog = self.catalog(names)
         if self._last is None or self._last[0] != catalog:
             self._last = catalog, analyse(catalog)
@@ -109,7 +117,7 @@ def _answer(lines: Sequence[str], **values: object) -> ToolAnswer:
 
 
 def setup_answer(files: CatalogFiles) -> ToolAnswer:
-    """What clients configure on this machine, and what the tools cost that were listed."""
+    """The clients configured on this machine, and the cost of the listed tools."""
     setup, records = files.machine
     report = None
     lines = [
@@ -136,7 +144,7 @@ def setup_answer(files: CatalogFiles) -> ToolAnswer:
 
 
 def file_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
-    """What a catalog holds, and what is new in it. Raises as its readers do."""
+    """The contents of a catalog, and what is new in it. Raises the readers' errors."""
     catalog = files.catalog(given.get("files"))
     whole = inspection(catalog)
     counts = whole["findings"]["counts"]
@@ -171,7 +179,9 @@ def _changes(catalog: Catalog, before: Baseline) -> JsonObject:
 
 
 def _worst(findings: Sequence[Finding]) -> list[JsonObject]:
-    """The worst findings; of what is blocked not the words, which may be meant for who asks."""
+    """The worst findings; text of blocked tools is left out, since it may
+    target the asking agent.
+    """
     return [
         {
             "subject": one.subject,
@@ -185,7 +195,7 @@ def _worst(findings: Sequence[Finding]) -> list[JsonObject]:
 
 
 def _case(item: GateItem, blocked: Collection[str]) -> JsonObject:
-    """A case of a check, without the words of tools that are blocked."""
+    """A case of a check, without text of blocked tools."""
     hides = item.check == "block" or not {*map(for_terminal, blocked)}.isdisjoint(item.tools)
     return {
         "check": item.check,
@@ -196,7 +206,7 @@ def _case(item: GateItem, blocked: Collection[str]) -> JsonObject:
 
 
 def pair_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
-    """The verdict on two tools. Raises ``ConfigError`` for one that is not there."""
+    """The verdict on two tools. Raises ``ConfigError`` if one does not exist."""
     analysis = files.analysis(given.get("files"))
     left, right = (_tool(analysis.catalog, given[side]) for side in ("left", "right"))
     if left == right:
@@ -226,14 +236,14 @@ def pair_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
 
 
 def _map(tool: Tool, target: Tool) -> JsonObject:
-    """How a call of one becomes a call of the other, if it can."""
+    """How a call of one tool becomes a call of the other, if it can."""
     alpha = asdict(argument_map(tool, target))
     parts = ("moves", "nested", "constants", "dropped", "lossy", "inferred", "notes")
     return {"from": tool.id, "to": target.id, **{part: alpha[part] for part in parts}}
 
 
 def losses_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
-    """What others do of a server's work. Raises ``ConfigError`` for one that is not there."""
+    """What other servers do of a server's work. Raises ``ConfigError`` if it does not exist."""
     analysis, server = files.analysis(given.get("files")), given["server"]
     clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
     servers = server_coverage(analysis, clusters)
@@ -253,7 +263,7 @@ def losses_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
 
 
 def _tool(catalog: Catalog, tool_id: str) -> Tool:
-    """Raises ``ConfigError`` where the catalog has none of that id."""
+    """The tool of this id. Raises ``ConfigError`` if the catalog has none."""
     if tool_id not in catalog.by_id:
         raise ConfigError(f"there is no tool {tool_id!r}; {_meant(tool_id, catalog.by_id)}")
     return catalog.by_id[tool_id]

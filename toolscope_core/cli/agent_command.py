@@ -1,4 +1,4 @@
-"""The command that lets an agent work with a toolset, before and after its merge."""
+"""The command that runs an agent with a toolset, before and after its merge."""
 
 import os
 from collections.abc import Iterator
@@ -160,7 +160,7 @@ def agent_run(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What a run is of, and which models are asked."""
+    """The subject of a run, and the models that are asked."""
 
     bundle: Path
     out: Path
@@ -171,8 +171,8 @@ class _Run:
 def _work(
     pair: ToolsetPair, originals: OriginalsConfigured, config: AgentConfig, run: _Run
 ) -> AgentReport:
-    """Let the agent work on every query with each toolset; what is in ``run.out`` already is not
-    done again.
+    """Run the agent on every query with each toolset; work already in
+    ``run.out`` is not repeated.
     """
     settings = read_environment()
     with _paid_turns(run.ask, config) as turns, ExitStack() as stack:
@@ -193,7 +193,7 @@ def _work(
 
 
 def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
-    """End with 1 where the file lacks an episode of a query and a toolset, and name each."""
+    """Exit with 1 and list each query and toolset without an episode in the file."""
     missing = [
         f"{for_terminal(query)}, {name}"
         for query in pair.by_id
@@ -212,7 +212,7 @@ def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
 
 
 def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
-    """The same for runs whose episodes may stand side by side."""
+    """A key that is equal for runs whose episodes can be compared."""
     with bundle_folder(run.bundle) as folder:
         manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
     models = turns.model.name, turns.model.origin, run.judge, prompts("agent")

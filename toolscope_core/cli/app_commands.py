@@ -1,4 +1,4 @@
-"""The small commands: the store made ready, copied, the app opened, an excerpt of a bundle."""
+"""The small commands: prepare or copy the store, open the app, take an excerpt of a bundle."""
 
 import gc
 import json
@@ -65,8 +65,8 @@ def excerpt(
         list[str] | None, typer.Option(help="Also include every tool of this server; repeatable.")
     ] = None,
 ) -> None:
-    """Write the tools of the proposals that save most, for a review in the app; merge --decisions
-    then applies what was decided to the whole.
+    """Write the tools of the proposals that save most, for a review in the app. Afterwards, merge
+    --decisions applies the decisions to the whole catalog.
 
     Example: toolscope excerpt bundle --out excerpt.json
     """
@@ -88,7 +88,7 @@ def copy_whole_store(
         str, typer.Argument(help="URL of the new store: a file or a database server.")
     ],
 ) -> None:
-    """Copy a whole store into a new one, of the same or of the other database, and check it.
+    """Copy a whole store into a new one, also to another kind of database, and check it.
 
     Example: toolscope copy-store sqlite:///store.db sqlite:///copy.db
     """
@@ -102,7 +102,7 @@ def copy_whole_store(
 
 @command
 def upgrade_store() -> None:
-    """Bring the store of an earlier ToolScope up to date, once you have a backup of it.
+    """Migrate the store of an earlier ToolScope, once you have a backup of it.
 
     Example: toolscope upgrade-store
     """

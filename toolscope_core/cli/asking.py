@@ -1,7 +1,7 @@
-"""What the command line does with a model: judge, grade, estimate. Answers are kept in the store.
+"""How commands use a model: judge, grade, estimate. Answers are kept in the store.
 
-A command that was interrupted, or paused by its budget, goes on when it is given again: what the
-ledger knows is not request. The budget counts the calls of one command.
+An interrupted command, or one paused by its budget, continues when it is repeated: answers in the
+ledger are not requested again. The budget counts the calls of one command.
 """
 
 import uuid
@@ -51,10 +51,9 @@ def with_model_verdicts(
     request: AskRequest,
     document_config: PlanConfig | None = None,
 ) -> Analysis:
-    """The analysis with what the model says of it, and with its documents for the clusters of the
-    plan that is made as ``document_config`` says.
+    """The analysis with the model's verdicts, and its documents for the plan's clusters.
 
-    Ends as ``asking`` does.
+    ``document_config`` makes the plan. Ends as ``asking`` does.
     """
     links = constraints(analysis.catalog, log)
     if not request.replay:
@@ -79,8 +78,9 @@ def with_verdicts_on(analysis: Analysis, pairs: Sequence[Pair], request: AskRequ
 
 
 def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mapping[str, Estimates]:
-    """What judging, grading, and writing documents and variants would take, by kind; sends
-    nothing, and needs no model.
+    """The estimated cost of judging, grading, and writing documents and variants, by kind.
+
+    Sends nothing, and needs no model.
     """
     with model_access(request, is_needed=False) as access:
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
@@ -98,15 +98,16 @@ def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mappin
 
 
 def generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> Estimates:
-    """What writing queries would take; sends nothing."""
+    """The estimated cost of writing queries; sends nothing."""
     with model_access(request) as access:
         return question_estimates(partial(queries_of_model, questions), *access.unsent)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """An endpoint's model with the ledger that keeps its answers, and the terms of one run;
-    ``place`` is where the ledger is.
+    """An endpoint's model with the ledger of its answers, and the terms of one run.
+
+    ``place`` says where the ledger is.
     """
 
     endpoint: Endpoint
@@ -117,14 +118,14 @@ class ModelAccess:
 
     @property
     def unsent(self) -> tuple[ChatModel, Ledger, Prices | None]:
-        """What an estimate takes: the model without its key, the ledger and the prices."""
+        """The data for an estimate: the model without its key, the ledger and the prices."""
         return model_without_key(self.endpoint), self.ledger, self.endpoint.prices
 
 
 @contextmanager
 def model_access(request: AskRequest, is_needed: bool = True) -> Iterator[ModelAccess]:
-    """Access to the model for one run. Raises ``ConfigError`` where none is chosen and one is
-    needed.
+    """Access to the model for one run. Raises ``ConfigError`` if none is
+    chosen and one is needed.
     """
     # Only who asks a model needs the packages of the extra `llm`.
     from toolscope_core.llm.endpoints import Endpoints
@@ -142,9 +143,10 @@ def model_access(request: AskRequest, is_needed: bool = True) -> Iterator[ModelA
 
 @contextmanager
 def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
-    """Someone to ask. At the end it raises ``PausedError`` or ``ModelStopError`` where questions
-    stay open, and ends the command with 1 where too many answers cannot be used, or a file that is
-    replayed lacks one.
+    """Model requests for one command.
+
+    At the end it raises ``PausedError`` or ``ModelStopError`` if questions stay open, and exits
+    with 1 if too many answers are unusable, or a replayed file lacks one.
     """
     file = _answer_file(request)
     if file is not None and request.replay:
@@ -172,7 +174,7 @@ def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
 
 
 def _answer_file(request: AskRequest) -> AnswerFile | None:
-    """The file of answers of this command, one for all that it asks."""
+    """The answer file of this command, shared by all its questions."""
     if request.answers is None:
         if request.replay:
             raise ConfigError("--replay reads the answers from a file; name it with --answers")
@@ -183,7 +185,10 @@ def _answer_file(request: AskRequest) -> AnswerFile | None:
 
 
 def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
-    """The request, with what neither it nor the environment says of the model from the file."""
+    """The request, with missing model settings taken from the file.
+
+    The environment has priority over the file.
+    """
     line = next(iter(file.lines.values()), None)
     if line is None:
         return request
@@ -215,7 +220,7 @@ def _endpoint(
 
 
 def tell_estimates(kind: str, estimates: Estimates) -> None:
-    """What asking would take, a line for each task."""
+    """Report the cost of asking, a line per task."""
     for task, one in estimates.tasks.items():
         cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
         say(

@@ -64,7 +64,7 @@ _MOST_DETAILS = 3
 
 
 def _list_rules(is_asked: bool) -> None:
-    """Prints the table of change kinds and ends."""
+    """Print the table of change kinds and exit."""
     if is_asked:
         for rule in CHANGE_KINDS.values():
             say(f"{rule.name:30} {rule.level:9} {rule.effect}. {rule.reason}")
@@ -231,7 +231,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class _Reports:
-    """Where the reports go, each if it is asked for."""
+    """The paths of the requested reports."""
 
     summary: Path | None
     junit: Path | None
@@ -273,9 +273,7 @@ def _write(outcome: _Outcome, files: Sequence[Path], reports: _Reports) -> None:
 def _with_requests(
     report: GateReport, baseline: Baseline, judge: PairJudge, name: str | None, cases: Path | None
 ) -> GateReport:
-    """The report with what the profile of this name comes to, and with what the cases find, where
-    they are given.
-    """
+    """The report with the profile of this name, and with the results of the cases, if given."""
     setup = SearchSetup(judge.embedder, judge.cache, RetrievalConfig())
     requests = read_queries(cases) if cases else ()
     if name is not None:
@@ -289,13 +287,13 @@ def _with_requests(
 
 
 def _contents(paths: Sequence[Path], items: Sequence[GateItem]) -> dict[Path, bytes]:
-    """The files of the catalog, and the texts in which something can be mended."""
+    """The files of the catalog, and the texts with possible repairs."""
     texts = {item.source.file for item in items if item.source and item.fix}
     return {path: read_file(path) for path in (*paths, *sorted(texts)) if path.is_file()}
 
 
 def _from_here(path: Path) -> Path:
-    """The path from the working folder, where it lies below it."""
+    """The path relative to the working folder, if it is inside."""
     here = Path.cwd()
     return path.absolute().relative_to(here) if path.absolute().is_relative_to(here) else path
 

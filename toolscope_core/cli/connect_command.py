@@ -53,7 +53,7 @@ def connect(
         bool, typer.Option("--json", help="Print the result for each server as JSON.")
     ] = (False),
 ) -> None:
-    """Read tools from MCP servers: show how each is started, ask, list its tools, end it.
+    """Read tools from MCP servers: show how each is started, ask, list its tools, stop it.
 
     Example: toolscope connect mcp.json --out catalog.json --server github
     """
@@ -75,7 +75,7 @@ def connect(
 
 
 def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
-    """The servers to which somebody says yes, each shown before."""
+    """The servers that somebody confirms after seeing each one."""
     on_terminal = is_terminal()
     names = []
     for name, why in configuration.odd.items():
@@ -96,9 +96,10 @@ def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool
 def _connect(
     configuration: ClientConfiguration, names: Sequence[str], out: Path, limits: ConnectionLimits
 ) -> tuple[Sequence[ServerOffer], Catalog]:
-    """What each server named offers, in this order, and the catalog written of those that answer.
+    """The offer of each named server, in this order, and the catalog written from those that
+    answer.
 
-    Raises ``CatalogError`` where not one does; then nothing is written.
+    Raises ``CatalogError`` if none does; then nothing is written.
     """
     servers = _servers(configuration, names)
     if not out.resolve().parent.is_dir():
@@ -117,7 +118,7 @@ def _connect(
 
 
 def _servers(configuration: ClientConfiguration, names: Sequence[str]) -> list[ServerDefinition]:
-    """The servers of those names. Raises ``ConfigError`` for one that is not configured."""
+    """The servers of those names. Raises ``ConfigError`` if one is not configured."""
     by_name = {server.name: server for server in configuration.servers}
     unknown = [name for name in names if name not in by_name]
     if unknown:
@@ -135,7 +136,7 @@ def is_terminal() -> bool:
 
 
 def launch_lines(server: ServerDefinition) -> list[str]:
-    """How a server is started or reached, in lines; *** stands for secrets."""
+    """How a server is started or reached, in lines; *** replaces secrets."""
     lines = [f"{server.name}{' (disabled in its configuration)' if server.disabled else ''}"]
     if server.command:
         lines.append(f"  command: {server.command_line}")

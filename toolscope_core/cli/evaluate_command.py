@@ -44,8 +44,9 @@ MOST_RANKED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """What is measured, each as an option: at each of ``cutoffs``, after the merge too where a
-    ``bundle`` is given.
+    """The options of a measurement.
+
+    It is made at each of ``cutoffs``, and after the merge too if a ``bundle`` is given.
     """
 
     bundle: MergedBundle = None
@@ -95,7 +96,7 @@ class EvaluationOptions:
     ] = False
 
     def refuse(self, servers: bool) -> None:
-        """Raises ``ConfigError`` for options that do not go together, or not with --servers."""
+        """Raises ``ConfigError`` for options that exclude each other, or --servers."""
         others = self.least or self.select or self.labels or self.each_change
         if self.plan and (others or servers):
             raise ConfigError(
@@ -188,9 +189,7 @@ class EvaluationReport:
     refusals: Refusals | None = None
 
     def recall_below(self, least: Mapping[int, float]) -> str:
-        """Which of the recalls asked for, by k, are not reached on the last toolset; empty if all
-        are.
-        """
+        """Which required recalls, by k, are not reached on the last toolset; empty if all are."""
         metrics = (self.merged or self).metrics
         recalls = {k: metrics[f"recall@{k}"].mean for k in sorted(least)}
         return "; ".join(
@@ -207,11 +206,11 @@ def evaluation(
     options: EvaluationOptions,
     cutoffs: tuple[int, ...],
 ) -> EvaluationReport:
-    """The metrics of a query set, and those of a bundle's toolset with the gold answers relabelled
-    by φ. With ``search.servers`` the answers are servers.
+    """The metrics of a query set, and those of a bundle's toolset with gold answers relabelled by
+    φ.
 
-    Raises ``ConfigError`` where gold answers are not in the catalog, no query has any, or the
-    bundle is one of other tools.
+    With ``search.servers`` the answers are servers. Raises ``ConfigError`` if gold answers are not
+    in the catalog, no query has any, or the bundle belongs to other tools.
     """
     catalog, variants = searched_catalog(read_files(catalogs), search)
     query_set = query_sets.with_ids(query_sets.read_queries(queries), catalog.tools)
@@ -272,7 +271,7 @@ def _with_merge(
     search: SearchOptions,
     options: EvaluationOptions,
 ) -> EvaluationReport:
-    """The report with the figures of a bundle's toolset beside those of its catalog."""
+    """The report with the figures of a bundle's toolset and its catalog."""
     catalog, merged = trial.catalog, Catalog(toolset.tools)
     searcher = Searcher(merged, search, terminal.progress(), catalog)
     rankings_after = searcher.rankings(trial.queries)
@@ -312,7 +311,7 @@ def _intervals(rows: Iterable[MetricRow]) -> dict[str, Interval]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSide:
-    """The plans of the queries on one toolset, and what questions to a model took."""
+    """The plans of the queries on one toolset, and the cost of questions to a model."""
 
     name: str
     figures: PlanFigures
@@ -322,8 +321,9 @@ class PlannedSide:
 def planned_sides(
     catalogs: Sequence[Path], queries: Path, search: SearchOptions, options: EvaluationOptions
 ) -> list[PlannedSide]:
-    """The plans of a query set, on the toolset of a bundle too, with gold answers moved by φ.
-    Raises ``ConfigError`` where gold answers are not in the catalog, or no query has any.
+    """The plans of a query set, also on a bundle's toolset, with gold answers mapped by φ.
+
+    Raises ``ConfigError`` if gold answers are not in the catalog, or no query has any.
     """
     original, _ = searched_catalog(read_files(catalogs), search)
     bench, sides = Bench.of(original, search.searched.embedder), []
@@ -439,7 +439,7 @@ def _cutoffs(text: str) -> list[int]:
 
 
 def _least_recalls(rows: Iterable[str]) -> dict[int, float]:
-    """The least recall by k. Raises ``ConfigError`` for what is not like ``5=.9``."""
+    """The minimum recall by k. Raises ``ConfigError`` for anything not like ``5=.9``."""
     least = {}
     for row in rows:
         k, _, share = row.partition("=")

@@ -1,4 +1,4 @@
-"""The commands that measure a catalog under stress and under other settings."""
+"""The commands that measure a catalog under stress and with other settings."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -68,7 +68,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFiles:
-    """The requests and texts that are measured with, each as an option."""
+    """The requests and texts of a measurement, each as an option."""
 
     queries: Queries = None
     decomposition: _Decompose = "rules"
@@ -77,7 +77,7 @@ class ExperimentFiles:
     embedder: EmbedderName = None
 
     def bench(self, catalogs: Sequence[Path], cutoffs: Sequence[int]) -> tuple[Bench, Trial]:
-        """The catalog, and its requests with the cut-offs that are measured at."""
+        """The catalog, and its requests with the cut-offs of the measurement."""
         bench = Bench.of_files(catalogs, self.embedder, self.variants)
         queries = bench.queries(self.queries, self.skip_unknown)
         return bench, bench.trial(queries, cutoffs, self.decomposition)
@@ -127,7 +127,7 @@ def stress(
     ask: AskRequest = SAVED,
     as_json: AsJson = False,
 ) -> None:
-    """Find tools among more and more distractors, drawn at random or the closest
+    """Find tools among more and more distractors, random or the closest ones
     (Retrieval-Plan-Select, tables 6 to 8).
 
     Example: toolscope stress tools.json --queries queries.jsonl --bundle bundle
@@ -169,7 +169,9 @@ def _split_ways(names: Sequence[str]) -> list[Decomposition]:
 def _chooser(
     select: ToolsTakenBy | None, ask: AskRequest, toolset: Toolset, trial: Trial
 ) -> Iterator[ListChooser | None]:
-    """What takes tools of the pools where a model does. Raises as the model's commands do."""
+    """The model's choice from the pools, if a model chooses. Raises the
+    errors of model commands.
+    """
     if select != "model":
         yield None
         return
@@ -215,7 +217,7 @@ def sweep(
     files: ExperimentFiles = _SYNTHETIC,
     as_json: AsJson = False,
 ) -> None:
-    """Move one setting and measure each value: size, recall, gold calls that run.
+    """Vary one setting and measure each value: size, recall, gold calls that run.
 
     Example: toolscope sweep tools.json --queries queries.jsonl --move threshold --accept all
     """
@@ -265,8 +267,8 @@ def ablation(
     threshold: _Threshold = None,
     as_json: AsJson = False,
 ) -> None:
-    """Switch reranker, merger and correction on and off (ToolScope, table 3): the merger takes all
-    proposals, drop-in or with those that need a gateway too.
+    """Switch reranker, merger and correction on and off (ToolScope, table 3). The merger accepts
+    all proposals: drop-ins only, or also those that need a gateway.
 
     Example: toolscope ablation tools.json --queries queries.jsonl
     """

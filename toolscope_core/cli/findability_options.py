@@ -1,4 +1,4 @@
-"""Options about searches of clients: findability, and which tools stay in every prompt."""
+"""Options for clients' searches: findability, and which tools stay in every prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -50,8 +50,9 @@ def findability_by_search(
     queries: Path | None,
     embedder: str | None = None,
 ) -> dict[str, tuple[Findability, ...]]:
-    """For each of some searches, ``None`` for all, the findability of every tool, the worst first.
-    Raises ``ConfigError`` for queries that cannot be read or that name none of the tools.
+    """The findability of every tool, worst first, for each search (``None``: all).
+
+    Raises ``ConfigError`` for unreadable queries or queries that name none of the tools.
     """
     tools = catalog.tools
     query_set = with_ids(read_queries(queries), tools) if queries else ()
@@ -91,7 +92,7 @@ def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObje
 
 
 def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
-    """A line a search: the mean share, and the tools that it never finds."""
+    """Print a line per search: the mean share, and the tools that it never finds."""
     approximate = {name for name, one in CLIENT_SEARCHES.items() if one.approximate}
     say(f"share of tools among the first {FIRST} results for their own requests, by search:")
     for name, rows in by_search.items():
@@ -104,7 +105,9 @@ def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
 
 
 def least_findability(limits: Iterable[str]) -> dict[str, float]:
-    """The least mean share by search. Raises ``ConfigError`` for what is not like ``codex=.9``."""
+    """The required mean share by search. Raises ``ConfigError`` for
+    anything not like ``codex=.9``.
+    """
     searches, least = (*get_args(ClientName), "own"), {}
     for limit in limits:
         name, _, share = limit.partition("=")
@@ -123,7 +126,7 @@ def least_findability(limits: Iterable[str]) -> dict[str, float]:
 def findability_below(
     catalog: Catalog, least: Mapping[str, float], queries: Path | None, embedder: str | None
 ) -> str:
-    """Which of the least shares are not reached, in a sentence; empty if all are."""
+    """A sentence on the required shares that are not reached; empty if all are."""
     shares = {
         name: mean_share(rows)
         for name, rows in findability_by_search(catalog, least, queries, embedder).items()
@@ -156,7 +159,7 @@ SearchedAs = Annotated[
 
 
 def refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Path | None) -> None:
-    """Raises ``ConfigError`` for files that would choose nothing."""
+    """Raises ``ConfigError`` for files that have no effect without a budget."""
     if budget is None and (usage or queries):
         option = "--usage" if usage else "--queries"
         raise ConfigError(f"{option} only works with --eager-tokens; give that too")
@@ -170,8 +173,9 @@ def with_eager_tools(
     queries: Path | None,
     search: ClientName,
 ) -> MergePlan:
-    """The plan with the tools of every prompt chosen, within a ``budget`` of tokens; the plan
-    itself without one. Raises ``ConfigError`` for a file that cannot be read.
+    """The plan with the tools for every prompt chosen within a ``budget`` of tokens.
+
+    The plan is unchanged without a budget. Raises ``ConfigError`` for an unreadable file.
     """
     if budget is None:
         return plan

@@ -1,4 +1,4 @@
-"""The commands that have a model write: queries, and document variants."""
+"""The commands with which a model writes queries and document variants."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _DEFAULT = QueryGeneration()
 
 @dataclass(frozen=True, slots=True)
 class QueryDrafts:
-    """What is to be asked about a catalog, and the queries that people gave."""
+    """The questions about a catalog, and people's queries."""
 
     catalog: Catalog
     people: tuple[Query, ...]
@@ -114,7 +114,7 @@ def generate_queries(
 def _drafts(
     catalogs: Sequence[Path], examples: Path | None, config: QueryGeneration, embedder: str | None
 ) -> QueryDrafts:
-    """The questions for queries, of tools that are near each other."""
+    """The questions for queries, on groups of similar tools."""
     people = read_queries(examples) if examples else ()
     catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]
@@ -128,7 +128,7 @@ def _tell(
     checked: Sequence[query_writing.CheckedQuery],
     accepted: Sequence[query_writing.CheckedQuery],
 ) -> None:
-    """How many tools have a query, and what speaks against queries."""
+    """Report how many tools have a query, and the objections to queries."""
     counts = query_writing.query_counts(
         query_writing.as_queries(catalog, [one.query for one in accepted])
     )
@@ -159,7 +159,7 @@ def augment(
     keep_doubtful: KeepDoubtful = False,
     ask: AskRequest = SAVED,
 ) -> None:
-    """Have a model write what helps a search to find each tool, and check it.
+    """Have a model write texts that help a search find each tool, and check them.
 
     Example: toolscope augment tools.json --out variants.jsonl
     """

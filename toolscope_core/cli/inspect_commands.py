@@ -1,4 +1,4 @@
-"""The commands that show what a catalog holds, and what changed in it."""
+"""The commands that show a catalog's contents and changes."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -65,7 +65,7 @@ def inspect(
     on: EngineChoice = HERE,
     machine: MachineOptions = ASKS,
 ) -> None:
-    """Show what a catalog holds: format, counts, tokens, needless servers, problems, findings.
+    """Show a catalog's contents: format, counts, tokens, needless servers, problems, findings.
 
     Example: toolscope inspect examples/catalog.json --fail-on block
     """
@@ -141,7 +141,7 @@ def diff(
 
 
 def why_failing(findings: Sequence[Finding], least: Severity) -> str:
-    """How many findings are of that severity or worse and which is the first; empty if none."""
+    """How many findings have this severity or worse, and the first; empty if none."""
     bad = SEVERITIES[: SEVERITIES.index(least) + 1]
     failing = [item for item in findings if item.severity in bad]
     if not failing:
@@ -154,7 +154,7 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
 
 
 def tell_files(catalog: Catalog) -> None:
-    """Which files count as servers, since they name none."""
+    """Report which files count as servers because they name none."""
     made_up = grouped((file for file in catalog.files if file.server), lambda one: one.server)
     if made_up:
         servers = ", ".join(
@@ -170,7 +170,7 @@ def tell_findings(findings: Iterable[Finding]) -> None:
 
 
 def inspection(catalog: Catalog) -> JsonObject:
-    """Everything that is known of a catalog, as JSON values."""
+    """Everything known about a catalog, as JSON values."""
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
@@ -219,7 +219,7 @@ def _tell(catalog: Catalog, advice: Advice | None) -> None:
 
 
 def _changes(changes: CatalogDiff) -> JsonObject:
-    """A diff as JSON values; ``old`` and ``new`` are left out on a side that has none."""
+    """A diff as JSON values; ``old`` and ``new`` are left out on a missing side."""
     return {
         "breaking": changes.breaking,
         "unread": [{"position": one.position, "reason": one.reason} for one in changes.unread],

@@ -1,4 +1,4 @@
-"""The commands that judge pairs, have tools graded, and estimate what asking a model costs."""
+"""The commands that judge pairs, grade tools, and estimate the cost of a model."""
 
 from collections import Counter
 from collections.abc import Iterable

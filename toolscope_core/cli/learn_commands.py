@@ -1,4 +1,4 @@
-"""The commands that train a search, or an embedder, on queries with known tools."""
+"""The commands that train a search or an embedder on queries with known tools."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -96,7 +96,7 @@ def learn(
     ] = None,
     embedder: EmbedderName = None,
 ) -> None:
-    """Learn from requests which tools serve them; search --model uses what was learned.
+    """Learn from requests which tools serve them; search --model uses the result.
 
     Example: toolscope learn tools.json --queries logged.jsonl --method refiner --out model
     """
@@ -126,8 +126,8 @@ def tune_embedder(
     ] = None,
     embedder: EmbedderName = None,
 ) -> None:
-    """Tune an embedder for one epoch on triplets of a request, a text of what serves it, and one of
-    what does not (Tool2Vec, section 5.1). Name the folder with --embedder afterwards.
+    """Tune an embedder for one epoch on triplets: a request, a text of a tool that serves it, and
+    one of a tool that does not (Tool2Vec, section 5.1). Use the folder with --embedder afterwards.
 
     Example: toolscope tune-embedder tools.json --queries logged.jsonl --out tuned
     """
@@ -142,10 +142,11 @@ def tune_files(
     variants: Path | None = None,
     embedder: str | None = None,
 ) -> int:
-    """Tune the embedder with a triplet loss for one epoch (§5.1) and put it into the folder
-    ``out``; the number of triplets. Raises ``ExportError``, before anything is trained, where the
-    folder holds anything else; ``ModelError`` where the embedder cannot be loaded; ``ConfigError``
-    where too few queries name a tool.
+    """Tune the embedder for one epoch with a triplet loss (§5.1), write it to ``out``; returns the
+    number of triplets.
+
+    Raises ``ExportError``, before training, if the folder contains anything else; ``ModelError`` if
+    the embedder cannot be loaded; ``ConfigError`` if too few queries name a tool.
     """
     folders.check_ours(out, folders.EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)
@@ -169,7 +170,7 @@ def tune_files(
 
 
 def _tell(model: LearnedModel, unused_queries: int) -> None:
-    """What the model was trained from, and what it reached on queries that were left out."""
+    """Report the training data, and the results on held-out queries."""
     about = model.about
     unused = more(unused_queries, "left out, for tools that are not in the catalog")
     questions = more(about["questions"], "questions of variants")

@@ -1,5 +1,6 @@
-"""``toolscope`` alone, and ``inspect`` without files: the clients of this machine, their servers,
-and what those cost once somebody lets them be started.
+"""``toolscope`` alone, and ``inspect`` without files: this machine's clients and servers.
+
+Their cost is shown once somebody allows starting them.
 """
 
 import os
@@ -45,7 +46,7 @@ _INSTALL = "pip install 'toolscope-workbench[gateway]'"
 
 @dataclass(frozen=True, slots=True)
 class MachineOptions:
-    """What is asked and shown of this machine, each field as an option."""
+    """What is asked and shown about this machine, each field as an option."""
 
     yes: Annotated[
         bool,
@@ -77,7 +78,7 @@ def overview(
     ] = False,
     options: MachineOptions = ASKS,
 ) -> None:
-    """Show the MCP clients of this machine, their servers, and what those cost.
+    """Show the MCP clients of this machine, their servers, and the cost of those.
 
     Example: toolscope overview --no-start --json
     """
@@ -85,7 +86,7 @@ def overview(
 
 
 def show_machine(options: MachineOptions, as_json: bool) -> None:
-    """Show the clients and servers; ask once, then list the tools of those that may be started."""
+    """Show the clients and servers; ask once, then list the tools of the allowed ones."""
     setup, cache = machine_servers(Machine()), user_cache()
     records = kept_records(cache, setup.servers)
     servers_to_list = [
@@ -111,7 +112,7 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether somebody sees a question and can answer it."""
+    """Whether somebody can see a question and answer it."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -148,7 +149,7 @@ def _tell_table(heading: str, rows: Mapping[str, str]) -> None:
 
 
 def _names_in(setup: MachineServers, client: str) -> Iterator[str]:
-    """The servers of a client, those of a project, plugin or profile with its name."""
+    """The servers of a client; servers of a project, plugin or profile with its name."""
     for server in setup.servers:
         uses = [use for use in server.uses if use.origin.client == client]
         if uses:
@@ -158,7 +159,7 @@ def _names_in(setup: MachineServers, client: str) -> Iterator[str]:
 
 
 def _launch(server: ServerDefinition) -> str:
-    """How a server is started or reached, in one line; *** stands for secrets."""
+    """How a server is started or reached, in one line; *** replaces secrets."""
     about = [f"in {server.cwd}"] if server.cwd else []
     about += [f"variables of the file {server.env_file}"] if server.env_file else []
     about += [f"{one.name} from {one.source}" for one in (*server.variables, *server.headers)]
@@ -169,7 +170,7 @@ def _launch(server: ServerDefinition) -> str:
 def _servers_to_start(
     servers: Sequence[ConfiguredServer], options: MachineOptions, asks: bool
 ) -> Sequence[ConfiguredServer]:
-    """Those that somebody lets be started; asks once, on a terminal only."""
+    """The servers that somebody allows to be started; asks once, and only on a terminal."""
     if options.no_start or not servers:
         return ()
     if find_spec("mcp") is None:
@@ -187,7 +188,7 @@ def _servers_to_start(
 
 
 def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
-    """Those of the servers that a person at the terminal says; none where there is nobody."""
+    """The servers chosen by the person at the terminal; none if there is nobody."""
     say("")
     if not is_terminal():
         say("Nothing was started. In a terminal you are asked; --yes starts them.")
@@ -202,7 +203,7 @@ def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
 def _records_of(
     setup: MachineServers, servers: Sequence[ConfiguredServer]
 ) -> tuple[dict[str, JsonObject], tuple[str, ...]]:
-    """The records of the servers that could be read, by name, and why the others could not."""
+    """The records of the readable servers, by name, and why the others failed."""
     from toolscope_core.mcp.servers.offers import catalog_document, read_offers
 
     definitions = [server.definition for server in servers]
@@ -217,7 +218,7 @@ def _records_of(
 def _report(
     setup: MachineServers, records: Mapping[str, JsonObject], cache: Path
 ) -> "MachineReport":
-    """The report on the records, which are kept as the catalog of this machine."""
+    """The report on the records, which are stored as this machine's catalog."""
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.advising import coverage_on
     from toolscope_core.cli.machine_report import machine_report
@@ -255,7 +256,7 @@ def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], cat
 
 
 def _age(records: Mapping[str, JsonObject]) -> str:
-    """How long ago the oldest of the lists was made, in words."""
+    """The age of the oldest list, in words."""
     times = (str(object_at(record, "source").get("at", "")) for record in records.values())
     seconds = (datetime.now(UTC) - min(map(datetime.fromisoformat, times))).total_seconds()
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
@@ -270,7 +271,7 @@ def setup_json(
     failures: Sequence[str],
     report: "MachineReport | None",
 ) -> JsonObject:
-    """All that is known of this machine as JSON values; no value of a secret is in it."""
+    """Everything known about this machine as JSON values, without secrets."""
     return {
         "clients": [
             {

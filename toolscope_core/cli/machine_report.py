@@ -1,5 +1,5 @@
-"""What the tools of this machine's servers cost, by server and by client, and three sentences on
-what to do first.
+"""The cost of this machine's tools by server and client, and three
+sentences on what to do first.
 """
 
 from collections import Counter
@@ -31,8 +31,9 @@ _LARGE_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """Tools and tokens by server, and by client of the servers that are on there; tokens are in
-    order, the most first. ``sentences`` are the first three things to do.
+    """Tools and tokens by server, and by client for the servers enabled there.
+
+    Tokens are sorted, most first. ``sentences`` are the first three things to do.
     """
 
     tools_by_server: Mapping[str, int]
@@ -75,7 +76,7 @@ def _ranked(amounts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _by_client(servers: Sequence[ConfiguredServer], amounts: Mapping[str, int]) -> Counter[str]:
-    """Amounts of servers by client: each server that is on there counts once."""
+    """The servers' amounts summed by client; each server enabled there counts once."""
     sums = Counter[str]()
     for server in servers:
         for client in _clients_of(server):
@@ -119,7 +120,7 @@ def _of_advice(
 
 
 def _clients_of(server: ConfiguredServer) -> set[str]:
-    """The clients in which it is on."""
+    """The clients in which it is enabled."""
     return {use.origin.client for use in server.uses if not use.disabled}
 
 

@@ -1,4 +1,4 @@
-"""The command that agents ask: an MCP server whose tools look at toolsets and change nothing."""
+"""The command for agents: an MCP server whose tools inspect toolsets and change nothing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ def mcp(
 
 
 def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
-    """What ``toolscope mcp`` offers."""
+    """The tools of ``toolscope mcp``."""
     return (
         ReadingTool(
             "inspect_setup",

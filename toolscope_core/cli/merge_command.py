@@ -45,7 +45,7 @@ from toolscope_core.profiles.profile_tools import profile_tools
 
 
 def _export_format(name: str) -> str:
-    """The name of a format that an export offers. Raises ``typer.BadParameter`` for another."""
+    """The name of an export format. Raises ``typer.BadParameter`` for others."""
     if name not in OFFERED:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, OFFERED))}.")
     return name
@@ -190,7 +190,7 @@ def merge(
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:
     """The decisions of a file by line, and how many of them name other tools.
 
-    Raises ``DecisionError`` where all do.
+    Raises ``DecisionError`` if all do.
     """
     from toolscope_core.decisions.decision_lines import count_of_others, numbered_decisions
 
@@ -205,7 +205,7 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
 
 
 def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:
-    """What is found in the words that the profiles of the log give tools of the plan."""
+    """The findings in the texts that the log's profiles give to the plan's tools."""
     own = (profile_tools(plan, one) for one in profiles(plan.catalog, log).values())
     return tuple(finding for one in own for finding in one.findings)
 
@@ -213,7 +213,9 @@ def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[F
 def _without_servers(
     analysis: Analysis, log: tuple[Decision, ...], config: PlanConfig
 ) -> tuple[Decision, ...]:
-    """The log, and the decisions that let the servers go that lose nothing, which are told."""
+    """The log, plus decisions that remove the servers whose loss costs
+    nothing, which are reported.
+    """
     clusters = plan_merge(analysis, log, config).clusters
     covered = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
     for one in covered:
@@ -224,7 +226,7 @@ def _without_servers(
 
 
 def _tell_model(verdicts: ModelVerdicts) -> None:
-    """What a model took, how many documents it wrote, and each that is not taken, with why."""
+    """Report the model's cost, how many documents it wrote, and why some were refused."""
     terminal.tell_spent(verdicts.judge, verdicts.costs)
     if verdicts.documents or verdicts.refused:
         refusals = terminal.more(
@@ -238,7 +240,9 @@ def _tell_model(verdicts: ModelVerdicts) -> None:
 def _tell_decisions(
     lines: Mapping[int, Decision], of_others: int, unapplied: Mapping[int, str], path: Path | None
 ) -> None:
-    """How many decisions count, and each edit that the toolset does not show, with its line."""
+    """Report how many decisions count, and each edit without effect on the
+    toolset, with its line.
+    """
     if len(lines) > of_others:
         unknown = terminal.more(of_others, "about tools that are not in this catalog")
         not_applied = terminal.more(len(unapplied), "edits not applied", "edit not applied")
@@ -267,7 +271,9 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
 
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:
-    """Say which gateway tools nobody accepted because agents would have more to read, and why."""
+    """Report the gateway tools that nobody accepted because agents would have more to read, and
+    why.
+    """
     tools, format = plan.catalog.by_id, PROMPT_FORMATS[0]
     for one in plan.clusters:
         if is_larger_gateway(one, size := merge_size(one, tools, format, costs)):

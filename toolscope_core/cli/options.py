@@ -1,4 +1,4 @@
-"""The options that several commands have, each declared once."""
+"""The options shared by several commands, each declared once."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -92,7 +92,7 @@ AskAsPaper = Annotated[
 
 @dataclass(slots=True)
 class AnswerPlace:
-    """Where a command keeps the answers of its model, and the file once it is read."""
+    """Where a command stores its model's answers, and the file once it is read."""
 
     path: Path
     file: "AnswerFile | None" = None
@@ -104,8 +104,9 @@ def _answer_place(path: str) -> AnswerPlace:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """Which model is asked, and how, each field as an option; what is ``None`` is what was saved in
-    the app, else what the environment says, else the default.
+    """Which model is asked, and how, each field as an option.
+
+    ``None`` means the value saved in the app, else the environment's, else the default.
     """
 
     model: Annotated[
@@ -167,7 +168,7 @@ class AskRequest:
 
     @property
     def options(self) -> dict[str, object]:
-        """What is not ``None`` or off, by field."""
+        """The options that are set, by field."""
         return {
             one.name: value
             for one in fields(self)
@@ -175,7 +176,7 @@ class AskRequest:
         }
 
     def applied(self, endpoint: Endpoint) -> Endpoint:
-        """The endpoint with what was given in place of its own."""
+        """The endpoint with the given options in place of its own."""
         files = ("answers", "replay")
         changes: dict[str, Any] = {k: v for k, v in self.options.items() if k not in files}
         if "budget_calls" in changes:
@@ -188,7 +189,7 @@ SAVED = AskRequest()
 
 
 def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
-    """Raises ``ConfigError`` where options of a model were given, and none is asked."""
+    """Raises ``ConfigError`` if options of a model were given but none is asked."""
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(
@@ -198,8 +199,9 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """How a catalog is read, and where texts are embedded, neighbours found and pairs judged, each
-    field as an option.
+    """How a catalog is read, and where texts are embedded, neighbours found and pairs judged.
+
+    Each field is an option.
     """
 
     engine: Annotated[
@@ -227,14 +229,14 @@ class EngineChoice:
     ] = False
 
     def read(self, paths: Sequence[Path], engine: Engine, progress: Progress) -> Catalog:
-        """The catalog of files and folders. Raises ``CatalogError`` where there is none."""
+        """The catalog of files and folders. Raises ``CatalogError`` if there is none."""
         if not self.shards:
             return read_files(paths)
 
         return read_shards(paths, engine, progress)
 
     def start(self) -> AbstractContextManager[Engine]:
-        """The engine, which ends with the block. Raises ``ConfigError`` where it cannot start."""
+        """The engine, which stops with the block. Raises ``ConfigError`` if it cannot start."""
         if self.engine == "ray":
             from toolscope_core.engine.ray_engine import ray_engine
 

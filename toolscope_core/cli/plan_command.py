@@ -54,7 +54,7 @@ def plan_request(
     ask: AskRequest = SAVED,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole trace as JSON.")] = False,
 ) -> None:
-    """Find the tools of a long request: its jobs, candidates for each, what is called.
+    """Find the tools for a long request: its jobs, candidates for each, and which to call.
 
     Example: toolscope plan-request tools.json "Translate this letter, then note it"
     """
@@ -85,8 +85,10 @@ def plan_request(
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """A plan and what it took (Retrieval–Plan–Select, table 11): searches, tools shown to a model,
-    the ``costs`` of the questions to it, and seconds without loading.
+    """A plan and its cost (Retrieval–Plan–Select, table 11).
+
+    It has the searches, the tools shown to a model, the ``costs`` of questions to it, and the
+    seconds without loading.
     """
 
     plan: RequestPlan
@@ -99,9 +101,7 @@ class PlanReport:
 def _plan(
     catalogs: Sequence[Path], request: str, options: SearchOptions, config: PlannerConfig
 ) -> PlanReport:
-    """The plan of one request: its jobs as ``options`` split it, ``options.k`` candidates for
-    each.
-    """
+    """The plan of one request: jobs split by ``options``, with ``options.k`` candidates each."""
     catalog, _ = searched_catalog(read_files(catalogs), options)
     searcher = Searcher(catalog, options, terminal.progress())
     _ = searcher.tools  # loads and indexes, which is not the plan's time
@@ -122,8 +122,9 @@ def _plan(
 def plans_of(
     searcher: Searcher, requests: Sequence[ToolRequest], config: PlannerConfig
 ) -> tuple[RequestPlan, ...]:
-    """A plan for each request, of whose jobs each has the k best tools. Raises as the model's
-    commands do where the worker is a model.
+    """A plan for each request, with the k best tools for each job.
+
+    Raises the errors of model commands if the worker is a model.
     """
     parts = searcher.bench.catalog, searcher.tools, searcher.options.k, config
     if config.worker == "best":

@@ -1,4 +1,4 @@
-"""The command that shows profiles, and makes one from what an agent has to do."""
+"""The command that shows profiles, or makes one from an agent's requests."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ from toolscope_core.usage.call_counts import query_rows
 
 @dataclass(frozen=True)
 class DecidedCatalog:
-    """A catalog with its decisions, the toolset that they make of it, and a search of that."""
+    """A catalog with its decisions, the resulting toolset, and a search of it."""
 
     analysis: Analysis
     log: tuple[Decision, ...]
@@ -139,7 +139,7 @@ def profile(
 def _decided(
     catalogs: Sequence[Path], decisions: Path | None, config: PlanConfig, embedder: str | None
 ) -> DecidedCatalog:
-    """The catalog of these files under the decisions of a file."""
+    """The catalog of these files with the decisions of a file."""
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
     encoder, cache = encoder_and_cache(embedder)
@@ -149,8 +149,9 @@ def _decided(
 
 
 def _traced_requests(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
-    """The requests of people in a log or trace for which a tool of the catalog was called. Raises
-    ``ConfigError`` where there are none.
+    """People's requests in a log or trace for which a tool of the catalog was called.
+
+    Raises ``ConfigError`` if there are none.
     """
     if log is None:
         return ()
@@ -165,7 +166,7 @@ def _traced_requests(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, 
 def _planned_intents(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: options.AskRequest
 ) -> tuple[intent_cover.Intent, ...]:
-    """What a model plans for each of the requests. Ends as ``asking`` does."""
+    """A model's plan for each of the requests. Ends as ``asking`` does."""
     from toolscope_core.cli.asking import asking  # the store is loaded where a model is asked alone
 
     with asking(ask) as (_, asker):
@@ -175,8 +176,9 @@ def _planned_intents(
 def _smallest_profile(
     catalog: DecidedCatalog, name: str, intents: Sequence[intent_cover.Intent], budget: int | None
 ) -> Profile:
-    """The profile with the smallest set of tools for the intents, which is told. One that stands
-    under the name keeps its rules and words.
+    """The profile with the smallest set of tools for the intents, which is reported.
+
+    An existing profile of this name keeps its rules and texts.
     """
     costs, tools = catalog.analysis.syntheses.costs, [item.tool for item in catalog.plan.tools]
     tokens = {tool.id: costs.of(tool, PROMPT_FORMATS[0]) for tool in tools}
@@ -211,8 +213,9 @@ def _show(catalog: DecidedCatalog, name: str | None) -> None:
 
 
 def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -> None:
-    """What a profile comes to under the queries, by default its own intents; and what those with
-    answers find in it, beside the whole toolset.
+    """Report a profile's figures for the queries, by default its own intents.
+
+    For queries with answers, the results are compared with the whole toolset.
     """
     queries = queries or [Query("", text) for text in profile.intents]
     intents = intent_cover.intents_of(queries, catalog.plan, lambda: catalog.retriever)

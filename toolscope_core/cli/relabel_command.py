@@ -1,4 +1,4 @@
-"""The command that rewrites an evaluation set after a bundle."""
+"""The command that rewrites an evaluation set for a bundle."""
 
 import json
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ def relabel(
     ] = False,
 ) -> None:
     """Rewrite the gold answers, calls and tools of an evaluation set for the merged toolset. Exits
-    with 1, and writes nothing, where a call cannot be read, or a name that is gone is left in a
-    text that is not understood.
+    with 1, and writes nothing, if a call cannot be read, or if an old name is left in a text that
+    is not understood.
 
     Example: toolscope relabel queries.jsonl --bundle bundle --out queries.new.jsonl
     """
@@ -68,9 +68,10 @@ def relabel(
 
 
 def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
-    """The rows of the evaluation set by their places, behind the text of the document that they
-    are: a list of objects, or one object on several lines; empty for JSON Lines. Raises
-    ``ConfigError`` for what is neither.
+    """The rows of the evaluation set by place, and the text of the document that contains them.
+
+    A document is a list of objects, or one object on several lines; its text is empty for JSON
+    Lines. Raises ``ConfigError`` for anything else.
     """
     try:
         content = read_file(path)
@@ -92,7 +93,7 @@ def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
 
 
 def _write(out: Path, rows: Sequence[JsonObject], document: str) -> None:
-    """The rows as JSON Lines, or as the document that they were. Raises ``ExportError``."""
+    """Write the rows as JSON Lines, or as the document they came from. Raises ``ExportError``."""
     if not document:
         write_rows(out, rows)
         return
@@ -102,7 +103,7 @@ def _write(out: Path, rows: Sequence[JsonObject], document: str) -> None:
 
 
 def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Sequence[str]) -> str:
-    """Why the file is not written; empty where everything in it is understood."""
+    """Why the file is not written; empty if everything in it is understood."""
     if remaining:
         places = quantity(len(remaining), "place")
         return (
@@ -129,7 +130,7 @@ def _keys(rows: Sequence[JsonObject]) -> str:
 
 
 def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
-    """What became of the rows, as a sentence."""
+    """What became of the rows, in a sentence."""
     understood = sum(query.is_understood for query in relabelled)
     unknown = {name for query in relabelled for name in query.unknown_ids}
     lost = sum(len(query.losses) for query in relabelled)
@@ -145,7 +146,9 @@ def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
 
 
 def _say_changes(relabelled: Sequence[RelabelledQuery]) -> None:
-    """A line for each shrink, each emptied gold, and each tool or argument that has no place."""
+    """Print a line for each shrunk gold, each emptied gold, and each tool or argument without a
+    place.
+    """
     for query in relabelled:
         for group in query.shrunk:
             say(f"shrunk   query {query.row.get('id', '?')}: {', '.join(group)} are one now")

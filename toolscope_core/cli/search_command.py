@@ -1,4 +1,4 @@
-"""The command that shows what a request finds: tools, or the servers that have them."""
+"""The command that shows what a request finds: tools, or servers that have them."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -70,7 +70,7 @@ def search(
     ask: AskRequest = SAVED,
     on: EngineChoice = HERE,
 ) -> None:
-    """Show which tools an agent would be given for a request, the best first.
+    """Show which tools an agent would get for a request, best first.
 
     Example: toolscope search tools.json "Translate this letter"
     """
@@ -90,7 +90,7 @@ def search(
 
 
 def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
-    """Say what one request is split into and what it finds, a line a place."""
+    """Print the parts of one request and its results, a line per place."""
     if options.searched.splits is not None or options.split == "steps":
         raise ConfigError("recorded steps belong to the queries of a file; give --queries")
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
@@ -128,9 +128,7 @@ def _none_fits(
 
 
 def _words_first(request: str, catalog: Catalog, k: int) -> Progress:
-    """Progress that begins with what BM25 finds, on standard error, where the texts of many tools
-    have to be encoded first.
-    """
+    """Progress that first shows BM25 results on standard error while many tools are encoded."""
     show, announced = progress(), False
 
     def step(one: Step) -> None:
@@ -155,7 +153,7 @@ def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
 def _write_rankings(
     catalog: Catalog, queries: Path, out: Path, options: SearchOptions, engine: Engine
 ) -> None:
-    """A ranking for each query of a set, written as JSONL in its order."""
+    """Write a ranking for each query of a set as JSONL, in order."""
     query_set = read_queries(queries)
     rankings = Searcher(catalog, options, progress(), engine=engine).rankings(query_set)
     rows = zip(query_set, rankings.requests, rankings.names, rankings.scores, strict=True)
@@ -176,7 +174,7 @@ def _write_rankings(
 
 
 def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
-    """A tool with the parts that add up to its score."""
+    """A tool with the parts that sum to its score."""
     definition = catalog.by_id[tool.tool_id]
     shares = zip(SCORE_PARTS, tool.parts, strict=True)
     parts = "  ".join(
@@ -187,9 +185,7 @@ def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
 
 
 def _server_line(server: RankedServer, catalog: Catalog, made_up: bool) -> str:
-    """A server with what led to it; ``made_up`` where its description is made of its tools'
-    names.
-    """
+    """A server with what led to it; ``made_up`` if its description consists of its tools' names."""
     by = "its own text" if server.tool_id is None else catalog.by_id[server.tool_id].name
     note = "  (no description of its own)" if made_up else ""
     return f"{server.score:.3f}{_step(server)}  {server.server}  by {by}{note}"

@@ -1,4 +1,4 @@
-"""The options of the commands that search, and a catalog searched so: for tools, or for servers."""
+"""The options of search commands, and a catalog searched with them for tools or servers."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -120,8 +120,9 @@ SearchedTexts = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SearchKnobs:
-    """How tools are ranked, each setting as an option; what is ``None`` is the paper's, where one
-    is named, else the default.
+    """How tools are ranked, each setting as an option.
+
+    ``None`` means the named paper's value, else the default.
     """
 
     as_in_paper: Annotated[
@@ -187,7 +188,7 @@ class SearchKnobs:
     ] = None
 
     def config(self, corpus: Corpus = "both") -> RetrievalConfig:
-        """Raises ``ConfigError`` for values that cannot be meant."""
+        """The search configuration. Raises ``ConfigError`` for values that make no sense."""
         base = named_search(self.as_in_paper or "")
         values = {"dense_weight" if key == "alpha" else key: v for key, v in asdict(self).items()}
         del values["as_in_paper"]
@@ -197,7 +198,7 @@ class SearchKnobs:
 
 @dataclass(frozen=True, slots=True)
 class SearchedTools:
-    """What is searched and by what, each as an option."""
+    """What is searched and with what, each as an option."""
 
     decomposition: Decompose = "rules"
     splits: Splits = None
@@ -215,8 +216,9 @@ DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How a catalog is searched: the ``k`` best, under the options of a command, which ``asks`` a
-    model for more than splits, or does not.
+    """How a catalog is searched: the ``k`` best, with the options of a command.
+
+    ``asks`` says whether it asks a model for more than splits.
     """
 
     k: int = 10
@@ -249,18 +251,18 @@ class SearchOptions:
 
     @property
     def config(self) -> RetrievalConfig:
-        """Raises ``ConfigError`` for values that cannot be meant."""
+        """The search configuration. Raises ``ConfigError`` for values that make no sense."""
         return self.knobs.config(self.searched.corpus)
 
     @property
     def split(self) -> Decomposition:
-        """What splits a request: the queries of Tool2Vec are whole."""
+        """How a request is split; Tool2Vec's queries stay whole."""
         alone = self.knobs.as_in_paper == "tool2vec"
         return "none" if alone else self.searched.decomposition
 
     @property
     def learned(self) -> Path | None:
-        """The folder of a trained model; the text may be the name of one that is asked."""
+        """The folder of a trained model; the option may instead name a model to ask."""
         model = self.searched.model
         asks = self.asks or self.searched.decomposition in ASKING_SPLITS
         return Path(model) if model and not (asks and not Path(model).is_dir()) else None
@@ -288,13 +290,14 @@ class QueryRankings:
 
     @property
     def whole(self) -> int:
-        """Requests for which no steps were given, though steps were asked for."""
+        """The number of requests without steps although steps were requested."""
         return sum(not one.by_rule and not one.subqueries for one in self.requests)
 
 
 def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog, LoadedVariants]:
-    """The catalog with the variants of a file, or with those that a trained model was trained with,
-    and these. Raises as their readers do.
+    """The catalog with the variants of a file, or of a trained model, and these variants.
+
+    Raises the readers' errors.
     """
     variants = LoadedVariants({})
     if options.searched.variants is not None:
@@ -305,8 +308,10 @@ def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog,
 
 
 class Searcher:
-    """A catalog searched as the options say; queries name the tools of the catalog ``former``, of
-    which it is the merge, or its own. Its texts are encoded on the workers of ``engine``.
+    """A catalog searched with the options.
+
+    Queries name the tools of the catalog ``former``, from which it was merged, or its own. Its
+    texts are encoded on the workers of ``engine``.
     """
 
     def __init__(
@@ -336,7 +341,7 @@ class Searcher:
         return self.bench.ranker(self.options.config, self._model())
 
     def _encode(self) -> None:
-        """Have what the index needs in the cache, where other workers make it."""
+        """Encode what the index needs into the cache, if other workers do it."""
         config, servers = self.options.config, self.options.servers
         if self._engine is LOCAL or config.client:
             return
@@ -361,7 +366,7 @@ class Searcher:
         return _usage_model(bench, queries, self.options.config, self.progress)
 
     def servers(self) -> ServerRetriever:
-        """The search for servers. Raises ``ConfigError`` where no tool has one."""
+        """The search for servers. Raises ``ConfigError`` if no tool has one."""
         self._encode()
         retriever = self.bench.server_search(self.options.config, self.progress)
         if not retriever.profiles:
@@ -369,7 +374,7 @@ class Searcher:
         return retriever
 
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
-        """What each query finds."""
+        """The results of each query."""
         requests, k = tuple(self.requests(queries)), self.options.k
         fits: tuple[Fit | None, ...] = ()
         ranked: Sequence[Sequence[RankedTool | RankedServer]]
@@ -395,8 +400,10 @@ class Searcher:
         cutoffs: Sequence[int],
         by: ToolsTakenBy,
     ) -> tuple[MetricRow, ...]:
-        """How often exactly what is needed is taken of the k first tools of these rankings: the
-        *best* for each job, or what a *model* takes. Raises as the model's commands do.
+        """How often exactly the needed tools are chosen from the first k of these rankings.
+
+        They are the *best* for each job, or chosen by a *model*. Raises the errors of model
+        commands.
         """
         tools, requests = self.bench.catalog.tools, rankings.requests
         if by == "best":
@@ -407,14 +414,16 @@ class Searcher:
             return selection.selection_rates(choice, rankings.names, golds, cutoffs)
 
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
-        """What is searched for each query. Raises as the model's commands do where one is asked."""
+        """The request searched for each query. Raises the errors of model
+        commands if one is asked.
+        """
         texts = [one.text for one in queries]
         splits = self._splits(queries, texts)
         by_rule = self.options.split in ("none", "rules")
         return [ToolRequest(*one, by_rule) for one in zip(texts, splits, strict=True)]
 
     def _splits(self, queries: Sequence[Query], texts: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """The sub-queries of each query, none where it is searched whole."""
+        """The sub-queries of each query; none for a query searched whole."""
         kind = self.options.split
         if kind == "none":
             return [()] * len(texts)
@@ -432,7 +441,7 @@ class Searcher:
             return splits
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
-        """The tools that a model sees beside each request: the nearest by the hybrid score."""
+        """The tools that a model sees with each request: the nearest by the hybrid score."""
         tools, bench = self.bench.catalog.by_id, self.bench
         plain = Retriever(tools.values(), bench.embedder, bench.cache, progress=self.progress)
         requests = [ToolRequest(text) for text in texts]
@@ -443,8 +452,9 @@ class Searcher:
 def _usage_model(
     bench: Bench, queries: Sequence[Query], config: RetrievalConfig, progress: Progress
 ) -> LearnedModel:
-    """The Tool2Vec model of a catalog, whose tools may carry variants, from queries; that of the
-    cache folder if it was trained from the same.
+    """The Tool2Vec model of a catalog from queries; cached if it was trained on the same data.
+
+    The catalog's tools may have variants.
     """
     tools, variants = bench.catalog.tools, variants_of(bench.catalog)
     query_rows = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
@@ -465,9 +475,9 @@ def _usage_model(
 
 
 def catalogs_and_request(words: Sequence[str]) -> tuple[list[Path], str]:
-    """The catalog files and the request that comes after them.
+    """The catalog files and the request after them.
 
-    Raises ``ConfigError`` where one is missing.
+    Raises ``ConfigError`` if one is missing.
     """
     *files, request = words
     if not files:

@@ -51,7 +51,7 @@ from toolscope_core.retrieval.retriever import Retriever
 
 
 def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
-    """The search over these tools, with the local model. Raises as the retriever does."""
+    """The search over these tools with the local model. Raises the retriever's errors."""
     config = RetrievalConfig()
     cache = VectorCache(settings.cache_dir)
     retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
@@ -64,8 +64,9 @@ def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
 
 
 def review_of(bundle: Path) -> Review:
-    """Holds back what ``why_look_again`` has reasons against; the tools of before are read from the
-    bundle when the first has changed.
+    """Holds back tools for which ``why_look_again`` has reasons.
+
+    The earlier tools are read from the bundle when the first one changes.
     """
     read = cache(partial(read_original_catalog, bundle))
 
@@ -254,13 +255,13 @@ def _check_needed(tools: Sequence[preflight.NeededTool], as_json: bool) -> None:
 
 
 def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[str]) -> HttpPlace:
-    """Where it listens, with the tokens of the profiles that are served."""
+    """The listening address, with the tokens of the served profiles."""
     tokens = tokens_of_profiles(settings.profile_tokens, profiles)
     return http_place(http, settings.gateway_token, hosts, tokens)
 
 
 def _serve(by_path: running.ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
-    """Serve until the client leaves or the program is told to end."""
+    """Serve until the client leaves or the program is stopped."""
     bundles = list(by_path.values())
     gc.freeze()  # what was read stays to the end
     gc.enable()  # each call leaves cycles, and it runs on
@@ -326,7 +327,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 
 def _oddities(bundle: ServedBundle) -> list[str]:
-    """Which tools and words clients get under another name, in another form, or not at all."""
+    """Which tools and texts clients get under another name, in another form, or not at all."""
     table, words = bundle.table, words_of_servers(bundle).notes
     return [
         *bundle.notes,
@@ -344,7 +345,7 @@ def _oddities(bundle: ServedBundle) -> list[str]:
 
 
 def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
-    """What was called; of the ``old_names`` that answered, who called which."""
+    """What was called; for each of the ``old_names``, who called it."""
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []
     if log.unwritten:

@@ -1,4 +1,4 @@
-"""What every command shares: its options, its errors as sentences, what is printed and how."""
+"""The shared parts of all commands: options, errors as sentences, output."""
 
 import inspect
 import json
@@ -26,15 +26,16 @@ R = TypeVar("R")
 
 
 def command(function: Callable[..., R]) -> Callable[..., R]:
-    """A command that a row of ``COMMANDS`` names: its errors are sentences, and a parameter whose
-    default is a form (a dataclass) is an option for each of its fields, but for those that are
-    there already.
+    """A command listed in ``COMMANDS``, with its errors as sentences.
+
+    A parameter whose default is a dataclass becomes an option for each of its fields that is not an
+    option yet.
     """
     return errors_as_sentences(_with_options(function))
 
 
 def errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which ends the program with 2 and a sentence where a user can mend it."""
+    """The function, which exits with 2 and a sentence for errors that a user can fix."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -78,24 +79,24 @@ def _with_options(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def fail_for(reason: str) -> None:
-    """End with 1 if there is a reason."""
+    """Exit with 1 if there is a reason."""
     if reason:
         say_error(reason)
         raise typer.Exit(1)
 
 
 def say(text: str) -> None:
-    """One line on the terminal, whatever names of a catalog are in it."""
+    """Print one line, safe for any catalog names in it."""
     typer.echo(for_terminal(text))
 
 
 def say_json(value: object) -> None:
-    """A whole report as JSON."""
+    """Print a whole report as JSON."""
     typer.echo(json.dumps(value, indent=1))
 
 
 def say_error(text: str) -> None:
-    """A sentence, and the indented lines of a list if it has one."""
+    """Print a sentence, and the indented lines of a list if it has one."""
     lines = f"toolscope: {text}".split("\n  ")
     typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
 
@@ -106,7 +107,7 @@ def more(count: int, label: str, one: str = "") -> str:
 
 
 def tell_doubtful(reasons: Sequence[str]) -> None:
-    """The first of what a model wrote that something speaks against, and how many more."""
+    """Print the first doubtful texts of a model, and the number of others."""
     for reason in reasons[:MOST_TOLD]:
         say(f"doubtful  {reason}")
     if len(reasons) > MOST_TOLD:
@@ -114,7 +115,7 @@ def tell_doubtful(reasons: Sequence[str]) -> None:
 
 
 def progress() -> Progress:
-    """Progress on one line of a terminal, of a long stage with its pace and the time left."""
+    """Progress on one line of a terminal, with pace and remaining time for a long stage."""
     if not sys.stderr.isatty():
         return silent
     began: dict[str, tuple[float, int]] = {}
@@ -133,7 +134,7 @@ def progress() -> Progress:
 
 
 def _pace(step: Step, seconds: float, items: int) -> str:
-    """How fast a stage goes and how long it still takes, once that can be said."""
+    """The pace of a stage and its remaining time, once known."""
     if seconds < _PACED or not items:
         return ""
     remaining = (step.total - step.done) * seconds / items
@@ -142,7 +143,7 @@ def _pace(step: Step, seconds: float, items: int) -> str:
 
 
 def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
-    """What all tasks together took of the model."""
+    """Report what all tasks together used of the model."""
     all_tasks = sum_of_tasks(costs)
     say(
         f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
@@ -152,8 +153,10 @@ def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
 
 
 def spent_json(costs: Iterable[TaskCost]) -> dict[str, int]:
-    """What questions to a model took: ``questions`` count whether or not the answer was known,
-    calls and tokens are what was paid for now.
+    """The cost of questions to a model.
+
+    ``questions`` count whether or not the answer was stored; calls and tokens are those paid for
+    now.
     """
     all_tasks = sum_of_tasks(costs)
     counts = ("questions", "calls", "tokens_in", "tokens_out")

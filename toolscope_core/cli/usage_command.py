@@ -1,4 +1,4 @@
-"""The command that says how tools are used."""
+"""The command that shows how tools are used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -94,7 +94,7 @@ def usage(
 def counted_calls(
     logs: Sequence[Path], tools: Sequence[Tool]
 ) -> tuple[call_counts.CatalogCallCounts, CallTrace]:
-    """What some logs say of the tools, and what was read of them; how much was not is said. Raises
+    """What some logs say about the tools, and the trace; unread records are reported. Raises
     ``ConfigError``.
     """
     trace = read_traces({str(log): _content(log) for log in logs})
@@ -106,8 +106,8 @@ def counted_calls(
 def _calls_after(
     figures: call_counts.CatalogCallCounts, catalog: Catalog, decisions: Path | None
 ) -> dict[str, CallsAfterMerge]:
-    """By the ids of its tools the calls before and after each merge that was accepted, none without
-    a file of decisions.
+    """The calls before and after each accepted merge, by tool ids; none
+    without a decisions file.
     """
     if decisions is None:
         return {}
