@@ -1,7 +1,7 @@
-"""A model's answers in a file of the repository: written by who has a key, replayed by who has not.
+"""A model's answers in a repository file: written by people with a key, replayed by those without.
 
-A line is one answer: what was asked in words, by which prompt, of which model, and the key that the
-ledger has for it. Lines are sorted, so that a change of answers is a change of lines.
+A line is one answer: the question in words, the prompt, the model, and its key in the ledger. Lines
+are sorted, so that changed answers are changed lines.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _HASH, _TEXT, _NAMED = 8, 80, 10
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """One answer: ``texts`` and the ids of ``tools`` say what was asked about, ``subjects`` are the
-    beginnings of the hashes that the answer depends on, ``value_hash`` that of the answer's own.
+    """One answer.
+
+    ``texts`` and the ids of ``tools`` describe the question. ``subjects`` are the beginnings of the
+    hashes on which the answer depends; ``value_hash`` is the answer's own.
     """
 
     task: str
@@ -52,13 +54,15 @@ class AnswerLine:
         return self.task, self.texts, self.tools
 
     def asks_as(self, other: AnswerLine) -> bool:
-        """Whether both ask the same, of whichever tools."""
+        """Whether both ask the same question, about any tools."""
         return (self.task, self.texts) == (other.task, other.texts)
 
 
 class AnswerFile:
-    """The file at ``path``, and what a command has asked so far. Raises ``ConfigError`` for a file
-    that holds something else, or is not there although it is ``is_required``.
+    """The file at ``path``, and a command's questions so far.
+
+    Raises ``ConfigError`` for a file with other content, or if it is missing although
+    ``is_required``.
     """
 
     def __init__(self, path: Path, is_required: bool = False) -> None:
@@ -74,7 +78,7 @@ class AnswerFile:
         answers: Sequence[protocols.Answer | None],
         by: protocols.ChatModel,
     ) -> None:
-        """Remember what was answered, and which question is open and why."""
+        """Remember the answers, and which questions are open and why."""
         for item, answer in zip(items, answers, strict=True):
             line = _line(task, item, by, answer.value if answer else None)
             if answer is not None and answer.value is not None:
@@ -85,7 +89,7 @@ class AnswerFile:
                 )
 
     def write(self, is_whole: bool) -> None:
-        """Write what was asked, and unless that ``is_whole`` the other lines too. Raises
+        """Write the questions asked; unless ``is_whole``, the other lines stay too. Raises
         ``ExportError``.
         """
         lines = {**({} if is_whole else self.lines), **self._new_lines}
@@ -94,7 +98,7 @@ class AnswerFile:
 
     @property
     def open_in_words(self) -> str:
-        """Each question that has no answer, and why; empty where all have one."""
+        """Each question without an answer, and why; empty if there is none."""
         if not self._open:
             return ""
         return (
@@ -104,7 +108,7 @@ class AnswerFile:
         )
 
     def _why_open(self, item: object, line: AnswerLine) -> str:
-        """Why there is no answer to this question, from the answer to the one nearest to it."""
+        """Why this question has no answer, based on the answer to the nearest one."""
         about = [one for one in self.lines.values() if one.about == line.about]
         if not about:
             about = [one for one in self.lines.values() if line.texts and one.asks_as(line)]
@@ -123,7 +127,7 @@ class AnswerFile:
 
 
 class FileLedger:
-    """The answers of a file, and of the ledger ``behind`` it, if any, which keeps new ones."""
+    """The answers of a file, then of the ledger ``behind`` it, if any, which stores new ones."""
 
     def __init__(self, file: AnswerFile, behind: protocols.Ledger | None) -> None:
         self._lines, self._behind = file.lines, behind
@@ -140,7 +144,7 @@ class FileLedger:
 
 
 class FileRequests(ModelRequests):
-    """Requests whose answers are those of a file first, and are noted in it."""
+    """Requests whose answers come from a file first, and are recorded in it."""
 
     def __init__(
         self,
@@ -207,7 +211,7 @@ def _answer(line: AnswerLine) -> protocols.Answer:
 
 
 def _values(item: object) -> list[object]:
-    """The item, or what its fields hold."""
+    """The item, or the values of its fields."""
     if isinstance(item, Tool) or not is_dataclass(item):
         return [item]
     return [getattr(item, one.name) for one in fields(item)]
@@ -225,6 +229,6 @@ def _hashes(tool: Tool) -> set[str]:
 
 
 def _in_words(line: AnswerLine) -> str:
-    """What was asked, in one line."""
+    """The question in one line."""
     text = " / ".join(" ".join(one.split())[:_TEXT] for one in dict.fromkeys(line.texts))
     return f"{line.task}: {text or listed(line.tools)}"

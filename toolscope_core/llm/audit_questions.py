@@ -1,4 +1,4 @@
-"""Which clusters and families a model is shown as a whole, and which pairs they still lack."""
+"""Which clusters and families a model sees as a whole, and which pairs they still lack."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class ToolSet:
 def clusters_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts, config: QuestionConfig
 ) -> list[ToolSet]:
-    """The clusters of one job that the verdicts form."""
+    """The clusters of one job formed by the verdicts."""
     bars, tools = bars_of(analysis), analysis.catalog.by_id
     edges = model_verdicts.edges(
         merge_edges(analysis), bars, analysis.threshold, analysis.far_candidates(analysis.threshold)
@@ -67,7 +67,7 @@ def clusters_to_audit(
 def families_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[ToolSet]:
-    """The families that the verdicts form, without those that people put together."""
+    """The families formed by the verdicts, without those that people put together."""
     by_model = with_verdicts(analysis, model_verdicts)
     groups = groups_at(by_model, links, own_thresholds(by_model))
     sets = []
@@ -84,9 +84,11 @@ def families_to_audit(
 def missing_pairs(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[Pair]:
-    """The pairs that were not asked about and that decide a merge or a family: of a tool that would
-    be kept alone and another, then of two that are a family with the same third, and of a tool
-    that a family may lack, the likeliest first by the offline judge.
+    """The unasked pairs that decide a merge or a family.
+
+    First those of a tool that would be kept alone and another, then two that are a family with the
+    same third, then those of a tool that a family may lack; each most likely first by the offline
+    judge.
     """
     by_model = with_verdicts(analysis, model_verdicts)
     groups = groups_at(by_model, links, own_thresholds(by_model))
@@ -111,7 +113,7 @@ def with_audits(
     asker: Asker,
     family: bool = False,
 ) -> ModelVerdicts:
-    """With an audit of each of the sets that is doubtful, as a ``family`` or as one tool."""
+    """The verdicts with an audit of each doubtful set, as a ``family`` or as one tool."""
     tools, task = analysis.catalog.by_id, FAMILY_AUDIT_TASK if family else AUDIT_TASK
     doubtful = [one.members for one in sets if one.doubtful]
     items = []
@@ -128,14 +130,14 @@ def with_audits(
 
 
 def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, ...]:
-    """The servers of the tools that say something of themselves."""
+    """The tools' servers that have a description of their own."""
     names = {tool.server for tool in tools}
     about = (one for one in catalog.servers if one.description or one.title)
     return tuple(one for one in about if one.name in names)
 
 
 def _pairs_of_kept(analysis: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
-    """The pairs of each group that would be a drop-in with the tool that it keeps."""
+    """The pairs of each potential drop-in group with the tool it keeps."""
     for group in groups:
         synthesis = analysis.syntheses.synthesis(group.members, None, unfit=group.unfit)
         if synthesis.kind == "drop_in" and not group.decided:
@@ -157,8 +159,10 @@ def _pairs_of_families(graph: RowGraph) -> set[Pair]:
 
 
 def _pairs_of_lacking(analysis: Analysis, groups: Sequence[Group]) -> set[Pair]:
-    """For each family the tools of its servers that are in no group and that the offline judge
-    takes for another of its cases, each with the likeliest member; none that was asked about.
+    """Unasked pairs of a family and a tool that it may lack.
+
+    The tool is on one of the family's servers, in no group, and another case of it by the offline
+    judge; it is paired with its most likely member.
     """
     grouped = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     free = [tool for tool in analysis.catalog.tools if tool.id not in grouped]
@@ -182,7 +186,7 @@ def _parts(
     graph: MergeGraph,
     component: tuple[str, ...],
 ) -> list[tuple[str, ...]]:
-    """The parts of a component too large for one question that correction leaves together."""
+    """The parts that correction makes of a component too large for one question."""
     inside = set(component)
     own = [pair for pair in graph.edges if pair.left in inside]
     judge = partial(

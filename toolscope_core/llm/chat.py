@@ -1,4 +1,4 @@
-"""A chat model behind an endpoint: what is sent, what the server supports, how replies are read."""
+"""A chat model behind an endpoint: requests, the server's capabilities, and reading replies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _THOUGHT_ENDS = "</think>"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The requests that an endpoint accepts for a model: the form of answers, two parameters."""
+    """The requests that an endpoint accepts for a model: the form of answers, and parameters."""
 
     form: _Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -44,7 +44,7 @@ class Capabilities:
     reasoning: bool = True
 
     def after(self, complaint: str) -> Capabilities | None:
-        """The next to try when a request was refused with this complaint; ``None``: no idea."""
+        """The next form to try after a refusal with this complaint; ``None`` if unknown."""
         if "max_completion_tokens" in complaint and self.limit == "max_tokens":
             return replace(self, limit="max_completion_tokens")
         if "temperature" in complaint and self.temperature:
@@ -67,7 +67,7 @@ _capabilities: dict[tuple[str, str], Capabilities] = {}
 
 
 class EndpointModel:
-    """A ``backends.ChatModel`` at an endpoint; opens no connection before the first question."""
+    """A ``backends.ChatModel`` at an endpoint; it opens no connection before the first question."""
 
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         self.endpoint = endpoint
@@ -85,9 +85,10 @@ class EndpointModel:
 
     @property
     def parameters(self) -> JsonObject:
-        """The other parameters that an answer depends on: the temperature, the effort of reasoning
-        where one is set, and the base path where it is not the usual one, since another service may
-        stand there.
+        """The other parameters on which an answer depends.
+
+        They are the temperature, the reasoning effort if set, and an unusual base path, since
+        another service may be there.
         """
         path = urlsplit(self.endpoint.base_url).path.rstrip("/")
         place = {} if path == USUAL_PATH else {"path": path}
@@ -100,7 +101,7 @@ class EndpointModel:
         return _capabilities.get((self.endpoint.base_url, self.name), Capabilities())
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """See ``backends.ChatModel``. A first refusal may only teach what the server supports."""
+        """See ``backends.ChatModel``. The first refusal may only show what the server supports."""
         reply = self.exchange(
             lambda able: body_of(request, able, self.endpoint),
             *(request.tokens, read_reply, partial(ChatReply, None)),
@@ -117,9 +118,10 @@ class EndpointModel:
         read: Callable[[HttpReply, int], Reply],
         no_reply: Callable[..., Reply],
     ) -> Reply:
-        """What ``read`` makes of the reply to so many ``tokens``, the body made for what the server
-        supports; ``no_reply`` where there is none. After a refusal that has taught something about
-        that, and after what cannot be read (``ValueError``), the same may be asked again at once.
+        """The result of ``read`` on the reply of up to ``tokens``; ``no_reply`` if there is none.
+
+        The body is made for the server's capabilities. After an informative refusal, and after an
+        unreadable reply (``ValueError``), the question may be repeated at once.
         """
         capabilities = self.capabilities
         page = self._open_client().chat(body(capabilities))
@@ -138,7 +140,7 @@ class EndpointModel:
             return ask_again(reason=str(error))
 
     def repeats_key(self, text: str) -> bool:
-        """Whether a text holds the key or a half of it, in any spelling."""
+        """Whether a text contains the key or half of it, in any spelling."""
         return masked(text, self._key.secret) != text
 
     def _open_client(self) -> EndpointClient:
@@ -151,7 +153,7 @@ class EndpointModel:
 
 
 def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:
-    """The body of the request; where the server takes no schema, the prompt holds it."""
+    """The body of the request; if the server accepts no schema, the prompt contains it."""
     system = request.system
     if capabilities.form != "schema":
         system += (
@@ -185,7 +187,7 @@ def parameters(able: Capabilities, endpoint: Endpoint, most_tokens: int) -> dict
 
 
 def read_reply(page: HttpReply, tokens: int) -> ChatReply:
-    """The reply in a completion to so many ``tokens``. Raises as ``read_completion`` does."""
+    """The reply in a completion of up to ``tokens``. Raises the errors of ``read_completion``."""
     document, message, finish = read_completion(page)
     text = text_in(message)
     reason = withholding_reason(message, finish)
@@ -204,8 +206,9 @@ def read_reply(page: HttpReply, tokens: int) -> ChatReply:
 
 
 def read_completion(page: HttpReply) -> tuple[JsonObject, JsonObject, str]:
-    """The completion, its message, and why that ended. Raises ``ValueError``, saying what came,
-    where the reply is none.
+    """The completion, its message, and why it ended.
+
+    Raises ``ValueError`` that describes the reply if it is not a completion.
     """
     try:
         document = page.document()
@@ -221,15 +224,16 @@ def read_completion(page: HttpReply) -> tuple[JsonObject, JsonObject, str]:
 
 
 def text_in(message: JsonObject) -> str:
-    """The text of a message, empty where it has none."""
+    """The text of a message; empty if it has none."""
     content = message.get("content")
     return content if isinstance(content, str) else ""
 
 
 def last_object(text: str) -> JsonObject | None:
-    """The last complete JSON object of a text, whatever stands around it, unless a thought ends
-    after it. An object in it that has a key twice is empty, and a number that is no JSON is null:
-    that spoils what it belongs to and nothing else.
+    """The last complete JSON object of a text, unless reasoning ends after it.
+
+    An inner object with a repeated key becomes empty, and an invalid number null, which spoils only
+    the value around it.
     """
     last: JsonObject | None = None
     end, start = 0, text.find("{")
@@ -253,15 +257,16 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=lambda _: No
 
 
 def withholding_reason(message: Mapping[str, Any], finish: str) -> str:
-    """Why the model did not say all it would have; empty where it did."""
+    """Why the model withheld part of its answer; empty if it did not."""
     if message.get("refusal"):
         return f"the model refused: {short_line(str(message['refusal']))}"
     return {"content_filter": "blocked by the endpoint's filter", "length": _CUT}.get(finish, "")
 
 
 def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bool]:
-    """Tokens in and out of a completion, and whether the endpoint counted them; else estimated:
-    ``tokens`` in, and four bytes of ``text`` each.
+    """The tokens in and out of a completion, and whether the endpoint counted them.
+
+    Otherwise they are estimated: ``tokens`` in, and one per four bytes of ``text`` out.
     """
     try:
         usage = _Usage.model_validate(document.get("usage"))
@@ -271,7 +276,7 @@ def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bo
 
 
 def sendable(text: str) -> str:
-    """Without lone surrogates, which no request can hold."""
+    """The text without lone surrogates, which no request can contain."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -299,7 +304,7 @@ _QUESTION = ChatRequest(
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The result of a test: ``lines`` are sentences, ``seconds`` the time of the last call."""
+    """The result of a test: ``lines`` are sentences, ``seconds`` is the time of the last call."""
 
     works: bool
     lines: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""Words that a model has for merged tools (ToolScope, section 3.2: d* = M_D(C_b)), held against the
-documents made offline.
+"""A model's texts for merged tools (ToolScope, section 3.2: d* = M_D(C_b)), checked against the
+offline documents.
 
-Each is offered to people, or taken by a command that asks for documents. It is taken as an edit, so
-that it can be read in the log and undone, and only if nothing speaks against it.
+Each is proposed to people, or accepted by a command that asks for documents. It is accepted as an
+edit, so that the log shows it and it can be undone, and only without objections.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,8 +34,9 @@ _NOT_ASKED = "it has not been asked yet"
 
 @dataclass(frozen=True, slots=True)
 class ModelDocument:
-    """A document in the words of ``judge`` (a model and its host), beside that of a cluster;
-    ``changes`` are against the cluster's own.
+    """A document in the words of ``judge`` (a model and its host).
+
+    ``changes`` are the differences from the cluster's own document.
     """
 
     judge: str
@@ -47,7 +48,7 @@ class ModelDocument:
 def ask_for_documents(
     catalog: Catalog, clusters: Iterable[Cluster], asker: Asker
 ) -> dict[tuple[str, ...], Answer | None]:
-    """By member ids the answers on the words of clusters; exact copies need none."""
+    """The answers on clusters' texts, by member ids; exact copies need none."""
     tools = catalog.by_id
     drafts = {
         cluster.members: MergeDraft(tuple(tools[one] for one in cluster.members), cluster)
@@ -64,7 +65,7 @@ def ask_for_documents(
 def written_for(
     analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, context: DocumentContext
 ) -> ModelDocument:
-    """What the ``judge`` has written of a cluster as it stands, with what speaks against it."""
+    """The text by ``judge`` for a cluster in its current state, with objections."""
     catalog, synthesis = analysis.catalog, analysis.synthesis_of(cluster)
     members = tuple(catalog.by_id[member] for member in cluster.members)
     document = written_document(MergeDraft(members, cluster), answer)
@@ -79,7 +80,7 @@ def written_for(
 def document_context(
     catalog: Catalog, members: Sequence[str], suspicious_ids: frozenset[str]
 ) -> DocumentContext:
-    """What a document of the ``members`` (ids) is held against."""
+    """The context for checking a document of the ``members`` (ids)."""
     outside = frozenset(tool.name for tool in catalog.tools if tool.id not in members)
     return DocumentContext(outside, suspicious_ids)
 
@@ -91,9 +92,10 @@ def with_documents(
     verdicts: ModelVerdicts,
     asker: Asker,
 ) -> ModelVerdicts:
-    """The model's verdicts with its documents for the clusters that nobody edited: those that
-    nothing speaks against, and why others are refused. Of a tool that speaks to models none is
-    asked for: a person reads it first.
+    """The model's verdicts with its documents for clusters that nobody edited.
+
+    They have the documents without objections, and why others are refused. A tool that addresses
+    models gets none: a person reads it first.
     """
     catalog = analysis.catalog
     by_people = {ids for ids, edit in edits(catalog, log).items() if edit.document}
@@ -122,7 +124,7 @@ def with_documents(
 
 
 def with_edits(analysis: Analysis, log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The log, and an edit by the model for each document of it that was taken."""
+    """The log, plus an edit by the model for each accepted document."""
     catalog, verdicts, log = analysis.catalog, analysis.model_verdicts, tuple(log)
     if verdicts is None:
         return log
@@ -134,7 +136,7 @@ def with_edits(analysis: Analysis, log: Sequence[Decision]) -> tuple[Decision, .
 
 
 def _edited(before: Document, after: Document) -> Iterator[tuple[str, object]]:
-    """The fields of an edit that makes the one document the other."""
+    """The fields of an edit that turns one document into the other."""
     for name in ("name", "description", "schema"):
         if getattr(before, name) != getattr(after, name):
             yield name, getattr(after, name)

@@ -33,7 +33,7 @@ Embeddings = NDArray[np.float64]
 
 
 class EndpointEmbedder:
-    """A ``backends.Embedder`` at an endpoint; vectors of another origin are never mistaken."""
+    """A ``backends.Embedder`` at an endpoint; vectors of different origins are never mixed."""
 
     def __init__(self, endpoint: Endpoint, key: ApiKey, patience: Patience | None = None) -> None:
         self.endpoint = endpoint
@@ -52,7 +52,7 @@ class EndpointEmbedder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
 
-        Raises ``ModelError`` where the endpoint gives no usable vectors.
+        Raises ``ModelError`` if the endpoint gives no usable vectors.
         """
         from toolscope_core.llm.endpoint_client import EndpointClient
 
@@ -80,8 +80,8 @@ class EndpointEmbedder:
     def _page(
         self, client: EndpointClient, texts: Sequence[str], failed: threading.Event
     ) -> HttpReply | None:
-        """The reply to a batch, asked for again as long as that may help; ``None`` if another
-        batch ``failed``.
+        """The reply to a batch, retried while that may help; ``None`` if
+        another batch ``failed``.
         """
         body = {
             "model": self.endpoint.model,
@@ -127,8 +127,9 @@ def embedder_of(
     remote: str | None = None,
     base_url: str | None = None,
 ) -> Embedder:
-    """A sentence-transformers model by name or folder, or a model of an endpoint; without either,
-    that of the environment, else the default.
+    """A sentence-transformers model by name or folder, or an endpoint's model.
+
+    Without either, the environment's, else the default.
     """
     if local and remote:
         raise ConfigError("both --embedder and --embeddings-model were given; keep one of them")
@@ -147,7 +148,7 @@ def embedder_of(
 def encoder_and_cache(
     local: str | None = None, remote: str | None = None, base_url: str | None = None
 ) -> tuple[Embedder, VectorCache]:
-    """The embedder of the environment or that these name, and the cache of vectors."""
+    """The embedder of these names or of the environment, and the cache of vectors."""
     settings = read_environment()
     return embedder_of(settings, local, remote, base_url), VectorCache(settings.cache_dir)
 
@@ -160,5 +161,5 @@ def local_embedder(name: str) -> Embedder:
 
 
 def scorer_of(config: RetrievalConfig) -> PairScorer | None:
-    """The cross-encoder that reranks, ``None`` where none does."""
+    """The reranking cross-encoder; ``None`` for none."""
     return CrossScorer(config.cross_encoder) if config.cross_encoder else None

@@ -1,7 +1,7 @@
-"""The HTTP client: the only module that sends anything to an endpoint, and that has its key.
+"""The HTTP client: only this module sends anything to an endpoint and has its key.
 
-The key is put on a request by the transport, after the address was compared with the origin that
-the key belongs to; the SDK never holds it. Nothing else of the environment is sent.
+The transport adds the key to a request after comparing the address with the key's origin; the SDK
+never sees it. Nothing else from the environment is sent.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ _LONGEST_FAILURE = 250
 
 
 class EndpointClient:
-    """An endpoint; safe to share between threads. Each method is one request, never repeated, and
-    cancelled when it is not over by the deadline, however often a byte arrives.
+    """An endpoint; safe to share between threads.
 
-    Redirects, proxies, cookies and compressed replies are off. Raises ``ConfigError`` for a key of
-    another origin, or that no header can hold.
+    Each method is one request, never repeated, and cancelled at the deadline even if bytes keep
+    arriving. Redirects, proxies, cookies and compressed replies are off. Raises ``ConfigError`` for
+    a key of another origin or with characters invalid in a header.
     """
 
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
@@ -113,7 +113,7 @@ class EndpointClient:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that an endpoint asks to wait, 0 where it does not say."""
+    """The seconds that an endpoint asks to wait, 0 if it does not say."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(headers.get("retry-after-ms", "")) / 1000.0
@@ -133,7 +133,7 @@ def _until(date: str) -> float:
 
 
 def _cause(error: openai.APIConnectionError) -> str:
-    """The message of a network error: that of its innermost cause."""
+    """The message of a network error's innermost cause."""
     cause: BaseException = error
     while inner := cause.__cause__ or cause.__context__:
         cause = inner.exceptions[0] if isinstance(inner, BaseExceptionGroup) else inner
@@ -158,11 +158,11 @@ def _close(loop: asyncio.AbstractEventLoop, web: httpx2.AsyncClient) -> None:
 
 
 class _UnreadableError(openai.OpenAIError):
-    """A reply that will not be read to its end."""
+    """A reply that is not read to its end."""
 
 
 class _Transport(httpx2.AsyncHTTPTransport):
-    """Sends to one origin only, with its key, and reads no more than it should."""
+    """Sends to one origin only, with its key, and limits what it reads."""
 
     def __init__(self, origin: str, secret: str) -> None:
         super().__init__(

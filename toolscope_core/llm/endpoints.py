@@ -1,4 +1,4 @@
-"""Which endpoint is asked: chosen for the store, its key from outside; and what models cost."""
+"""Which endpoint is asked: saved in the store, with its key from outside; and model prices."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ PRICES = "prices"
 
 
 class Endpoints:
-    """The endpoint of a store: the one saved there, else the one of the environment."""
+    """The endpoint of a store: the saved one, else the environment's."""
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self._settings = settings
         self._store = store
 
     def get(self) -> Endpoint | None:
-        """``None`` where none was chosen."""
+        """The endpoint; ``None`` if none was chosen."""
         endpoint = setting_as(self._store, SETTING, _endpoint)
         base_url, model = self._settings.base_url, self._settings.model
         if endpoint is None and base_url and model:
@@ -33,8 +33,8 @@ class Endpoints:
         return endpoint and self.priced(endpoint)
 
     def save(self, endpoint: Endpoint) -> None:
-        """Ask this one from now on; no key is stored. Its prices go into the table, if it has
-        any.
+        """Save the endpoint to ask from now on, without its key. Its prices, if any, go into the
+        table.
         """
         row = asdict(endpoint)
         del row["prices"]
@@ -43,29 +43,29 @@ class Endpoints:
             self.save_prices({**self.prices(), endpoint.model: endpoint.prices})
 
     def prices(self) -> dict[str, Prices]:
-        """The price table: by the name of the model, as the endpoint knows it."""
+        """The price table by the endpoint's name of the model."""
         return setting_as(self._store, PRICES, _price_table) or {}
 
     def save_prices(self, table: Mapping[str, Prices]) -> None:
-        """Put this table in the place of the one that was there."""
+        """Replace the price table."""
         rows = {model: asdict(prices) for model, prices in table.items()}
         write_setting(self._store, PRICES, rows)
 
     def priced(self, endpoint: Endpoint) -> Endpoint:
-        """The endpoint with what its model costs by the table."""
+        """The endpoint with its model's prices from the table."""
         return replace(endpoint, prices=self.prices().get(endpoint.model))
 
     def forget(self) -> None:
-        """Go back to the endpoint of the environment, if it names one."""
+        """Return to the environment's endpoint, if it names one."""
         write_setting(self._store, SETTING, None)
 
     def test(self, endpoint: Endpoint | None = None) -> Connection:
-        """Ask one small question, of an endpoint that need not be saved; costs a call or two."""
+        """Ask one small question of an endpoint, saved or not; costs a call or two."""
         endpoint = endpoint or self.required()
         return check_connection(endpoint, self.key(endpoint))
 
     def required(self) -> Endpoint:
-        """The endpoint. Raises ``ConfigError`` where there is none."""
+        """The endpoint. Raises ``ConfigError`` if there is none."""
         endpoint = self.get()
         if endpoint is None:
             raise ConfigError(
@@ -75,12 +75,12 @@ class Endpoints:
         return endpoint
 
     def key(self, endpoint: Endpoint) -> ApiKey:
-        """The key given for its origin; one with an empty secret where there is none."""
+        """The key for its origin; a key with an empty secret if there is none."""
         return key_for(endpoint.origin, self._settings.keys)
 
 
 def on_this_machine(origin: str) -> bool:
-    """Whether an origin is loopback, where models are asked without a key."""
+    """Whether an origin is loopback, where models need no key."""
     host = urlsplit(origin).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""What a run would ask, take and cost, and what asking less than the paper does saves."""
+"""The questions, tokens and cost of a run, and the savings over the paper's way."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -30,10 +30,10 @@ _PRESUMED: Mapping[PairOutcome, RelationAnswer] = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The least that asking would take, if no answer has to be repaired.
+    """The minimum cost of asking, if no answer has to be repaired.
 
-    ``questions`` different ones of ``items``, ``reused`` of them answered before; ``tokens_in``
-    estimated from the prompts themselves, ``tokens_out`` and so ``cost`` at their most.
+    ``questions`` are the distinct ones of ``items``, ``reused`` those answered before.
+    ``tokens_in`` are estimated from the prompts; ``tokens_out``, and so ``cost``, are upper limits.
     """
 
     items: int
@@ -47,12 +47,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """By the name of the task what a run would take; ``paper``: if it asked about every candidate
-    pair and every cluster, as the paper does.
+    """The cost of a run by task.
 
-    Answers that are not known are presumed to be the offline judge's: each that differs may bring
-    or spare a question. Tokens in are estimated from the prompts, tokens out (and so the cost) at
-    their most.
+    ``paper`` is the cost if it asked about every candidate pair and every cluster, as the paper
+    does. Unknown answers are assumed to be the offline judge's: each different one may add or save
+    a question. Tokens in are estimated from the prompts; tokens out, and so the cost, are upper
+    limits.
     """
 
     tasks: Mapping[str, Estimate]
@@ -60,7 +60,7 @@ class Estimates:
 
     @property
     def questions(self) -> int:
-        """Those still to be asked."""
+        """The number of questions still to ask."""
         return _fresh(self.tasks)
 
     @property
@@ -69,17 +69,17 @@ class Estimates:
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """In, and out at most."""
+        """Tokens in, and the limit of tokens out."""
         return _tokens(self.tasks)
 
     @property
     def cost(self) -> float | None:
-        """At most; ``None`` without prices."""
+        """The maximum cost; ``None`` without prices."""
         return total_cost(task.cost for task in self.tasks.values())
 
     @property
     def saved(self) -> tuple[int, int]:
-        """Questions, and tokens in and out, that the paper's way would take more."""
+        """The additional questions, and tokens in and out, of the paper's way."""
         if not self.paper:
             return 0, 0
         questions = _fresh(self.paper) - self.questions
@@ -87,8 +87,9 @@ class Estimates:
 
 
 class PresumedAnswers:
-    """Answers with what the ledger knows, else with the offline judge, or a request of a typical
-    length; counts what is asked.
+    """Answers from the ledger, else from the offline judge, or a text of typical length.
+
+    It counts the questions.
     """
 
     message = ""
@@ -103,7 +104,7 @@ class PresumedAnswers:
 
     @property
     def name(self) -> str:
-        """Who would say it."""
+        """The assumed author."""
         return self._model.name
 
     def __call__(self, task: Task[_Item], items: Sequence[_Item]) -> list[Answer | None]:
@@ -145,7 +146,7 @@ def judging_estimates(
     ledger: Ledger,
     prices: Prices | None = None,
 ) -> Estimates:
-    """What verdicts and audits would take, as the paper asks for them if ``paper``."""
+    """The cost of verdicts and audits, asked as in the paper if ``paper``."""
     own, whole = (
         question_estimates(
             partial(ask_for_verdicts, analysis, links, config=QuestionConfig(paper=way)),
@@ -166,7 +167,7 @@ def question_estimates(
     prices: Prices | None = None,
     analysis: Analysis | None = None,
 ) -> Estimates:
-    """What the questions of ``ask`` would take. Without an ``analysis`` no verdict is presumed."""
+    """The cost of the questions of ``ask``. Without an ``analysis``, no verdict is assumed."""
     asker = PresumedAnswers(analysis, model, ledger, prices)
     ask(asker)
     return Estimates(asker.tasks)
@@ -179,7 +180,7 @@ def estimate(
     ledger: Ledger,
     prices: Prices | None = None,
 ) -> Estimate:
-    """An estimate of what ``ask_all`` would take; sends nothing."""
+    """The estimated cost of ``ask_all``; sends nothing."""
     questions = {key_of(task, item, model): item for item in items}
     kept_answers = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in kept_answers}

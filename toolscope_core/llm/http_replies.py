@@ -1,4 +1,4 @@
-"""HTTP replies of an endpoint: size, strict JSON, and what a failure means."""
+"""HTTP replies of an endpoint: size, strict JSON, and the meaning of failures."""
 
 import json
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ _FILTERED = ("content_filter", "content filter", "responsibleai")
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """One HTTP reply, or the ``failure`` to get one (``late``: the deadline was over).
+    """One HTTP reply, or the ``failure`` to get one (``late``: past the deadline).
 
-    ``kind`` is the media type, ``wait`` the seconds the endpoint asks to wait, ``seconds`` the
-    time it all took. The key is in none of it.
+    ``kind`` is the media type, ``wait`` the seconds that the endpoint asks to wait, ``seconds`` the
+    total time. None of it contains the key.
     """
 
     status: int
@@ -60,7 +60,7 @@ class HttpReply:
 
 @dataclass(frozen=True, slots=True)
 class HttpFailure:
-    """Why there is no usable reply. ``final``, ``finish`` and ``wait`` as in ``ChatReply``."""
+    """Why there is no usable reply. ``final``, ``finish`` and ``wait`` are as in ``ChatReply``."""
 
     reason: str
     final: bool = False
@@ -69,8 +69,9 @@ class HttpFailure:
     late: bool = False
 
     def reply_fields(self, page: HttpReply, tokens: int) -> dict[str, Any]:
-        """What a ``ModelReply`` says of it. A call that ran into its deadline
-        may have to be paid: its prompt, of so many ``tokens``, was sent.
+        """The fields of a ``ModelReply`` from an HTTP reply.
+
+        A call past its deadline may have to be paid, because its prompt of ``tokens`` was sent.
         """
         return {
             "reason": self.reason,
@@ -84,9 +85,9 @@ class HttpFailure:
 
 
 def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure | None:
-    """The trouble with a reply, ``None`` without any; ``keyed``: a key was sent.
+    """The failure in a reply, ``None`` if there is none; ``keyed``: a key was sent.
 
-    Raises ``ModelStopError`` where every further call would meet the same.
+    Raises ``ModelStopError`` if every further call would fail in the same way.
     """
     origin = endpoint.origin
     if page.failure == "late":
@@ -106,7 +107,7 @@ def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure 
 
 
 def load(text: str) -> Any:
-    """Strict JSON: no NaN, no repeated key, no depth that exhausts. Raises ``ValueError``."""
+    """Strict JSON: no NaN, no repeated key, limited depth. Raises ``ValueError``."""
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except RecursionError as error:

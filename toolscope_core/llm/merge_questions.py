@@ -1,12 +1,12 @@
 """The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
 
-Pairs first, the uncertain before the others, further apart than candidates where the offline judge
-takes them for one job; then those that drop-ins and families still lack; then the clusters and
-families that they form. Left out are pairs that the offline judge is sure are
-neither a merge nor a family, and those of its merges that the model's answers already imply: a
-pair below its merge threshold is never skipped for what its neighbours are, so a chain whose ends
-do not belong together is still found. ``paper`` asks
-about every candidate pair and every cluster, as ToolScope (section 3.2) does.
+Pairs come first, uncertain ones before the others; they may be further apart than candidates if the
+offline judge considers them one job. Then come pairs that drop-ins and families still lack, then
+the clusters and families they form. Left out are pairs that the offline judge is sure are neither a
+merge nor a family, and its merges that the model's answers already imply. A pair below its merge
+threshold is never skipped because of its neighbours, so a chain whose ends do not belong together
+is still found. ``paper`` asks about every candidate pair and every cluster, as ToolScope (section
+3.2) does.
 """
 
 import re
@@ -48,8 +48,10 @@ _TASK_WORDS = re.compile(
 def ask_for_verdicts(
     analysis: Analysis, links: Constraints, asker: Asker, config: QuestionConfig | None = None
 ) -> ModelVerdicts:
-    """Verdicts on pairs and audits of clusters. People's decisions (``links``) are not asked
-    about; questions that stay open are *unanalysed* with ``asker.message``.
+    """Verdicts on pairs and audits of clusters.
+
+    Pairs that people decided (``links``) are not asked about. Open questions are *unanalysed* with
+    ``asker.message``.
     """
     config, analysis = config or QuestionConfig(), analysis.without_verdicts()
     plan, task = pairs_to_ask(analysis, links, config), replace(JUDGE_TASK, batch=config.batch)
@@ -80,7 +82,7 @@ def ask_for_verdicts(
 
 
 def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> ModelVerdicts:
-    """Verdicts on these pairs and nothing else; exact copies are not asked about."""
+    """Verdicts on these pairs only; exact copies are not asked about."""
     tools = analysis.catalog.by_id
     apart = [
         pair
@@ -94,8 +96,10 @@ def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> Mode
 
 @dataclass(frozen=True, slots=True)
 class PairsToAsk:
-    """Candidate pairs in the order in which they are asked about, with the offline judge's
-    probability of the same job, and how many others it is sure about.
+    """Candidate pairs in the order of asking.
+
+    They have the offline judge's probability of the same job, and the number of other pairs about
+    which it is sure.
     """
 
     pairs: tuple[Pair, ...]
@@ -104,8 +108,10 @@ class PairsToAsk:
 
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
-    """The pairs to ask about at most, the most uncertain first. Left out are exact copies, and
-    pairs that the offline judge is sure are neither a merge nor a family.
+    """The pairs to ask about at most, most uncertain first.
+
+    Left out are exact copies, and pairs that the offline judge is sure are neither a merge nor a
+    family.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
     columns: list[tuple[NDArray[Any], ...]] = [
@@ -131,8 +137,9 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
 
 
 def _further_columns(analysis: Analysis) -> tuple[NDArray[Any], ...]:
-    """Left, right, same job and family of the pairs a little further apart than candidates that the
-    offline judge takes for one job.
+    """Left, right, same job and family of pairs slightly beyond candidates.
+
+    The offline judge considers them one job.
     """
     first = np.unique(analysis.first)
     least = analysis.threshold - _FURTHER
@@ -149,7 +156,7 @@ def _further_columns(analysis: Analysis) -> tuple[NDArray[Any], ...]:
 
 
 def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
-    """The tools of pairs, as ``JUDGE_TASK`` takes them."""
+    """The tools of pairs as items of ``JUDGE_TASK``."""
     tools, by_pair = analysis.catalog.by_id, []
     for pair in pairs:
         two = tools[pair.left], tools[pair.right]
@@ -158,9 +165,9 @@ def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
 
 
 def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
-    """The pairs in such an order that those of one call share tools, each shown once in a prompt.
+    """The pairs reordered so that those of one call share tools, each shown once in a prompt.
 
-    Each call begins with the first pair left, so that the order holds from call to call.
+    Each call begins with the first remaining pair, so the order between calls is kept.
     """
     pairs_of_tool: dict[str, list[Pair]] = {}
     for pair in pairs:
@@ -179,13 +186,13 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
 
 
 def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
-    """Ids of the tools whose text addresses its reader, or mentions what a model is asked here."""
+    """Ids of tools whose text addresses its reader, or mentions the questions asked here."""
     swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
     return catalog.addressing | swaying
 
 
 def _suspect_readers(catalog: Catalog) -> frozenset[str]:
-    """``suspicious_ids_of``, and the tools of servers that do so in what they say of themselves."""
+    """``suspicious_ids_of``, and the tools of servers whose own text does so."""
     servers = {
         one.name for one in catalog.servers if _TASK_WORDS.search(f"{one.title}\n{one.description}")
     }
@@ -195,8 +202,9 @@ def _suspect_readers(catalog: Catalog) -> frozenset[str]:
 def _in_rounds(
     analysis: Analysis, plan: PairsToAsk, asker: Asker, task: Task[ToolPair]
 ) -> dict[Pair, Verdict]:
-    """The verdicts on all pairs that no others may imply, and on as few of the offline judge's
-    merges as join the model's: round by round, a spanning forest of those still apart.
+    """The verdicts on all pairs that others cannot imply, and on few of the offline judge's merges.
+
+    Round by round, it asks about a spanning forest of the merges that are not connected yet.
     """
     merge_at = analysis.judge.weights.merge_at
     open_pairs = [pair for pair in plan.pairs if plan.same_job[pair] >= merge_at]
@@ -218,8 +226,9 @@ def _with_missing_pairs(
     asker: Asker,
     task: Task[ToolPair],
 ) -> ModelVerdicts:
-    """With verdicts on the pairs that drop-ins and families lack, as long as there are fewer pairs
-    asked about than candidates.
+    """The verdicts with those on pairs that drop-ins and families lack.
+
+    It stops when as many pairs were asked about as there are candidates.
     """
     while True:
         room = len(analysis.scores) - len(model_verdicts.verdicts)
@@ -233,7 +242,7 @@ def _with_missing_pairs(
 def _with_verdicts(
     analysis: Analysis, model_verdicts: ModelVerdicts, verdicts: Mapping[Pair, Verdict]
 ) -> ModelVerdicts:
-    """With further verdicts, and notes on what the model was not shown."""
+    """The verdicts with further ones, and notes on what the model was not shown."""
     tools = analysis.catalog.by_id
     ids = sorted({tool for pair in verdicts for tool in (pair.left, pair.right)})
     texts = {tool: _prompt_text(tools[tool]) for tool in ids}
@@ -285,8 +294,9 @@ def _verdict(
 
 
 def _probabilities(outcome: PairOutcome, confidence: float) -> tuple[float, float]:
-    """The probabilities of the same job and of a family: the outcome has the model's confidence,
-    and what that leaves of 1 goes to the two others alike.
+    """The probabilities of the same job and of a family.
+
+    The outcome gets the model's confidence; the rest of 1 is split equally between the two others.
     """
     if outcome == "unsure":
         return 0.5, 0.25
@@ -297,8 +307,10 @@ def _probabilities(outcome: PairOutcome, confidence: float) -> tuple[float, floa
 def _careful(
     verdicts: Mapping[Pair, Verdict], texts: Mapping[str, PromptText]
 ) -> dict[Pair, Verdict]:
-    """The verdicts, *unsure* in place of *merge* and *family* where a tool was not shown whole;
-    what was left out of the prompt stands as evidence.
+    """The verdicts, with *unsure* instead of *merge* and *family* if a tool was not shown
+    completely.
+
+    The parts left out of the prompt are listed as evidence.
     """
     careful = {}
     for pair, verdict in verdicts.items():
@@ -312,5 +324,5 @@ def _careful(
 
 
 def _prompt_text(tool: Tool) -> PromptText:
-    """A tool as the model reads it, its server included."""
+    """A tool as the model reads it, with its server."""
     return prompt_text(tool, (tool.server,))

@@ -1,4 +1,4 @@
-"""The configuration of a run: all that decides its questions, and so which answers count."""
+"""The configuration of a run: everything that decides its questions, and so which answers count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -50,10 +50,10 @@ def configuration(
     analysis: Analysis | None = None,
     questions: QuestionConfig | None = None,
 ) -> JsonObject:
-    """The configuration as JSON, without key and budget. Equal ones give equal questions, as far
-    as the decisions of people are equal too.
+    """The configuration as JSON, without key and budget.
 
-    ``analysis`` and ``questions`` are those of a run that judges.
+    Equal configurations give equal questions, if people's decisions are equal too. ``analysis`` and
+    ``questions`` are those of a judging run.
     """
     run_config: dict[str, Any] = {
         "kind": kind,
@@ -76,13 +76,15 @@ def configuration(
 
 
 def prompts(kind: RunKind) -> dict[str, str]:
-    """The versions of the prompts in use, by the name of the task."""
+    """The versions of the current prompts, by task name."""
     return {task: PROMPT_VERSIONS[task] for task in _TASKS[kind]}
 
 
 def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:
-    """Whether a run under this configuration would ask the same today: no prompt, offline judge,
-    threshold or catalog has changed since. One that another version of this program wrote does not.
+    """Whether a run with this configuration would ask the same questions today.
+
+    Prompts, offline judge, threshold and catalog must be unchanged, and so must the program's
+    version.
     """
     questions = run_config.get("questions")
     try:
@@ -95,7 +97,7 @@ def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | N
 
 
 def endpoint_of(run_config: JsonObject) -> Endpoint:
-    """The endpoint that a run asked; what its configuration does not hold has the default."""
+    """The endpoint that a run asked; missing values have their defaults."""
     return Endpoint(
         run_config["base_url"],
         run_config["model"],
@@ -105,17 +107,17 @@ def endpoint_of(run_config: JsonObject) -> Endpoint:
 
 
 def model_without_key(endpoint: Endpoint) -> ChatModel:
-    """The model without a key, to look up its stored answers: it sends nothing."""
+    """The model without a key, to look up its stored answers; it sends nothing."""
     return EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
 
 
 def stored_answers(run_config: JsonObject, ledger: Ledger) -> ModelRequests:
-    """The stored answers under a configuration; no question is sent."""
+    """The stored answers under a configuration; sends nothing."""
     return ModelRequests(model_without_key(endpoint_of(run_config)), ledger, None)
 
 
 class AsOf:
-    """A ledger as it was at a time (as ``store.now`` writes it), without later answers."""
+    """A ledger as of a time (in the form of ``store.now``), without later answers."""
 
     def __init__(self, ledger: Ledger, until: str) -> None:
         self._ledger, self._until = ledger, until

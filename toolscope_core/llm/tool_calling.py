@@ -1,4 +1,4 @@
-"""A chat model that calls tools: what is sent in each turn, and how its calls are read."""
+"""A chat model that calls tools: what each turn sends, and how its calls are read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -85,7 +85,7 @@ def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
 
 
 def _arguments(arguments: Any) -> JsonObject | None:
-    """Arguments as endpoints send them: a text of JSON, an object with some, or nothing."""
+    """Arguments as endpoints send them: a JSON text, an object, or nothing."""
     if isinstance(arguments, str):
         try:
             arguments = load(arguments) if arguments.strip() else {}
@@ -97,7 +97,7 @@ def _arguments(arguments: Any) -> JsonObject | None:
 
 
 def _repeated(text: str, calls: Sequence[ToolCall]) -> JsonObject:
-    """The turn as the next request has it: what the endpoint added of its own is left out."""
+    """The turn as repeated in the next request, without the endpoint's own additions."""
     message: JsonObject = {"role": "assistant", "content": text or None}
     if not calls:
         return message

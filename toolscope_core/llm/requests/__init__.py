@@ -1,1 +1,1 @@
-"""Ask a model what the ledger has no answer to yet: within a budget, and nothing twice."""
+"""Asks a model what the ledger cannot answer yet: within a budget, and nothing twice."""

@@ -1,4 +1,4 @@
-"""Requests to a model: the answers on some items, and what each task took."""
+"""Requests to a model: the answers on some items, and the cost of each task."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,13 +21,12 @@ from toolscope_core.model.protocols import (
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers to questions about some items, after asking.
+    """The answers to questions about some items.
 
-    ``keys`` has one key for each item, in their order; ``answers`` holds those that have one,
-    usable (then it is kept) or not; ``reused`` is how many of the distinct keys needed no question
-    this time. The ``state`` is ``paused`` (budget, or an endpoint that does not answer) or
-    ``stopped`` (it refuses every call) with a ``message`` where questions are left open; asking
-    again goes on from there.
+    ``keys`` has one key per item, in order. ``answers`` has those with an answer, usable (then it
+    is stored) or not. ``reused`` counts the distinct keys that needed no question this time. The
+    ``state`` is ``paused`` (budget, or an endpoint that does not answer) or ``stopped`` (it refuses
+    every call), with a ``message``, if questions are left open; asking again continues from there.
     """
 
     keys: tuple[str, ...]
@@ -42,12 +41,12 @@ class Answers:
 
     @property
     def questions(self) -> int:
-        """Different questions: items of equal content are one."""
+        """Distinct questions: items of equal content share one."""
         return len(set(self.keys))
 
     @property
     def unanalysed(self) -> Mapping[str, str]:
-        """The reason of each question that was asked and got no usable answer."""
+        """The reason for each question without a usable answer."""
         return {key: a.reason for key, a in self.answers.items() if a.value is None}
 
 
@@ -59,13 +58,12 @@ def ask_all(
     terms: Terms,
     progress: Progress = silent,
 ) -> Answers:
-    """The answers on ``items``, asked about from the first on; each is kept as it arrives.
+    """The answers on ``items``, asked in order; each is stored as it arrives.
 
-    Items of equal content are one question; what the ledger has is not asked. An answer that
-    cannot be used is asked for once more, with the reason; after that it has no value, and the next
-    call asks again.
-    ``progress`` (stage: the task's name) is called in this thread, also while nothing arrives; if
-    it raises, calls in flight are waited for and kept. Raises what the ledger raises.
+    Items of equal content share one question; stored answers are not asked again. An unusable
+    answer is asked for once more, with the reason; after that it has no value, and the next call
+    asks again. ``progress`` (stage: the task's name) is called in this thread, also while nothing
+    arrives; if it raises, calls in progress are finished and stored. Raises what the ledger raises.
     """
     keys = tuple(key_of(task, item, model) for item in items)
     questions = dict(zip(keys, items, strict=True))
@@ -92,7 +90,7 @@ def ask_all(
 def _stored_answers(
     task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
 ) -> Answers:
-    """The answers that the ledger has on ``items``; sends nothing."""
+    """The ledger's answers on ``items``; sends nothing."""
     keys = tuple(key_of(task, item, model) for item in items)
     answers = ledger.answers(list(dict.fromkeys(keys)))
     return Answers(keys, answers, reused=len(answers))
@@ -104,7 +102,7 @@ def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
 
 
 def in_batches(items: Mapping[str, Item], task: Task[Item]) -> Iterator[dict[str, Item]]:
-    """The items, as many at a time as a call of the task holds, in their order."""
+    """The items in batches that fit a call of the task, in order."""
     batch: dict[str, Item] = {}
     filled = 0
     for key, item in items.items():
@@ -119,7 +117,7 @@ def in_batches(items: Mapping[str, Item], task: Task[Item]) -> Iterator[dict[str
 
 
 def total_cost(costs: Iterable[float | None]) -> float | None:
-    """The sum, ``None`` where a price is missing."""
+    """The sum; ``None`` if a price is missing."""
     amounts = list(costs)
     return None if None in amounts else sum(amount or 0.0 for amount in amounts)
 
@@ -129,7 +127,7 @@ MOST_UNUSABLE = 1 / 20
 
 
 class Asker(Protocol):
-    """Whoever gets answers: see ``ModelRequests``."""
+    """Gets answers; see ``ModelRequests``."""
 
     @property
     def name(self) -> str: ...
@@ -144,8 +142,9 @@ class Asker(Protocol):
 
 
 class ModelRequests:
-    """A model behind its ledger. Without ``terms``, or once a run is halted, only answers of the
-    ledger are given.
+    """A model behind its ledger.
+
+    Without ``terms``, or once a run is halted, only stored answers are returned.
     """
 
     def __init__(
@@ -164,13 +163,14 @@ class ModelRequests:
 
     @property
     def costs(self) -> tuple[TaskCost, ...]:
-        """By task, in the order they were asked."""
+        """The costs by task, in the order of first use."""
         return tuple(self._costs.values())
 
     @property
     def too_many_unusable(self) -> str:
-        """The reason why nothing should be made of the answers: more than ``MOST_UNUSABLE`` of them
-        cannot be used. Empty where fewer.
+        """Why the answers should not be used: more than ``MOST_UNUSABLE`` of them are unusable.
+
+        Empty if there are fewer.
         """
         answers, unusable = sum(one.questions for one in self.costs), self._reasons.total()
         if unusable <= MOST_UNUSABLE * answers:
@@ -183,7 +183,7 @@ class ModelRequests:
         )
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
-        """The answer on each item, in their order; ``None`` where the question is open."""
+        """The answer on each item, in order; ``None`` for an open question."""
         if self._terms is None or self.message or not items:
             outcome = _stored_answers(task, items, self._model, self._ledger)
         else:
@@ -196,7 +196,7 @@ class ModelRequests:
 
 
 def _total_cost(cost: TaskCost, answers: Answers) -> TaskCost:
-    """What a task took, with these answers."""
+    """The cost of a task including these answers."""
     is_priced = cost.cost is not None and answers.cost is not None
     return TaskCost(
         task=cost.task,

@@ -1,4 +1,4 @@
-"""The threads of a run: each sends one call at a time, repairs it, and keeps its answers."""
+"""The threads of a run: each sends one call at a time, repairs it, and stores its answers."""
 
 import threading
 import time
@@ -25,10 +25,10 @@ from toolscope_core.model.tool import JsonObject
 
 
 class RunBudget:
-    """The spending of a run and its budget, shared by all of its questions.
+    """The spending of a run and its budget, shared by all its questions.
 
-    Every call is paid for before it is sent, at the most it can cost, so that the budget holds
-    whatever is in flight. ``calls`` and ``cost`` are what earlier parts of the run spent.
+    Every call reserves its maximum cost before it is sent, so the budget holds with calls in
+    progress. ``calls`` and ``cost`` are what earlier parts of the run spent.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class RunBudget:
         return None if self.prices is None else self.prices.cost(tokens_in, tokens_out)
 
     def reserve(self, request: ChatRequest) -> float | None:
-        """The money reserved for a call until ``settle``; ``None`` where it would be too much.
+        """The money reserved for a call until ``settle``; ``None`` if it would exceed the budget.
 
-        Waits for calls in flight where the money they do not need would make room.
+        Waits for calls in progress if their unused money would be enough.
         """
         most = self.cost(request.tokens_at_most, request.most_tokens) or 0.0
         with self._change:
@@ -77,7 +77,7 @@ class RunBudget:
             return most
 
     def settle(self, reserved: float, cost: float) -> None:
-        """A call that was reserved is over and cost this much."""
+        """Settle a reserved call at its actual cost."""
         with self._change:
             self._in_flight -= 1
             self._reserved -= reserved
@@ -101,8 +101,10 @@ HEARTBEAT = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a run: ``run`` is its name in the log, ``concurrency`` its calls at a time,
-    ``most_tokens`` the longest reply.
+    """The terms of a run.
+
+    ``run`` is its name in the log, ``concurrency`` its calls at a time, ``most_tokens`` the longest
+    reply.
     """
 
     run: str
@@ -112,8 +114,9 @@ class Terms:
     patience: Patience = field(default_factory=Patience)
 
     def limits(self, tokens: int) -> list[int]:
-        """The limits on a reply for which so many tokens are enough without thoughts: the first,
-        and those to try where it is cut off.
+        """The limits to try for a reply that needs so many tokens without reasoning.
+
+        The later ones are for a reply that is cut off.
         """
         grown = (min(tokens * GROWTH**step, self.most_tokens) for step in range(3))
         return sorted(set(grown))
@@ -121,7 +124,7 @@ class Terms:
     def line(
         self, task: str, model: RemoteModel, reply: ChatReply | AgentReply, questions: int
     ) -> Call:
-        """The line of the ledger's log on a call that brought this reply."""
+        """The log line of a call with this reply."""
         return Call(
             run=self.run,
             task=task,
@@ -139,7 +142,7 @@ class Terms:
 
 
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
-    """The same request with the reasons why the first reply could not be used."""
+    """The same request with the reasons why the first reply was unusable."""
     lines = sorted({" ".join(reason.split())[:REASON_LENGTH] for reason in reasons})
     list_of_reasons = "\n".join(f"- {line}" for line in lines)
     user = (
@@ -151,7 +154,7 @@ def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
 
 
 class Run(Generic[Item]):
-    """The questions of one ``ask_all``; its workers run in threads of their own."""
+    """The questions of one ``ask_all``; its workers run in their own threads."""
 
     def __init__(
         self,
@@ -179,7 +182,7 @@ class Run(Generic[Item]):
         self._not_before = 0.0
 
     def work_through(self) -> None:
-        """Take one batch after the other until none is left or the run is halted."""
+        """Process batch after batch until none is left or the run is halted."""
         try:
             while not self.halted.is_set():
                 with self._lock:
@@ -195,14 +198,14 @@ class Run(Generic[Item]):
             self.news.set()
 
     def halt(self, state: RequestState, message: str) -> None:
-        """No further call is sent; the first reason given stands."""
+        """Stop sending calls; the first reason is kept."""
         with self._lock:
             if self.state == "done":
                 self.state, self.message = state, message
         self.halted.set()
 
     def _answer(self, items: Mapping[str, Item]) -> None:
-        """Ask about items, and once more about those whose answer could not be used."""
+        """Ask about items, and again about those with unusable answers."""
         finish, failed = self._ask(items, self.task.request(items))
         if finish == TOO_LONG and len(items) > 1:
             for part in _halves(items):
@@ -214,8 +217,10 @@ class Run(Generic[Item]):
             self._lose(part, self._ask(part, request)[1])
 
     def _ask(self, items: Mapping[str, Item], request: ChatRequest) -> tuple[str, dict[str, str]]:
-        """Ask, and keep the answers that can be used; returns why the reply ended, and of the
-        other items the reasons. None of them where no reply came: these questions stay open.
+        """Ask, and store usable answers; returns why the reply ended, and the reasons of the other
+        items.
+
+        Without a reply there are no reasons: the questions stay open.
         """
         exchange = self._reply(request, len(items))
         if exchange is None:
@@ -234,14 +239,14 @@ class Run(Generic[Item]):
         return reply.finish, failed
 
     def _lose(self, items: Mapping[str, Item], reasons: Mapping[str, str]) -> None:
-        """Count the answers that could not be used; they are not kept."""
+        """Count unusable answers; they are not stored."""
         rows = {key: self._row(key, items[key], None, reason) for key, reason in reasons.items()}
         with self._lock:
             self.unusable |= rows
             self.answered += len(rows)
 
     def _reply(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
-        """The reply to a request, asked for with room for more tokens while it is cut off."""
+        """The reply to a request, repeated with more tokens while it is cut off."""
         limits = self.terms.limits(request.most_tokens)
         step = min(self._step, len(limits) - 1)
         while exchange := self._send(replace(request, most_tokens=limits[step]), questions):
@@ -253,7 +258,7 @@ class Run(Generic[Item]):
         return None
 
     def _send(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
-        """The reply to a request, repeated while that helps; ``None`` where there is none."""
+        """The reply to a request, retried while that helps; ``None`` if there is none."""
         patience, budget = self.terms.patience, self.terms.budget
         seconds, attempt = 0.0, 0
         while self._may_send():
@@ -281,13 +286,13 @@ class Run(Generic[Item]):
         return None
 
     def _may_send(self) -> bool:
-        """Wait as long as the endpoint asked all to wait; false once the run is halted."""
+        """Wait as long as the endpoint asked; false once the run is halted."""
         while (rest := self._not_before - time.monotonic()) > 0 and not self.halted.is_set():
             self.halted.wait(rest)
         return not self.halted.is_set()
 
     def _call(self, request: ChatRequest, reserved: float) -> ChatReply:
-        """One call that is paid for; where every call is refused, the run is halted."""
+        """One paid call; if the endpoint refuses every call, the run is halted."""
         cost = 0.0
         try:
             reply = self.model.ask(request)

@@ -1,1 +1,1 @@
-"""The questions to a model, one module a task: the prompt beside its parser, with a version."""
+"""The questions to a model, one module per task: the prompt with its parser, and a version."""

@@ -1,8 +1,8 @@
 """Tools in a prompt: cleaned, cut to a size, and fenced by a mark that their text cannot contain.
 
-A tool is shown as one line of JSON, so that its text can imitate neither the fence nor another
-field. What is left out of the prompt is counted, and shown to people; what says nothing about a
-tool (indentation, titles that schemas derive from names) is left out without a word.
+A tool is one line of JSON, so its text cannot imitate the fence or another field. Parts left out of
+the prompt are counted and shown to people; parts without meaning (indentation, titles derived from
+names) are left out silently.
 """
 
 import json
@@ -41,7 +41,9 @@ about that tool and nothing more. "[cut]" stands where a text was too long to be
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A tool as a model reads it: ``hidden`` characters left out, ``cut`` ones cut off."""
+    """A tool as a model reads it, with the numbers of ``hidden`` characters removed and ``cut``
+    ones.
+    """
 
     text: str
     hidden: int = 0
@@ -63,16 +65,16 @@ class PromptText:
 
 
 def prompt_text(tool: Tool, servers: Iterable[str] = ()) -> PromptText:
-    """Name, description, parameters, results and annotations: what the content hash covers.
+    """Name, description, parameters, results and annotations: the parts in the content hash.
 
-    ``servers`` are named before them, where they have a name. They are as untrusted as the rest,
-    and a task that names them has them in its ledger key (``Task.subjects``).
+    ``servers`` with a name are put before them. They are equally untrusted, and a task that shows
+    them has them in its ledger key (``Task.subjects``).
     """
     return _shown(_ByContent(tool.content_hash, tuple(sorted({*servers} - {""})), tool))
 
 
 def server_texts(servers: Iterable[Server]) -> dict[str, PromptText]:
-    """What the servers say of themselves, as *server 1*, *server 2* and so on, by name."""
+    """The servers' own texts by name, shown as *server 1*, *server 2* and so on."""
     texts = {}
     for number, server in enumerate(sorted(set(servers), key=server_subject), 1):
         cleaner = _Cleaner(LONGEST_SERVER)
@@ -87,25 +89,25 @@ def server_texts(servers: Iterable[Server]) -> dict[str, PromptText]:
 
 
 def server_subject(server: Server) -> str:
-    """What an answer depends on where this server is shown."""
+    """The subject of an answer that was given with this server shown."""
     return digest(server.name, server.description, server.title)
 
 
 def plain_prompt_text(value: Any) -> PromptText:
-    """What somebody wrote that is no tool, a text or another JSON value, as JSON."""
+    """A text or other JSON value that is not a tool, as JSON."""
     cleaner = _Cleaner()
     text = json.dumps(cleaner.of(value), ensure_ascii=False)
     return PromptText(text, cleaner.hidden, cleaner.cut)
 
 
 def cleaned_texts(value: Any) -> Any:
-    """Every text in a JSON value without hidden characters, and cut where it is long."""
+    """A JSON value with hidden characters removed and long texts cut."""
     return _Cleaner().of(value)
 
 
 @dataclass(frozen=True, slots=True)
 class _ByContent:
-    """A tool that is equal to any other of its content and owners."""
+    """A tool that equals any other with the same content and owners."""
 
     content: str
     servers: tuple[str, ...]
@@ -135,7 +137,7 @@ def _shown(content: _ByContent) -> PromptText:
 
 
 def _lean(schema: Any) -> Any:
-    """A schema without what says nothing to a reader: ``$schema``, titles, indentation."""
+    """A schema without parts that mean nothing to a reader: ``$schema``, titles, indentation."""
     if isinstance(schema, list):
         return [_lean(one) for one in schema]
     if not isinstance(schema, Mapping):
@@ -152,7 +154,7 @@ def _lean(schema: Any) -> Any:
 
 
 def _unwrapped(returns: Any) -> Any:
-    """The schema of results without the object that some servers put around them: ``result``."""
+    """The result schema without the wrapper object that some servers add: ``result``."""
     properties = returns.get("properties") if isinstance(returns, Mapping) else None
     alone = isinstance(properties, Mapping) and properties.keys() == {"result"}
     return properties["result"] if properties and alone else returns
@@ -171,9 +173,9 @@ def _server_names(servers: tuple[str, ...]) -> str | list[str]:
 
 
 def fenced(texts: Mapping[str, PromptText], keys: Iterable[str]) -> str:
-    """The texts in one, each between lines with its token, in their order.
+    """The texts in order, each between lines with its token.
 
-    The mark is derived from the ledger keys of the call, and again until no text contains it.
+    The mark is derived from the call's ledger keys, repeatedly until no text contains it.
     """
     mark = mark_for(keys, [text.text for text in texts.values()])
     return "\n".join(
@@ -192,7 +194,7 @@ def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
 
 
 class _Cleaner:
-    """Removes hidden characters and cuts texts of more than ``most`` characters; counts both."""
+    """Removes hidden characters and cuts texts beyond ``most`` characters; counts both."""
 
     def __init__(self, most: int = LONGEST_TEXT) -> None:
         self.hidden = 0

@@ -1,7 +1,7 @@
-"""Asks how two tools are related and which could serve for which (ToolScope, M_C: appendix G.1).
+"""Asks how two tools are related and which can serve for the other (ToolScope, M_C: appendix G.1).
 
-The wording is ours. Each pair is asked about by itself: answers on three tools need not fit
-together, which audits and correction settle.
+The wording is ours. Each pair is asked about separately: answers on three tools need not agree,
+which audits and correction resolve.
 """
 
 from collections import Counter
@@ -96,7 +96,7 @@ nor "subsumes", it is "none".
 
 @dataclass(frozen=True, slots=True)
 class ToolPair:
-    """Two tools, in any order; ``servers`` are those of them that say something of themselves."""
+    """Two tools, in any order; ``servers`` are those of them with texts of their own."""
 
     left: Tool
     right: Tool
@@ -118,16 +118,14 @@ class RelationForm(prompts.AnswerForm[ToolPair]):
     confidence: prompts.Confidence
 
     def ledger_answer(self, item: ToolPair) -> JsonObject:
-        """See ``AnswerForm``; *none* serves where the relation excludes it."""
+        """See ``AnswerForm``; *none* serves if the relation excludes it."""
         either_way = self.relation == "subsumes" and self.serves == "both"
         possible = self.relation in ("duplicate", "subsumes") and not either_way
         return {**self.model_dump(), "serves": self.serves if possible else "none"}
 
 
 def _hashes(item: ToolPair) -> list[str]:
-    """The fingerprints, as the prompt names the server: another owner is another question, and one
-    that says something else of itself.
-    """
+    """The fingerprints, because the prompt names the server, and the servers' own texts."""
     return [*(tool.fingerprint for tool in item.ordered), *map(fence.server_subject, item.servers)]
 
 
@@ -161,7 +159,7 @@ JUDGE_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
 
 
 def serves_of(item: ToolPair, answer: JsonObject) -> Serves:
-    """Which tool of the pair, *left* or *right*, serves the other by a stored answer."""
+    """Which tool of the pair, *left* or *right*, serves the other according to a stored answer."""
     side: str = answer["serves"]
     if side not in SERVES[:2]:
         return "both" if side == "both" else "none"
@@ -185,7 +183,7 @@ two apart, give both descriptions back as they are.
 
 
 def in_hash_order(pair: ToolPair) -> tuple[Tool, Tool]:
-    """The two tools, whichever way round the pair is."""
+    """The two tools in an order independent of the pair's."""
     one, other = sorted((pair.left, pair.right), key=lambda tool: (tool.content_hash, tool.id))
     return one, other
 
@@ -197,7 +195,7 @@ def _show_siblings(item: ToolPair, number: int) -> prompts.ShownItem:
 
 
 class DescriptionsForm(prompts.AnswerForm[ToolPair]):
-    """An answer."""
+    """A new description of each tool, and a clause for each."""
 
     first: Annotated[str, prompts.up_to(_LONGEST, least=1), prompts.PASSAGE]
     second: Annotated[str, prompts.up_to(_LONGEST, least=1), prompts.PASSAGE]
@@ -261,15 +259,17 @@ class ClusterTools:
 
     @property
     def tokens(self) -> dict[str, str]:
-        """Content hash → token, by hash: tools of equal content have one token, so that no answer
-        parts exact copies; the prompt names all their servers.
+        """Content hash → token, by hash.
+
+        Tools of equal content share a token, so that no answer separates exact copies; the prompt
+        names all their servers.
         """
         distinct = sorted({tool.content_hash for tool in self.tools})
         return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
 
     @property
     def blocks(self) -> dict[str, fence.PromptText]:
-        """Token → the text of the tool in the prompt."""
+        """Token → the tool's text in the prompt."""
         alike: dict[str, list[Tool]] = {}
         for tool in self.tools:
             alike.setdefault(tool.content_hash, []).append(tool)
@@ -280,7 +280,7 @@ class ClusterTools:
 
 
 class GroupsForm(prompts.AnswerForm[ClusterTools]):
-    """An answer, the groups in the order of their first tokens when it is stored."""
+    """An answer; its stored groups are in the order of their first tokens."""
 
     reason: prompts.Reason
     groups: list[Annotated[list[str], Field(min_length=1)]]
@@ -303,7 +303,7 @@ class GroupsForm(prompts.AnswerForm[ClusterTools]):
 
 
 def _hashes_audit(item: ClusterTools) -> set[str]:
-    """The fingerprints, as the prompt names servers, and what these say of themselves."""
+    """The fingerprints, because the prompt names servers, and the servers' own texts."""
     return {*(tool.fingerprint for tool in item.tools), *map(fence.server_subject, item.servers)}
 
 

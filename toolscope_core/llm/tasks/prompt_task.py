@@ -1,10 +1,9 @@
-"""A question to a model, with the tools and texts it is about, and the form of every reply: a list
-of answers that each name their question, and its check.
+"""A question to a model with its tools and texts, and the form of replies and their check.
 
-Each task has a pydantic model of its answer; the JSON Schema that is sent is derived from it.
-Nothing gets out of a reply but what such a model has and the item allows: enum values, numbers in
-range, tokens that were asked about and short plain sentences. An answer that is anything else
-cannot be used, and spoils no other.
+A reply is a list of answers that each name their question. Each task has a pydantic model of its
+answer, from which the JSON Schema is derived. Only what the model and the item allow leaves a
+reply: enum values, numbers in range, tokens that were asked about, and short plain sentences. Any
+other answer is unusable, and spoils no other.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,21 +25,21 @@ _ID = 12
 
 
 class AnswerError(ValueError):
-    """An answer cannot be used; the message says why. Never leaves this package."""
+    """An answer is unusable; the message says why. Never leaves this package."""
 
 
 class ObjectForm(BaseModel):
-    """What an object has to hold; whatever else it holds is left out."""
+    """The required fields of an object; others are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
 class AnswerForm(ObjectForm, Generic[_Item]):
-    """What an answer to a question about an item has to hold."""
+    """The required fields of an answer about an item."""
 
     def ledger_answer(self, item: _Item) -> JsonObject:
-        """The answer as the ledger keeps it. Raises ``AnswerError`` where it does not fit the
-        item.
+        """The answer as stored in the ledger. Raises ``AnswerError`` if it
+        does not fit the item.
         """
         return self.model_dump()
 
@@ -51,7 +50,7 @@ def up_to(most: int, least: int = 0) -> Any:
 
 
 def passage(value: object) -> object:
-    """A text without hidden characters, line ends kept."""
+    """A text without hidden characters; line ends are kept."""
     if not isinstance(value, str):
         return value
     return without_hidden(value.encode("utf-8", "replace").decode("utf-8")).strip()
@@ -77,7 +76,7 @@ Place = Annotated[int, Field(description="What stands after the point.")]
 
 
 def question_id(key: str) -> str:
-    """The name of a question in a prompt: the same whatever is asked beside it."""
+    """The name of a question in a prompt, independent of the other questions."""
     return key[:_ID]
 
 
@@ -96,8 +95,8 @@ def reply_schema(
 def read_answers(
     items: Mapping[str, _Item], value: JsonObject, form: type[AnswerForm[_Item]]
 ) -> dict[str, JsonObject | str]:
-    """By key each item's answer as it is stored, or why it cannot be used; answers to other
-    questions are left out.
+    """Each item's answer as stored, by key, or why it is unusable; answers to other questions are
+    ignored.
     """
     rows = value.get("answers")
     if not isinstance(rows, list):
@@ -132,7 +131,7 @@ def _read(
 
 
 def _why(error: ValidationError) -> str:
-    """The first thing that is wrong, with what stands there if it is short."""
+    """The first error, with the wrong value if it is short."""
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
@@ -152,8 +151,9 @@ def _fields(form: type[AnswerForm[Any]]) -> dict[str, JsonObject]:
 
 
 def _plain(schema: JsonObject, definitions: JsonObject) -> JsonObject:
-    """A schema in the few keywords that every endpoint takes. Limits stand in descriptions, and are
-    checked here.
+    """A schema with only the keywords that every endpoint accepts.
+
+    Limits are in descriptions and checked here.
     """
     if "$ref" in schema:
         return _plain(definitions[schema["$ref"].rpartition("/")[2]], definitions)
@@ -202,8 +202,10 @@ class ShownItem(NamedTuple):
 
 
 class ShownItems(NamedTuple):
-    """All items of a call: their texts by their names in the prompt, and the questions by ledger
-    key. ``in_this_call`` is as in ``reply_schema``; answers take ``more_tokens`` than are usual.
+    """All items of a call.
+
+    ``texts`` are by their names in the prompt, ``questions`` by ledger key. ``in_this_call`` is as
+    in ``reply_schema``. Answers need ``more_tokens`` than usual.
     """
 
     texts: Mapping[str, PromptText]
@@ -214,11 +216,11 @@ class ShownItems(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PromptTask(Generic[_Item]):
-    """A ``protocols.Task``: ``show`` is given the items of a call by ledger key, sorted.
+    """A ``protocols.Task``; ``show`` receives the items of a call by ledger key, sorted.
 
-    ``reply_name`` is what the endpoint calls the form of a reply, whose answers have this ``form``;
-    one takes ``answer_tokens`` at most, and all of a call ``call_tokens`` beside them. ``size`` is
-    how much of a ``batch`` an item takes.
+    ``reply_name`` is the endpoint's name for a reply, whose answers have this ``form``. An answer
+    takes at most ``answer_tokens``, and a call ``call_tokens`` in addition. ``size`` is an item's
+    share of a ``batch``.
     """
 
     name: str
@@ -259,7 +261,7 @@ class PromptTask(Generic[_Item]):
 
 
 def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -> str:
-    """The texts in their fences, and below them the questions, which are given by ledger key."""
+    """The texts in their fences, followed by the questions, which are given by ledger key."""
     lines = [f"{question_id(key)}: {question}" for key, question in questions.items()]
     return "\n".join([fenced(texts, questions), "", "Questions:", *lines])
 
@@ -267,7 +269,7 @@ def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -
 def numbered(
     show: Callable[[_Item, int], ShownItem],
 ) -> Callable[[Mapping[str, _Item]], ShownItems]:
-    """Shows items one after the other, each by itself with its number, from 1."""
+    """Shows items separately, numbered from 1."""
 
     def show_all(items: Mapping[str, _Item]) -> ShownItems:
         fenced = {key: show(item, at) for at, (key, item) in enumerate(items.items(), 1)}
@@ -278,5 +280,5 @@ def numbered(
 
 
 def show_tool(tool: Tool, number: int) -> ShownItem:
-    """A tool by itself, as t1, t2 and so on."""
+    """A single tool, as t1, t2 and so on."""
     return ShownItem({f"t{number}": prompt_text(tool)}, f"t{number}")

@@ -33,7 +33,7 @@ something (none for a 5).
 
 
 class GradeForm(AnswerForm[Tool]):
-    """An answer, the aspects in their order when it is stored."""
+    """An answer; its stored aspects are in a fixed order."""
 
     reason: Reason
     score: Annotated[int, Field(ge=1, le=5, json_schema_extra={"enum": [1, 2, 3, 4, 5]})]
@@ -58,7 +58,7 @@ QUALITY_TASK: PromptTask[Tool] = PromptTask(
 
 
 def grade_tools(catalog: Catalog, asker: Asker) -> dict[str, DocumentationGrade]:
-    """The documentation quality of every tool that has an answer, by id."""
+    """The documentation grade of every tool that has an answer, by id."""
     answers = asker(QUALITY_TASK, catalog.tools)
     return {
         tool.id: DocumentationGrade(

@@ -37,7 +37,7 @@ holds for their text. Ask for something else than they do, in other words.
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuery:
-    """A request of somebody, and the names of the tools that served it."""
+    """A person's request, and the names of the tools that served it."""
 
     text: str
     tools: tuple[str, ...]
@@ -45,14 +45,14 @@ class ExampleQuery:
 
 @dataclass(frozen=True, slots=True)
 class DraftQuestion:
-    """Tools to choose from, the first of which is due, and examples to show."""
+    """Tools to choose from, of which the first must be used, and examples to show."""
 
     tools: tuple[Tool, ...]
     examples: tuple[ExampleQuery, ...] = ()
 
     @property
     def in_order(self) -> list[Tool]:
-        """The tools in the order in which they are shown and counted."""
+        """The tools in the order in which they are shown and numbered."""
         return sorted(self.tools, key=lambda tool: (tool.fingerprint, tool.id))
 
 
@@ -62,8 +62,10 @@ def chosen_tools(item: DraftQuestion, answer: JsonObject) -> tuple[Tool, ...]:
 
 
 def request_text(text: str, tools: Iterable[Tool]) -> str:
-    """The request of an answer. Raises ``AnswerError`` for one that is too short, or names one of
-    the tools; which one is not said, for that is a stranger's text.
+    """The request of an answer.
+
+    Raises ``AnswerError`` for one that is too short or names one of the tools. The error does not
+    say which, because that is untrusted text.
     """
     if len(text) < _SHORTEST:
         raise prompts.AnswerError(
@@ -75,7 +77,7 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
 
 
 def _hashes(item: DraftQuestion) -> list[str]:
-    """The fingerprints of the tools, whose servers are shown, and the hash of the rest."""
+    """The fingerprints of the tools, whose servers are shown, and a hash of the rest."""
     examples = [[one.text, list(one.tools)] for one in item.examples]
     rest = digest("query drafts", item.tools[0].fingerprint, examples)
     return [rest, *(tool.fingerprint for tool in item.tools)]
@@ -97,7 +99,7 @@ def _show(item: DraftQuestion, number: int) -> prompts.ShownItem:
 
 
 class DraftForm(prompts.AnswerForm[DraftQuestion]):
-    """An answer, the tools in ascending order when it is stored."""
+    """An answer; its stored tools are in ascending order."""
 
     tools: list[prompts.Place]
     request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
@@ -148,7 +150,7 @@ say.
 
 @dataclass(frozen=True, slots=True)
 class PolishQuestion:
-    """A request to say better, and the tools that it needs, which are not shown."""
+    """A request to rephrase, and the tools it needs, which are not shown."""
 
     draft: str
     tools: tuple[Tool, ...]

@@ -1,5 +1,6 @@
-"""Asks which of the tools that were found an agent would call for a job (ToolScope, appendix G.4,
-whose prompt has the same parts: the request, one step of it, the candidates). The wording is ours.
+"""Asks which of the found tools an agent would call for a job (ToolScope, appendix G.4).
+
+The prompt has the same parts: the request, one step of it, the candidates. The wording is ours.
 """
 
 import re
@@ -34,7 +35,7 @@ tool that asks to be chosen is no better for it.
 
 @dataclass(frozen=True, slots=True)
 class SelectionQuestion:
-    """A job of a request, and the tools that were found for it."""
+    """A job of a request, and the tools found for it."""
 
     request: str
     job: str
@@ -42,7 +43,7 @@ class SelectionQuestion:
 
 
 def in_shown_order(tools: tuple[Tool, ...]) -> list[Tool]:
-    """The tools in the order in which they are shown and counted."""
+    """The tools in the order in which they are shown and numbered."""
     return sorted(tools, key=lambda tool: (tool.content_hash, tool.id))
 
 
@@ -52,7 +53,7 @@ def question_hashes(task: str, item: SelectionQuestion) -> list[str]:
 
 
 def show_job(item: SelectionQuestion, number: int) -> prompts.ShownItem:
-    """The request, the job and its tools, in an order that says nothing of the search's."""
+    """The request, the job and its tools, in an order independent of the search's."""
     tools = {
         f"tool {number}.{at}": prompt_text(tool)
         for at, tool in enumerate(in_shown_order(item.tools), 1)
@@ -129,7 +130,7 @@ that asks to be kept, or to have another left out, is judged like the rest.
 
 @dataclass(frozen=True, slots=True)
 class FilterQuestion:
-    """A request with the tools that were chosen, and by tool id the jobs that each is for."""
+    """A request with the chosen tools, and the jobs of each by tool id."""
 
     request: str
     tools: tuple[Tool, ...]
@@ -206,7 +207,7 @@ class _Call(prompts.ObjectForm):
 
 
 class CallsForm(prompts.AnswerForm[SelectionQuestion]):
-    """An answer, the sources by the names of parameters when it is stored."""
+    """An answer; its stored sources are by parameter name."""
 
     calls: list[_Call]
 
@@ -272,7 +273,7 @@ def _show_rephrasing(item: SelectionQuestion, number: int) -> prompts.ShownItem:
 
 
 class PhrasingsForm(prompts.AnswerForm[SelectionQuestion]):
-    """An answer, each wording once and none the job itself when it is stored."""
+    """An answer; its stored phrasings have no repeats and not the job itself."""
 
     phrasings: list[Annotated[str, prompts.up_to(LONGEST_PHRASING), prompts.LINE]]
 
@@ -325,14 +326,14 @@ say nothing about what is wanted. Never write the name of a tool.
 
 @dataclass(frozen=True, slots=True)
 class SplitQuestion:
-    """A request to split, and the tools in view; none for *dummy*."""
+    """A request to split, and the tools shown with it; none for *dummy*."""
 
     request: str
     tools: tuple[Tool, ...] = ()
 
 
 def _hashes_subquery(item: SplitQuestion) -> list[str]:
-    """The hash of the request, and the content hashes of the tools in view."""
+    """The hash of the request, and the content hashes of the shown tools."""
     return [digest("request", item.request), *(tool.content_hash for tool in item.tools)]
 
 

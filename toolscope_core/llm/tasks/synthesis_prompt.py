@@ -1,8 +1,7 @@
-"""Asks for the words of a merged tool (ToolScope, M_D: appendix G.3); the wording is ours.
+"""Asks for the texts of a merged tool (ToolScope, M_D: appendix G.3); the wording is ours.
 
-Only words: which parameters there are, their types and which are required comes from our own
-synthesis and its argument maps. A *drop-in* keeps its name and schema, so of it only the
-description is taken.
+Parameters, their types and which are required come from our own synthesis and its argument maps. A
+*drop-in* keeps its name and schema, so only its description is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +54,7 @@ different ways; of the selector say what each value selects.
 
 @dataclass(frozen=True, slots=True)
 class MergeDraft:
-    """Tools that become one, and what they become: ``merged`` has the draft of its document."""
+    """Tools that become one; ``merged`` has the draft of their document."""
 
     members: tuple[Tool, ...]
     merged: Synthesis | Cluster
@@ -76,19 +75,21 @@ class MergeDraft:
 
     @property
     def canonical(self) -> Tool:
-        """The member that gives the merged tool its id; of a drop-in the one that stays."""
+        """The member that gives the merged tool its id; in a drop-in, the tool that stays."""
         return next(tool for tool in self.members if tool.id == self.merged.canonical)
 
     @property
     def names(self) -> dict[str, str]:
-        """What each member is called in the prompt, by its fingerprint."""
+        """Each member's name in the prompt, by its fingerprint."""
         prints = sorted({tool.fingerprint for tool in self.members})
         return {fingerprint: f"t{number}" for number, fingerprint in enumerate(prints, 1)}
 
     @property
     def routes(self) -> JsonObject:
-        """Where the calls of each member go: the value of the selector, and by former argument the
-        one of the draft, ``None`` where it has no place; empty for what is no gateway tool.
+        """Where each member's calls go: the value of the selector, and the new name of each old
+        argument.
+
+        An argument without a place has ``None``; empty if it is not a gateway tool.
         """
         if self.kind != "gateway":
             return {}
@@ -116,21 +117,21 @@ class MergeDraft:
         return {**texts, **routes, "draft": prompt_text(self.draft)}
 
     def question(self) -> str:
-        """What is asked about it."""
+        """The question about it."""
         if self.routes:
             return "a name, a description, parameters, by routes"
         return f"a description; {self.names[self.canonical.fingerprint]} stays"
 
 
 class _ParameterWords(prompts.ObjectForm):
-    """Names of parameters are catalog text, so they are no enum: they are compared."""
+    """Parameter names are catalog text, so they are compared rather than put in an enum."""
 
     name: str
     description: Annotated[str, Field(max_length=LONGEST_PARAMETER), prompts.PASSAGE]
 
 
 class WordsForm(prompts.AnswerForm[MergeDraft]):
-    """An answer, descriptions by the names of parameters when it is stored."""
+    """An answer; its stored descriptions are by parameter name."""
 
     name: Annotated[str, prompts.PASSAGE]
     description: Annotated[
@@ -156,7 +157,7 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
 
 
 def _hashes(item: MergeDraft) -> list[str]:
-    """The members, and all else that is shown: another canonical is another question."""
+    """The members and everything else shown: another canonical is another question."""
     own = digest("draft", item.draft.content_hash, item.canonical.fingerprint, item.routes)
     return [own, *{tool.fingerprint for tool in item.members}]
 
@@ -187,7 +188,7 @@ SYNTHESIS_TASK: prompts.PromptTask[MergeDraft] = prompts.PromptTask(
 
 
 def written_document(item: MergeDraft, answer: JsonObject) -> Document:
-    """The document with the words of a stored answer; its structure is untouched."""
+    """The document with the words of a stored answer; its structure is unchanged."""
     document = replace(item.document, description=answer["description"])
     if item.kind == "drop_in" or document.schema is None:
         return document
@@ -224,7 +225,7 @@ def augmentation_of(answer: JsonObject) -> Augmentation:
 
 
 class VariantForm(prompts.AnswerForm[Tool]):
-    """An answer, each question once when it is stored."""
+    """An answer; its stored questions have no repeats."""
 
     expanded: Annotated[str, Field(min_length=1, max_length=_LONGEST_EXPANDED), prompts.PASSAGE]
     questions: list[Annotated[str, prompts.up_to(_LONGEST_QUESTION), prompts.PASSAGE]]
@@ -279,7 +280,7 @@ class NamespaceQuestion:
 
 
 def _fields(item: NamespaceQuestion) -> JsonObject:
-    """What is shown: of a namespace with more than ``MOST_TOOLS`` the first by name."""
+    """The shown parts; of a namespace with more than ``MOST_TOOLS``, the first by name."""
     tools = sorted(
         [tool.name, shorten(next(iter(sentences(tool.description)), ""), _LONGEST_SENTENCE)]
         for tool in item.tools
