@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.analyses import analysed
 from toolscope_core.judging.arguments.alignment import argument_map
+from toolscope_core.judging.arguments.argument_words import silent_changes
 from toolscope_core.judging.relation_words import unmatched_reasons
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.auto_accept import accept
@@ -342,3 +343,23 @@ def test_the_names_of_two_servers_are_said_as_what_they_are():
         for name in ("puppeteer", "playwright")
     )
     assert any("(puppeteer / playwright)" in reason for reason in reasons(one, other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Delete an issue.", "Löscht ein Ticket aus dem Projekt und alle seine Kommentare."),
+        ("Search the web for pages.", "搜索网络上的页面并返回结果。"),
+        ("Ищет страницы в сети по запросу.", "搜索网络上的页面并返回结果。"),
+    ],
+)
+def test_of_two_languages_only_that_is_told(one, other):
+    told = ["the descriptions are in different languages"]
+    assert reasons(tool("fetch", one), tool("fetch", other)) == told
+    both = (
+        tool("fetch", one, id={**TEXT, "description": one}),
+        tool("fetch", other, id={**TEXT, "description": other}),
+    )
+    assert [*reasons(*both), *silent_changes(*both, argument_map(*both).moves)] == [*told, *told]
+    named = reasons(tool("fetch_page", one), tool("fetch_file", other))
+    assert named[:2] == [*told, "`fetch_page` says “page” where `fetch_file` says “file”"]

@@ -85,6 +85,20 @@ def test_another_argument_that_goes_is_a_lost_one(name):
     assert serve(required, tool("b", "get_balance")).losses
 
 
+def test_servers_of_one_product_are_asked_for_their_account():
+    tools = [
+        Tool(f"{server}/{name}", name, words, server, {"type": "object", "properties": {}})
+        for server, name, words in (
+            ("jira-one", "get_issue", "Get a Jira issue."),
+            ("jira-two", "list_boards", "List the boards of Jira."),
+            ("weather", "get_weather", "Get the weather of a city."),
+        )
+    ]
+    servers = coverage(*tools)
+    assert servers.asks_for_account("jira-one", "jira-two")
+    assert not servers.asks_for_account("jira-one", "weather")
+
+
 def test_servers_among_some_know_no_others():
     tools = [tool(server, "find", "query") for server in ("a", "b", "c")] + [tool("c", "own")]
     links = [("a/find", "c/find"), ("b/find", "c/find"), ("a/find", "b/find")]

@@ -106,6 +106,14 @@ def test_the_undecided_pairs_are_rows_of_the_queue_under_its_filters(undecided):
     )
 
 
+def test_where_nothing_is_left_the_undecided_pairs_are_named(undecided):
+    page, first, _ = undecided
+    page.at.selectbox(key="show").set_value("Waiting").run()
+    assert page.figures("Nothing left to review") == [2]
+    names = [page.now.catalog.by_id[one].name.replace("_", "\\_") for one in first]
+    assert all(f"**{name}**" in page.text for name in names)
+
+
 def test_a_skipped_pair_comes_last(undecided):
     page, *pairs = undecided
     for pair in reversed(pairs):

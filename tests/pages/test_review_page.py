@@ -25,7 +25,7 @@ def shown(page):
 def test_the_page_shows_progress_the_riskiest_card_and_what_speaks_against_it(page):
     assert "0 of 3 reviewed" in str(page.at.get("progress")[0].proto)
     assert shown(page) == "send_mail"
-    assert "the tools are on 3 servers" in page.text
+    assert "so a gateway is needed" in page.text
     assert "**send\\_mail** on alpha or" in page.text
     queue = page.at.dataframe[0].value
     assert list(queue["name"]) == ["send_mail", "get_weather", "list_files"]

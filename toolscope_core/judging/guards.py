@@ -269,13 +269,10 @@ def _on_servers(
     companions: Companions,
 ) -> Iterator[str]:
     servers = _owners(members)
-    if len(servers) < 2 or (replaced and _are_the_same_everywhere(members, readings)):
+    if not replaced or len(servers) < 2 or _are_the_same_everywhere(members, readings):
         return
     implied = any(tool.implied_server for tool in members)
     live = f"{'their names imply' if implied else 'the tools are on'} {len(servers)} servers"
-    if not replaced:
-        yield f"{live}, and the gateway must reach all of them: {listed(map(_owner, servers))}"
-        return
     stays = next(tool.owner for tool in members if tool.id == canonical)
     nouns = {
         server: {n for t in replaced if t.owner == server for n in kept_behind(readings[t.id])}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from toolscope_core.catalog.formats.mcp_records import pages_of
 from toolscope_core.judging import distinctions, explanation
 from toolscope_core.judging.arguments.alignment import serving
+from toolscope_core.judging.arguments.argument_words import OTHER_LANGUAGES
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.arguments.roles import read_parameter
 from toolscope_core.judging.guards import effect
@@ -20,7 +21,7 @@ from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, names_of
 from toolscope_core.wording.products import product_words
 from toolscope_core.wording.reading import ToolReading, read_tool
-from toolscope_core.wording.vocabulary import only_gets
+from toolscope_core.wording.vocabulary import are_of_other_languages, only_gets
 from toolscope_core.wording.words import KEY_WORDS, WordKey, keys_of, meaning, plain_words, words_of
 
 
@@ -33,6 +34,10 @@ def unmatched_reasons(
     where calls of the other leave it out, or always give it one value.
     """
     words = tuple(_left_over(kept, replaced, alpha))
+    if are_of_other_languages(kept.tool.description, replaced.tool.description):
+        yield OTHER_LANGUAGES
+        sides = zip(words, (kept, replaced), strict=True)
+        words = tuple([one for one in own if one in side.name_words] for own, side in sides)
     yield from _on_words((kept.tool, replaced.tool), words)
     yield from distinctions.facts_apart(kept, replaced)
     if distinctions.one_and_several(kept, replaced):

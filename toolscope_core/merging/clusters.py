@@ -101,7 +101,7 @@ def build_clusters(
                 weakest_edge=round(group.weakest_edge, 6),
                 document=own.document,
                 arguments=own.arguments,
-                reasons=(*conflicts, *to_rewrite, *reasons_against(proposal)),
+                reasons=tuple(dict.fromkeys((*conflicts, *to_rewrite, *reasons_against(proposal)))),
                 newcomers=group.newcomers,
                 put_forward=group.put_forward or waiting,
                 relation=syntheses.relation(group.members, own, group.family),

@@ -345,9 +345,11 @@ class ServerCoverage:
             yield f"others cannot use its {handles}: switch off all of its tools or none"
 
     def asks_for_account(self, one: str, other: str) -> bool:
-        """Whether it is worth asking if two servers work on one account: what the one does of the
-        other's work may be on things of its own.
+        """Whether it is worth asking if two servers work on one account: both are for one product,
+        or what the one does of the other's work may be on things of its own.
         """
+        if self._stores.share_a_product(one, other):
+            return True
         served = self.of(one, [other]).served
         pairs = (
             [self.catalog.by_id[row.tool], self.catalog.by_id[row.substitute]] for row in served

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.judging.arguments.alignment import argument_map, words_apart
-from toolscope_core.judging.arguments.argument_words import silent_changes
+from toolscope_core.judging.arguments.argument_words import silent_changes, told_once
 from toolscope_core.judging.guards import (
     Companions,
     guards,
@@ -79,6 +79,16 @@ class Stores:
         """Whether the tools of two servers are the same for another folder or account."""
         ours, theirs = ({_shape(tool) for tool in self._tools[server]} for server in (one, other))
         return len(ours & theirs) >= _SAME_TOOLS * min(len(ours), len(theirs))
+
+    def share_a_product(self, one: str, other: str) -> bool:
+        """Whether tools of both servers are made for one product that has accounts."""
+        ours, theirs = (
+            frozenset[str]().union(
+                *(self._products[tool.id].accounts for tool in self._tools[server])
+            )
+            for server in (one, other)
+        )
+        return not ours.isdisjoint(theirs)
 
     def subjects(self, owner: str) -> tuple[str, ...]:
         """The things that people keep which the tools of a server work on, those of most first."""
@@ -250,7 +260,7 @@ class GroupSyntheses:
                 if pair[0] is not canonical
             ]
             self._differences[key] = Differences(
-                arguments=tuple(
+                arguments=told_once(
                     change
                     for tool, alpha in others
                     for change in (

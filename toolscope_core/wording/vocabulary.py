@@ -8,10 +8,12 @@ tools.
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
+from unicodedata import name
 
 from toolscope_core.wording.wordnet import are_opposite
 from toolscope_core.wording.words import (
@@ -66,6 +68,21 @@ def is_foreign(text: str) -> bool:
     words = [word.lower() for word in _LETTERS.findall(text)]
     foreign = sum(word in _FOREIGN for word in words)
     return foreign >= 2 and foreign > 2 * sum(word in _ENGLISH for word in words)
+
+
+def are_of_other_languages(one: str, other: str) -> bool:
+    """Whether two texts are plainly in different languages: one in English and the other not, or
+    most letters of each of another script.
+    """
+    scripts = _script(one), _script(other)
+    return all(scripts) and (scripts[0] != scripts[1] or is_foreign(one) != is_foreign(other))
+
+
+@lru_cache(maxsize=65_536)
+def _script(text: str) -> str:
+    """The script that most letters are of, as Unicode names it; empty without letters."""
+    names = Counter(name(char, "").partition(" ")[0] for char in text if char.isalpha())
+    return max(names, key=lambda script: (names[script], script), default="")
 
 
 def keeps_things(words: Iterable[str]) -> bool:

@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.judging.relation_words import selector_in
 from toolscope_core.model.cluster import KINDS, Cluster, ProposalKind
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import listed, quantity
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail, queue
 from ui.shared.data_tables import Column
+from ui.shared.pairs import pair_view
 from ui.shared.services import learned_judge, review, usage_evidence
 from ui.shared.services.review import SettledCluster, SettledState
 from ui.shared.snapshot import Snapshot
@@ -307,8 +308,22 @@ def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> 
         st.info(_NOTHING[listing.show], icon=":material/inbox:")
     else:
         hint = " in this list. Choose *Waiting* for the other clusters" if waiting_count else ""
-        st.info(f"Nothing left to review{hint}.", icon=":material/task_alt:")
+        st.info(f"Nothing left to review{hint}.{_undecided(snapshot)}", icon=":material/task_alt:")
         page_frame.page_link("export", "Export the toolset")
+
+
+def _undecided(snapshot: Snapshot) -> str:
+    """The pairs that the judge is not sure of and nobody decided on, the first by name."""
+    pairs = pair_view.undecided(snapshot)
+    if not pairs:
+        return ""
+    tools = snapshot.catalog.by_id
+    names = (
+        " / ".join(f"**{safe_text.untrusted(tools[one].name)}**" for one in (pair.left, pair.right))
+        for pair in pairs
+    )
+    text = f"{quantity(len(pairs), 'pair')} of tools may do the same job"
+    return f" Choose *{UNDECIDED}* too: {text} ({listed(names, 3)})."
 
 
 def queue_and_card() -> list[DeltaGenerator]:

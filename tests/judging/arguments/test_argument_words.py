@@ -8,7 +8,7 @@ import pytest
 
 from tests.judging.arguments.test_alignment import text, tool
 from toolscope_core.judging.arguments.alignment import argument_map
-from toolscope_core.judging.arguments.argument_words import difference, silent_changes
+from toolscope_core.judging.arguments.argument_words import difference, silent_changes, told_once
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.merging.clusters import build_clusters
 from toolscope_core.model.catalog import Catalog
@@ -151,6 +151,16 @@ def said_by_one(one, other):
     two = tool("a", "a", ["x"], x=one, y=text()), tool("b", "b", ["x"], x=other, y=text("Y"))
     moves = argument_map(*two).moves
     return [words for words in silent_changes(*two, moves) if "`x`" in words]
+
+
+def test_what_several_tools_do_not_say_is_told_of_once():
+    target = tool("t", "t", ["x"], x=text("UUID of the issue"), y=text())
+    others = [tool(one, one, ["x"], x=text("The issue"), y=text("Y")) for one in "ab"]
+    every = [words for one in others for words in argument_map(one, target).lossy]
+    assert len(every) == 2
+    (told,) = told_once([*every, *every])
+    assert "UUID" in told and told.endswith("a and b")
+    assert told_once(["is so", *every[:1], "is so"]) == ("is so", every[0])
 
 
 def test_an_argument_that_is_not_the_same_is_told_of_once():

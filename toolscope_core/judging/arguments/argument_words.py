@@ -22,7 +22,7 @@ from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.numbers import enumerated, quoted
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
 from toolscope_core.wording import words as english
-from toolscope_core.wording.vocabulary import opposites
+from toolscope_core.wording.vocabulary import are_of_other_languages, opposites
 from toolscope_core.wording.words import (
     STOP_WORDS,
     is_plural,
@@ -32,6 +32,8 @@ from toolscope_core.wording.words import (
     words_of,
 )
 
+OTHER_LANGUAGES = "the descriptions are in different languages"
+_NOT_SAID = ", which is not said by "
 _LONGEST_EXAMPLE = 40
 """A longer one is a text of its own, such as a query."""
 _MOST_REPLACED = 3
@@ -227,7 +229,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
                 f"{defaults[1]}"
             )
         if not _difference(two) and (limits := list(_limits(two, tool))):
-            yield f"{name} must be {enumerated(limits)}; {tool.id} does not say so"
+            yield f"{name} must be {enumerated(limits)}{_NOT_SAID}{tool.id}"
     only = _only_difference(pairs, tool, target)
     if only is not None:
         yield from _only_one_says(pairs, tool, target)
@@ -237,6 +239,18 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
         yield f"in the tools' own descriptions, {words}"
     yield from _swapped(pairs)
     yield from omitted_arguments.unmet_conditions(tool, target, moves)
+
+
+def told_once(sentences: Iterable[str]) -> tuple[str, ...]:
+    """The sentences, those that say the same of several tools in one."""
+    tools_by_fact: dict[str, dict[str, None]] = {}
+    for sentence in sentences:
+        fact, _, tool = sentence.partition(_NOT_SAID)
+        tools_by_fact.setdefault(fact, {}).update({tool: None} if tool else {})
+    return tuple(
+        f"{fact}{_NOT_SAID}{enumerated(tools)}" if tools else fact
+        for fact, tools in tools_by_fact.items()
+    )
 
 
 def silent_changes(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
@@ -255,8 +269,11 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
     for two in pairs:
         if examples := examples_apart(two.source, two.target):
             yield f"`{two.name}`: {examples}"
+        are_foreign = are_of_other_languages(two.source.description, two.target.description)
+        if are_foreign:
+            yield OTHER_LANGUAGES
         for own, who, other in ((two.turned, tool, target), (two, target, tool)):
-            words = value_facts.unsaid(own.target, other)
+            words = [] if are_foreign else value_facts.unsaid(own.target, other)
             alone = [*_asked(own, other), *_bounds(own), *([quoted(words)] if words else [])]
             if alone:
                 yield f"only {who.id} says this of `{own.target.name}`: {enumerated(alone)}"
