@@ -40,6 +40,10 @@ _OPEN = "reshaping"
 """Session key: the id of the cluster that is split, and its parts."""
 LEAST_CHOICES, _MOST_CHOICES = 3, 9
 _TEXT_SHOWN = 300
+_NO_MERGE = (
+    "As it is, nothing would be merged: the first reasons say why. Split it, edit its document, or "
+    "keep it apart."
+)
 
 
 def open_panel(cluster: Cluster) -> None:
@@ -509,8 +513,11 @@ def _bar(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
             decision_buttons.undo_button(snapshot, review.active_decisions(snapshot))
         elif shortcut.in_the_bar and name in actions:
             action, args = actions[name]
-            label = shortcuts.label(name, blind)
-            shortcuts.button(name, f"{name}_{suffix}", action, *args, label=label)
+            in_vain = name == "accept" and cluster.state == "conflict"
+            shortcuts.button(
+                name, f"{name}_{suffix}", action, *args, label=shortcuts.label(name, blind),
+                disabled=in_vain, help=_NO_MERGE if in_vain else None,
+            )  # fmt: skip
     decision_buttons.take_back_button(snapshot, queue_panel.settled_cluster(snapshot, listing))
 
 

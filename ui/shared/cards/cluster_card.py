@@ -258,9 +258,9 @@ def evidence(snapshot: Snapshot, card: Card) -> None:
     """The verdicts on the weakest pairs, with their reasons."""
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
-        family = card.cluster.relation == "family"
-        value = f"{verdict.family:.2f}" if family else probability(verdict)
-        headline = f"{value} {short(verdict.outcome)}"
+        is_family = card.cluster.relation == "family" or verdict.outcome == "family"
+        chance = f"family {verdict.family:.2f}" if is_family else f"same job {verdict.same_job:.2f}"
+        headline = f"{short(verdict.outcome)}, {chance}"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{headline}** · {_pair_in_words(verdict.pair)}{judge}", width="content")
             page_frame.page_link(

@@ -1,15 +1,17 @@
 // Decides when the keys of a page act: on what has stood on the screen, and when nothing else could
-// be meant. They rest while somebody types or has a table or a list before them, while anything lies
-// open, until the page has answered the key before, and until the page has been drawn. What opens
-// gets the focus; in the parts of a proposal digits choose.
+// be meant. They rest while somebody types or has a list or a table but the queue before them, while
+// anything lies open, until the page has answered the key before, and until the page has been drawn.
+// What opens gets the focus; in the parts of a proposal digits choose.
 const COVERS = '[role="dialog"], [role="listbox"], [role="menu"]';
 const PANEL = '[class*="st-key-panel_"]';
 const POPOVER = '[data-testid="stPopoverBody"]';
 const TOGGLES = 'input[type="checkbox"], input[type="radio"]';
 const FIELD =
   'input, textarea, select, [contenteditable="true"], [role="radio"], canvas[tabindex="0"]';
+// The queue is read with the same keys as the card; other tables are searched and ticked.
 const HOLDS_FOCUS =
-  'input, textarea, select, [contenteditable="true"], [role="combobox"], .stDataFrame';
+  'input, textarea, select, [contenteditable="true"], [role="combobox"], ' +
+  ".stDataFrame:not(.st-key-queue *)";
 const NOT_DRAWN = '[data-testid="stSkeleton"], .stDataFrame:not(:has(canvas))';
 const LINE = '[class*="st-key-part_"]';
 const QUESTION = ".st-key-question";
