@@ -292,13 +292,6 @@ def test_what_is_in_conflict_cannot_be_accepted_as_it_is(page, monkeypatch):
     assert not page.button(f"keep_apart_{card_id(page)}").disabled
 
 
-def test_the_view_of_an_address_is_no_second_default(page, caplog):
-    page.at.session_state["queue_view"] = "By merge"
-    page.at.run()
-    assert page.at.segmented_control(key="queue_view").value == "By merge"
-    assert "default value" not in caplog.text
-
-
 def test_a_catalog_without_an_analysis_offers_to_start_one(open_app):
     page = open_app()
     record = page.work.catalogs.add("Unread", catalog(SUM))
