@@ -15,12 +15,15 @@ from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.export.bundle import bundle_of
+from toolscope_core.export.checked_plan import readable_plan
 from toolscope_core.export.eager_choice import LoadingEvidence, eager_ids, loaded_tools
 from toolscope_core.export.namespaces import described_servers, in_namespaces, namespace_text
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.catalog import Finding, Server
+from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import Tool
 
 TOOLS = (MAIL, on("beta", MAIL), FILES, SUM)
@@ -147,3 +150,40 @@ def test_other_formats_are_whole_and_the_manifest_tells_both_apart(analysis):
     assert loading["eager"] + loading["deferred"] == manifest["tokens"]["after"]
     whole = json.loads(bundle(analysis, "anthropic", eager=None)["manifest.json"])
     assert "loading" not in whole["tokens"]
+
+
+# What the search of a client reads
+
+
+def plan_of_two(eager, blocked=()):
+    """A plan that merges two tools of one job, in other words."""
+    tools = (
+        Tool("a", "mail", "Send a mail.", schema=accepting()),
+        Tool("b", "post_letter", "Post an electronic letter. It is quick.", schema=accepting()),
+        SUM,
+    )
+    findings = tuple(Finding(one, "block", "x", "name", "Odd.") for one in blocked)
+    plan = apply_clusters(replace(catalog(*tools), findings=findings), (), gateway=False)
+    merged = (MergedTool(tools[0], ("a", "b")), MergedTool(SUM, (SUM.id,)))
+    relabels = [replace(row, new_id="a") if row.old_id == "b" else row for row in plan.relabels]
+    maps = (ArgumentMap("a", "a"), ArgumentMap("b", "a"))
+    changes = {"relabels": tuple(relabels), "arguments": maps}
+    return replace(plan, tools=merged, eager=eager, **changes)
+
+
+def text_of(plan):
+    return readable_plan(plan, "anthropic", True).tools[0].tool.description
+
+
+def test_what_is_left_to_a_search_has_the_words_of_all_members():
+    once = readable_plan(plan_of_two(frozenset()), "anthropic", False)
+    description = "Send a mail. post letter: Post an electronic letter."
+    assert once.tools[0].tool.description == description
+    assert readable_plan(once, "anthropic", False).tools == once.tools
+    assert once.tools[1].tool == SUM
+
+
+def test_the_words_of_others_are_added_to_nothing_that_is_read_whole():
+    for plan in (plan_of_two(None), plan_of_two(frozenset({"a"}))):
+        assert text_of(plan) == "Send a mail."
+    assert text_of(plan_of_two(frozenset(), blocked=["b"])) == "Send a mail."

@@ -14,6 +14,7 @@ from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
 from toolscope_core.catalog.sources import PART_TOOLS, part_names
 from toolscope_core.catalog.splitting import ToolsetPart, split
+from toolscope_core.export.searched_texts import with_member_words
 from toolscope_core.merging.clusters import without_unreadable
 from toolscope_core.merging.former_names import NewNames, with_tools
 from toolscope_core.model.errors import ExportError
@@ -104,7 +105,7 @@ def readable_plan(
     If ``format`` is ``None``, tools that came in unreadable stay. With ``leave_out``, all other
     tools that the target refuses are left out too. ``refusals`` lists the remaining objections.
     """
-    target = format or plan.catalog.format
+    target, plan = format or plan.catalog.format, with_member_words(plan)
     new_names = newcomers_renamed(plan, target)
     plan = with_tools(plan, new_names) if new_names else plan
     plan = with_fixes(plan, target) if fix else plan
