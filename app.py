@@ -1,4 +1,4 @@
-"""The app: what serves it, the page registry, and the frame around every page."""
+"""The app: its server, the page registry, and the frame around every page."""
 
 import sys
 from pathlib import Path
@@ -46,7 +46,7 @@ STYLE = (
 
 
 def draw_page() -> None:
-    """The page of the address in its frame; what takes seconds to import comes last."""
+    """The page in the address with its frame; slow imports come last."""
     # An icon of our own, or the browser fetches that of the page from a font server.
     st.set_page_config(page_title="ToolScope", page_icon="🧰", layout="wide")
     st.logo(str(WORDMARK), size="large")

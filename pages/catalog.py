@@ -1,4 +1,4 @@
-"""Catalog: what this is, adding a catalog, what its tools cost and what to do about it."""
+"""Catalog: what this is, adding a catalog, what its tools cost, and what to do about it."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def more_panel(snapshot: Snapshot) -> None:
-    """What few people need."""
+    """Parts that few people need."""
     st.subheader("How well is each tool documented?", anchor=False)
     grades_panel(snapshot)
     st.subheader("Rename or delete this catalog", anchor=False)

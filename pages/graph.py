@@ -1,4 +1,4 @@
-"""Graph: which servers overlap, and how the tools of a larger cluster hang together."""
+"""Graph: which servers overlap, and how the tools in a larger cluster are connected."""
 
 import streamlit as st
 

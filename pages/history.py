@@ -1,4 +1,4 @@
-"""History: every decision with its effect and way back, states, model runs, people, learning."""
+"""History: every decision with its effect and undo, states, model runs, people, learning."""
 
 import streamlit as st
 
@@ -12,14 +12,14 @@ from ui.shared.snapshot import Snapshot
 
 
 def decisions(snapshot: Snapshot) -> None:
-    """What the last button did, the log, and the form to import one."""
+    """The last button's result, the log, and the form to import one."""
     decision_buttons.notice(snapshot)
     decision_list(snapshot)
     import_panel(snapshot)
 
 
 def more(snapshot: Snapshot) -> None:
-    """What few people need, one below the other."""
+    """Parts that few people need, one below the other."""
     if not several:
         people_panel(snapshot)
         st.divider()

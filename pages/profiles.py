@@ -1,4 +1,4 @@
-"""Profiles: for each agent the tools that it gets, ticked or made from what it has to do."""
+"""Profiles: the tools of each agent, ticked or derived from its requests."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Retrieval: what an agent gets for a request, from the toolset as it is and after the merge."""
+"""Retrieval: what an agent gets for a request, before and after the merge."""
 
 import streamlit as st
 

@@ -1,6 +1,6 @@
-"""Parts of the screen, in groups by what they serve; a page puts them together.
+"""Parts of the screen, grouped by purpose; a page combines them.
 
-Nothing here computes: a part calls one method of the workspace and draws what it returns.
+Nothing here computes: a part calls one method of the workspace and draws the result.
 """
 
 PAGES = {

@@ -1,4 +1,4 @@
-"""The one way to add a catalog, by files, text or servers; and how one is renamed or deleted."""
+"""The form to add a catalog from files, text or servers; and renaming or deleting one."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -41,7 +41,7 @@ _TURN = "upload_turn"
 
 
 def add_panel(snapshot: Snapshot) -> None:
-    """A closed form; it closes again once a catalog is added."""
+    """A closed form; it closes again after a catalog is added."""
     sources = {"Files": files_panel, "Pasted text": paste_panel, "MCP servers": servers_panel}
     for key in ("upload_error", "servers_error"):
         safe_text.show(key)
@@ -103,7 +103,7 @@ def _delete(catalogs: Catalogs, name: str) -> None:
 
 
 def files_panel(snapshot: Snapshot) -> None:
-    """The form for files or a folder; nothing is stored before the button is pressed."""
+    """The form for files or a folder; nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
     folder = st.toggle("Upload a folder", key="folder", help="All files in it become one catalog.")
     files = st.file_uploader(
@@ -127,7 +127,7 @@ def files_panel(snapshot: Snapshot) -> None:
 
 
 def paste_panel(snapshot: Snapshot) -> None:
-    """The form for pasted definitions; nothing is stored before the button is pressed."""
+    """The form for pasted definitions; nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
     text = st.text_area(
         "Tool definitions, in any format that a file may have",
@@ -156,9 +156,10 @@ def preview_and_add(
     key: str,
     on_added: Callable[[str], object],
 ) -> None:
-    """What the sources hold, in the first of the ``places``; a name, ``stem`` unless it is taken,
-    and the button that stores them, in the second. ``on_added`` is called with the name once they
-    are stored.
+    """A preview of the sources, a name field, and the button that stores them.
+
+    The preview is in the first of the ``places``, the rest in the second. The name is ``stem``
+    unless it is taken. ``on_added`` is called with the name after storing.
     """
     preview, choice = places
     try:
@@ -194,7 +195,7 @@ def preview_and_add(
 
 
 def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
-    """The suggested name: not that of a catalog of which most tools would be gone."""
+    """The suggested name; never that of a catalog that would lose most of its tools."""
     catalogs, name = snapshot.work.catalogs, stem
     ids = {record.name: record.id for record in catalogs.newest()}
     tools = {tool.name for tool in catalog.tools}
@@ -207,7 +208,7 @@ def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
 
 
 def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
-    """The format chosen for each file, or one for all of many; ``None`` leaves it to detection."""
+    """The format chosen for each file, or one for many files; ``None`` means detection."""
     one_by_one = len(files) <= OWN_FORMAT
     names = [f"Format of {safe_text.untrusted(file)}" for file in files] if one_by_one else []
     answers: list[str | None] = [
@@ -220,7 +221,7 @@ def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str 
 
 
 def _preview(catalog: Catalog, many: bool) -> None:
-    """Draw what an import would add, from ``many`` files or from one."""
+    """Draw the tools that an import would add, from ``many`` files or from one."""
     owners = f" on {quantity(len(catalog.servers), 'server')}" if catalog.servers else ""
     tools_in_words = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{tools_in_words}, format **{' and '.join(catalog.read_from)}**.")
@@ -266,18 +267,18 @@ def _add(
 
 
 def _next_turn(_name: str) -> None:
-    """An empty form, and closed, for the next upload."""
+    """Clear and close the form for the next upload."""
     st.session_state[_TURN] += 1
 
 
 def is_reading(snapshot: Snapshot) -> bool:
-    """Whether servers of this page are being read, or have been and wait to be added."""
+    """Whether this page is reading servers, or has read servers that are not added yet."""
     job = snapshot.job(live_servers.JOB_KIND)
     return (job is not None and job.live) or live_servers.survey(snapshot) is not None
 
 
 def servers_panel(snapshot: Snapshot) -> None:
-    """The panel; nothing is started or opened before a server is ticked and the button pressed."""
+    """The panel; no server is started or contacted until it is ticked and the button pressed."""
     job, survey = snapshot.job(live_servers.JOB_KIND), live_servers.survey(snapshot)
     if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
@@ -295,7 +296,9 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 
 def _configuration(before: live_servers.ServersRead | None) -> ClientConfiguration | None:
-    """The servers of this machine, where it has some and they are chosen; else those given."""
+    """The servers of this machine, if they exist and are chosen; otherwise
+    the given configuration.
+    """
     source: str | None = machine_panel.FILE
     if machine_panel.setup().servers:
         source = st.segmented_control(
@@ -315,7 +318,9 @@ def _configuration(before: live_servers.ServersRead | None) -> ClientConfigurati
 def _choice(
     snapshot: Snapshot, configuration: ClientConfiguration, before: live_servers.ServersRead | None
 ) -> None:
-    """Each server with how it is started and a tick, and the button that starts those ticked."""
+    """Each server with its command or address and a tick, and the button that starts the ticked
+    ones.
+    """
     changed_servers = live_servers.changed_servers(configuration, before) if before else ()
     others = dict(before.others) if before else {}
     many = len(configuration.servers) > TALL
@@ -354,7 +359,7 @@ def _choice(
 
 
 def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
-    """What the servers offered, and the form that adds their tools."""
+    """What the servers offer, and the form that adds their tools."""
     columns: Columns[ServerOffer] = [
         Column("server", lambda offer: offer.name),
         Column("tools", lambda offer: len(offer.tools)),
@@ -385,7 +390,7 @@ def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
 
 
 def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
-    """The catalog whose other servers keep their tools, if that is wanted."""
+    """The catalog whose other servers keep their tools, if chosen."""
     others = [one.name for one in snapshot.catalog.servers if one.name not in survey.read]
     if not others:
         return None

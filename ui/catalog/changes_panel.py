@@ -1,4 +1,4 @@
-"""What a new version of a catalog changes: before it is added, and step by step afterwards."""
+"""The changes in a new version of a catalog: before it is added, and afterwards step by step."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,9 @@ _SHOWN = 10
 
 
 def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerator) -> None:
-    """The way through the current version: what changed, which decisions wait, what is new;
-    nothing for a first version. It is drawn in ``first`` while it leads to something to do, then in
+    """The steps for the current version: what changed, which decisions wait, what is new.
+
+    Empty for a first version. It is drawn in ``first`` while something is left to do, then in
     ``last``.
     """
     record = snapshot.record
@@ -62,8 +63,8 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
 
 
 def new_version_summary(name: str, changes: Changes, hold: int) -> None:
-    """Draw in a sentence what adding a catalog under ``name`` would change; ``hold`` decisions
-    would hold.
+    """Draw a sentence on the changes of adding a catalog under ``name``; ``hold`` decisions stay
+    valid.
     """
     title = f"**{safe_text.untrusted(name)}**"
     if changes.same:
@@ -77,7 +78,7 @@ def new_version_summary(name: str, changes: Changes, hold: int) -> None:
 
 
 def new_version_panel(changes: Changes) -> None:
-    """Draw what a new version would change, one by one."""
+    """Draw each change in a new version."""
     _changes(changes)
     if changes.doubts:
         st.warning("Tools would change. These decisions would need another review:")
@@ -114,7 +115,9 @@ def _new_proposals(snapshot: Snapshot) -> None:
 
 
 def _count(snapshot: Snapshot, part: Part) -> int | None:
-    """The clusters of a part of the new version; ``None`` before the analysis is finished."""
+    """The number of clusters of one part of the new version; ``None``
+    before the analysis is done.
+    """
     try:
         return len(review.queue_part(snapshot, part))
     except JobError:
@@ -122,7 +125,7 @@ def _count(snapshot: Snapshot, part: Part) -> int | None:
 
 
 def _queue_link(snapshot: Snapshot, part: Part) -> None:
-    """A link to the queue of a part of the new version, where that holds anything."""
+    """A link to the queue of one part of the new version, if it is not empty."""
     if count := _count(snapshot, part):
         page_frame.page_link(
             "review", f"{VERSION_PARTS[part]} ({count:,})", {"show": VERSION_PARTS[part]}
@@ -130,7 +133,7 @@ def _queue_link(snapshot: Snapshot, part: Part) -> None:
 
 
 def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:
-    """The decisions that wait, each with what changed and a link to where it is made again."""
+    """The suspended decisions, each with what changed and a link to decide again."""
     for doubt in doubts[:_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Decision {_in_words(doubt)}", width="content")
@@ -170,5 +173,5 @@ def _more_caption(count: int, noun: str) -> None:
 
 
 def _s(several: Sequence[object]) -> str:
-    """The ending of a verb."""
+    """The ending of a verb after singular or plural."""
     return "s" if len(several) == 1 else ""

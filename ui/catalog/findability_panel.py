@@ -1,4 +1,4 @@
-"""Which tools a client that defers tools would never show its model."""
+"""Tools that a client's search never shows its model."""
 
 from collections.abc import Mapping
 
@@ -27,13 +27,14 @@ _SIDES = {
 
 
 def chosen_search() -> str:
-    """The search that was chosen last."""
+    """The last search chosen."""
     return str(st.session_state.get("missed_by", COMPARED[0]))
 
 
 def found_shares(snapshot: Snapshot) -> Mapping[str, float] | None:
-    """By tool id the share of its own requests for which the chosen search finds it; where that is
-    not worked out ``None``, and the progress of the work is drawn.
+    """The share of each tool's own requests for which the chosen search finds it, by tool id.
+
+    Until it is computed, ``None``, and progress is drawn.
     """
     if snapshot.analysed is None:
         return None
@@ -46,7 +47,7 @@ def found_shares(snapshot: Snapshot) -> Mapping[str, float] | None:
 
 
 def found_figure(snapshot: Snapshot) -> None:
-    """How many tools the chosen search finds at all, with the way to the others."""
+    """How many tools the chosen search finds at all, with a link to the others."""
     shares = found_shares(snapshot)
     if shares:
         found_count = sum(share > 0 for share in shares.values())
@@ -114,7 +115,7 @@ def findability_panel(snapshot: Snapshot) -> None:
 
 
 def _side_column(side: str) -> Column[findable_tools.SearchRow]:
-    """The mean share that is found on a side, in percent."""
+    """The mean share found on a side, in percent."""
     return Column(
         side, lambda row: round(100 * row.shares[side]), format="%d %%", help=_SIDES[side]
     )

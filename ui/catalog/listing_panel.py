@@ -1,4 +1,4 @@
-"""What a catalog holds beside its tools: implied servers, findings, records not read."""
+"""A catalog's contents beside its tools: implied servers, findings, unread records."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from ui.shared.tools import catalog_tables
 
 
 def implied_panel(snapshot: Snapshot) -> None:
-    """The implied servers of the catalog, and a form to change one; nothing where it has none."""
+    """The implied servers of the catalog, and a form to change one; empty if there are none."""
     servers = of(snapshot)
     if not servers:
         return
@@ -80,8 +80,10 @@ def of(snapshot: Snapshot) -> tuple[ImpliedServer, ...]:
 
 
 def change(snapshot: Snapshot, ids: Sequence[str], owner: str, reviewer: str) -> Decision:
-    """Count these tools as those of ``owner``, or of none where it is empty: all of a server
-    renames or dismisses it, some of them split it. Raises ``DecisionError``.
+    """Assign these tools to ``owner``, or to no server if it is empty.
+
+    Assigning all tools of a server renames or dismisses it; assigning some splits it. Raises
+    ``DecisionError``.
     """
     return review.say(snapshot, "owner", ids, reviewer, {"owner": owner.strip()})
 
@@ -92,7 +94,7 @@ _ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:
 
 
 def findings_panel(snapshot: Snapshot) -> None:
-    """The records that could not be read, and what the scan found in the texts of the others."""
+    """The records that could not be read, and the scan's findings in the others."""
     _unread(snapshot)
     catalog = snapshot.catalog
     kinds = catalog_tables.findings_by_kind(catalog)
@@ -132,7 +134,7 @@ def _icon(kind: str) -> str:
 
 
 def _one_finding(snapshot: Snapshot, finding: Finding) -> None:
-    """The finding in full, and a button that shows its tool."""
+    """The whole finding, and a button that shows its tool."""
     with st.container(border=True):
         st.markdown(f"**{SIGNS[finding.severity]}** · {safe_text.untrusted(finding.subject)}")
         st.text(finding.message)
@@ -148,7 +150,7 @@ def _one_finding(snapshot: Snapshot, finding: Finding) -> None:
 
 
 def _go_to(snapshot: Snapshot, tool_id: str) -> None:
-    """Open the Tools tab with only this tool's server and name."""
+    """Open the Tools tab filtered by this tool's server and name."""
     tool = snapshot.catalog.by_id[tool_id]
     st.session_state["part"] = "Tools"
     st.session_state["catalog_find"] = tool.name

@@ -1,5 +1,6 @@
-"""The MCP clients of this machine and their servers, what those cost by client where their tools
-were listed, and the way to list them.
+"""The MCP clients of this machine and their servers.
+
+It shows the cost by client if the tools were listed, and the button to list them.
 """
 
 import json
@@ -44,7 +45,7 @@ def setup() -> MachineServers:
 
 
 def machine_panel(snapshot: Snapshot) -> None:
-    """A closed list of the servers; nothing where others reach the app, or no client is found."""
+    """A closed list of the servers; empty if other people reach the app, or no client is found."""
     if live_servers.why_off(snapshot.work.settings, sign_in.is_shared()) or not setup().clients:
         return
     machine = setup()
@@ -71,7 +72,7 @@ def machine_panel(snapshot: Snapshot) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _ClientCost:
-    """What the listed servers that are on in a client cost there."""
+    """The cost in one client of the listed servers enabled there."""
 
     client: str
     servers: int
@@ -80,8 +81,9 @@ class _ClientCost:
 
 
 def servers_by_client() -> Mapping[str, frozenset[str]]:
-    """By client of this machine the names of the servers that are on in it; empty where others
-    reach the app.
+    """The names of the enabled servers, by client of this machine.
+
+    Empty if other people reach the app.
     """
     names: defaultdict[str, set[str]] = defaultdict(set)
     for server in () if sign_in.is_shared() else setup().servers:
@@ -92,8 +94,9 @@ def servers_by_client() -> Mapping[str, frozenset[str]]:
 
 
 def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
-    """What the servers cost by client whose tools a command or the app listed before, and a button
-    that adds them as they were listed, with nothing started.
+    """The cost by client of servers whose tools were listed before, and a button to add them.
+
+    The tools are added as they were listed; nothing is started.
     """
     records = kept_records(user_cache(), machine.servers)
     if not records:
@@ -123,7 +126,7 @@ def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
 
 
 def _costs(catalog: Catalog) -> list[_ClientCost]:
-    """The clients, those first that cost most."""
+    """The clients, most expensive first."""
     tools = {
         client: [tool for tool in catalog.tools if tool.server in names]
         for client, names in servers_by_client().items()
@@ -138,15 +141,15 @@ def _costs(catalog: Catalog) -> list[_ClientCost]:
 
 
 def times_chosen() -> int:
-    """How often the form for servers was asked to show those of this machine, since the last time
-    that a catalog was added from it.
+    """How often the server form was asked to show this machine's servers since the last catalog was
+    added.
     """
     count: int = st.session_state.get(_CHOSEN, 0)
     return count
 
 
 def forget() -> None:
-    """Let the form for servers show what it shows at first."""
+    """Return the server form to its initial state."""
     st.session_state.pop(_CHOSEN, None)
     st.session_state.pop(FROM, None)
 
@@ -163,7 +166,7 @@ def _lines(heading: str, lines: Sequence[str]) -> None:
 
 
 def _choose() -> None:
-    """Show the form for servers, with those of this machine."""
+    """Show the server form with this machine's servers."""
     st.session_state["add_from"] = "MCP servers"
     st.session_state[FROM] = HERE
     st.session_state[_CHOSEN] = times_chosen() + 1

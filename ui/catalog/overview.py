@@ -1,4 +1,4 @@
-"""What the first page says: collisions, shared names, findings, states, what to do next."""
+"""The first page: collisions, shared names, findings, states, what to do next."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -41,14 +41,14 @@ _REFUSED: Mapping[Rule, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """Two tools that get in each other's way, and what the judge says of them."""
+    """Two tools that interfere with each other, and the judge's verdict."""
 
     tools: tuple[Tool, Tool]
     verdict: Verdict
 
     @property
     def in_words(self) -> str:
-        """Why they are confused: how alike, whether by name as well, and where."""
+        """Why they are confused: how similar they are, whether by name as well, and where."""
         one, other = self.tools
         names = ", same name" if one.name == other.name else ""
         servers = ", two servers" if one.home != other.home else ""
@@ -56,14 +56,14 @@ class Collision:
 
     @property
     def reason(self) -> str:
-        """The first sentences of the evidence; copies need no second one."""
+        """The first sentences of the evidence; only one for copies."""
         copies = self.tools[0].content_hash == self.tools[1].content_hash
         return " ".join(self.verdict.evidence[: 1 if copies else 2])
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """Something that waits: said in words, done on ``page`` with ``query`` in its address."""
+    """A task that waits: its text, and the ``page`` and ``query`` where it is done."""
 
     text: str
     page: str
@@ -72,11 +72,11 @@ class NextStep:
 
 @kept()
 def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
-    """The five pairs that an agent confuses most, each tool in one of them at most: families and
-    neighbours as well as duplicates, by how alike texts and names are, those on two servers first.
+    """The five pairs that an agent confuses most; each tool is in at most one.
 
-    Left out is what people settled: pairs that they keep apart, and pairs inside an accepted
-    cluster. Raises ``JobError`` before the analysis is finished.
+    They include families and neighbours as well as duplicates, ranked by the similarity of texts
+    and names, pairs on two servers first. Pairs kept apart and pairs inside an accepted cluster are
+    left out. Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     kept_apart = constraints(analysis.catalog, snapshot.log).cannot
@@ -99,7 +99,9 @@ def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
 
 @kept()
 def names_shared(plan: MergePlan) -> dict[str, list[str]]:
-    """The names that tools of several servers have with those, sorted; the most shared first."""
+    """The names that tools of several servers share, with those servers
+    sorted; most shared first.
+    """
     groups = shared_names(item.tool for item in plan.tools)
     names = {same[0].name: sorted({tool.home for tool in same}) for same in groups}
     by_count = sorted(names, key=lambda name: (-len(names[name]), name.casefold(), name))
@@ -107,7 +109,7 @@ def names_shared(plan: MergePlan) -> dict[str, list[str]]:
 
 
 def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
-    """What the reading of the files left to do; needs no analysis."""
+    """Tasks left from reading the files; needs no analysis."""
     if problems := len(catalog.problems):
         text = f"{quantity(problems, 'record')} could not be read: see why"
         yield NextStep(text, "catalog", {"part": "Findings"})
@@ -119,9 +121,9 @@ def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
 
 @kept()
 def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
-    """What waits after the analysis, the first to do first; where nothing does, the export.
+    """The tasks after the analysis, first things first; the export if there are none.
 
-    Raises ``JobError`` before the analysis is finished.
+    Raises ``JobError`` before the analysis is done.
     """
     broken: BrokenRules = kept_under(snapshot.catalog, "broken rules", (), dict)
     progress = review.progress(snapshot)
@@ -134,7 +136,7 @@ def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
 
 
 def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
-    """What helps where every merge leaves more tools than a client takes; ``plan`` has them all."""
+    """Steps for a toolset that is too large for a client even with every merge in ``plan``."""
     tools = len(plan.tools)
     over = {most: who for most, who in client_limits().items() if tools > most}
     if over:
@@ -144,9 +146,11 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
 
 
 def most_confused(analysis: Analysis) -> Iterator[Pair]:
-    """Candidate pairs, the most alike first. To the cosine of their texts, 1 at most, comes what
-    their names share (``_OF_NAMES`` at most) and ``_OF_SERVERS`` where they are on two servers,
-    which an agent cannot tell by the name it calls.
+    """Candidate pairs, most confusing first.
+
+    The score is the cosine of their texts (1 at most), plus a share for common names (``_OF_NAMES``
+    at most) and ``_OF_SERVERS`` if they are on two servers, which an agent cannot tell apart by the
+    tool's name.
     """
     from rapidfuzz.distance import Levenshtein
 
@@ -163,8 +167,9 @@ def most_confused(analysis: Analysis) -> Iterator[Pair]:
 
 
 def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
-    """What waits for a person in review: duplicates, families; the export where no duplicate does,
-    and the pairs that the judge is ``unsure`` of.
+    """The tasks of review: duplicates and families.
+
+    Without duplicates, the export and the pairs about which the judge is ``unsure``.
     """
     counts = progress.clusters
     safe, families, waiting = counts.safe, counts.families.pending, counts.duplicates.pending
@@ -190,7 +195,8 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
 def export_steps(
     plan: MergePlan, cache: BrokenRules, targets: Sequence[str] = ADVISED
 ) -> Iterator[NextStep]:
-    """The APIs that would refuse the toolset as it would leave now, with what they refuse.
+    """The APIs that would refuse the current export, with what they refuse.
+
     ``cache`` as in ``violation_counts``.
     """
     for name in targets:
@@ -213,7 +219,7 @@ SHARES_NAME = "shares its name with another server"
 
 @kept()
 def findings(catalog: Catalog) -> Facet:
-    """The tools by kind of finding, the worst first."""
+    """The tools by kind of finding, worst first."""
     kinds = findings_by_kind(catalog)
     ids = {kind: {one.tool_id for one in own} - {""} for kind, own in kinds.items()}
     return {kind: own for kind, own in ids.items() if own}
@@ -221,7 +227,7 @@ def findings(catalog: Catalog) -> Facet:
 
 @kept()
 def tool_states(plan: MergePlan) -> Facet:
-    """The tools of a plan by their state; what no tool has is left away."""
+    """The tools of a plan by state; empty states are left out."""
     states: defaultdict[str, set[str]] = defaultdict(set)
     for cluster in plan.clusters:
         states[_MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)

@@ -1,4 +1,4 @@
-"""The first view: the price tag, what a new version changed, the advice, what to do next."""
+"""The first view: the price tag, changes in a new version, advice, what to do next."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,8 +36,9 @@ _NAMED = 2
 
 
 def overview_panel(snapshot: Snapshot) -> None:
-    """Draw what needs no analysis, then its results; before it is finished its progress, and the
-    page ends.
+    """Draw what needs no analysis, then its results.
+
+    Before it is done, progress is drawn and the page ends.
     """
     newest = st.container()
     tag = draw_today(snapshot)
@@ -64,7 +65,9 @@ def overview_panel(snapshot: Snapshot) -> None:
 
 
 def _servers(snapshot: Snapshot) -> None:
-    """The servers that could be switched off: people decide by server before they do by tool."""
+    """The servers that could be switched off; people decide by server
+    before they decide by tool.
+    """
     advice = server_advice.advice(snapshot)
     if not advice.switch_off and not advice.copies:
         return
@@ -101,7 +104,7 @@ def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None
 
 
 def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
-    """The names that cannot say which server is meant, a line each."""
+    """The names that do not identify a server, one per line."""
     if not names:
         return
     with st.container(border=True, gap="xsmall"):
@@ -118,8 +121,9 @@ def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
 
 
 def _missed(snapshot: Snapshot) -> None:
-    """The tools that queries need and search does not find, as the newest measurement has it; where
-    there are queries and nothing is measured, the way there.
+    """The tools that queries need but search does not find, by the newest measurement.
+
+    If there are queries but no measurement, a link to measuring.
     """
     missed = experiments.missed(snapshot)
     sets = loaded_queries.sets(snapshot)
@@ -161,8 +165,8 @@ WITH_GATEWAY = PlanConfig(accept="all", gateway=True)
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPrice:
-    """How many tools an agent sees, and the tokens that they take in every prompt; of each named
-    server how many.
+    """The tools that an agent sees, and their tokens in every prompt, in
+    total and by named server.
     """
 
     tools: int
@@ -170,8 +174,10 @@ class ToolsetPrice:
     by_server: Mapping[str, int]
 
     def tools_in(self, client: str) -> int:
-        """The tools that a client (its title) sees: all, but of a catalog of this machine's servers
-        a client that is here sees only those of the servers that are on in it.
+        """The number of tools that a client (its title) sees.
+
+        That is all tools; in a catalog of this machine's servers, a local client sees only those of
+        its enabled servers.
         """
         names = machine_panel.servers_by_client()
         known = frozenset[str]().union(*names.values())
@@ -181,27 +187,28 @@ class ToolsetPrice:
 
 
 def today(snapshot: Snapshot) -> ToolsetPrice:
-    """The catalog as it was loaded; needs no analysis."""
+    """The price of the catalog as loaded; needs no analysis."""
     tokens = snapshot.tokens
     return ToolsetPrice(len(tokens), sum(tokens.values()), _by_server(snapshot.catalog.tools))
 
 
 @kept()
 def unused(snapshot: Snapshot) -> int:
-    """The tokens of definitions that nothing uses, which no price here counts."""
+    """The tokens of unused definitions, which no price here includes."""
     return sum(map(unused_tokens, snapshot.catalog.tools))
 
 
 @kept()
 def under(snapshot: Snapshot, config: PlanConfig) -> ToolsetPrice:
-    """What the plan leaves. Raises ``JobError`` before the analysis is finished."""
+    """The price of the plan's toolset. Raises ``JobError`` before the analysis is done."""
     return _price(snapshot, snapshot.plan_under(config).tools)
 
 
 @kept()
 def without_servers(snapshot: Snapshot) -> ToolsetPrice:
-    """What is left, as decided, once all servers are off that the advice names. Raises as
-    ``under``.
+    """The price, with today's decisions, after switching off all servers named in the advice.
+
+    Raises the errors of ``under``.
     """
     servers_off = {one.server for one in server_advice.advice(snapshot).switch_off}
     remaining = (item for item in snapshot.plan.tools if item.tool.server not in servers_off)
@@ -224,8 +231,9 @@ _CLIENTS = tuple(name for name in MATRIX if name in ADVISED or not target_named(
 
 @dataclass(frozen=True, slots=True)
 class PriceTag:
-    """What the catalog costs ``today``, the ticked ``clients``, and the ``room`` beside it that is
-    kept for three prices which need the analysis.
+    """The catalog's cost ``today``, the ticked ``clients``, and ``room`` for three more prices.
+
+    Those need the analysis.
     """
 
     today: ToolsetPrice
@@ -234,7 +242,7 @@ class PriceTag:
     room: tuple[DeltaGenerator, ...]
 
     def add(self, place: DeltaGenerator, label: str, price: ToolsetPrice) -> DeltaGenerator:
-        """Draw a price beside the limits; the card, for what it takes to get there."""
+        """Draw a price with the limits; returns the card, for what it takes to get there."""
         card = place.container(border=True, height="stretch", gap="xsmall")
         with card:
             _figures(label, price, self.today)
@@ -243,7 +251,7 @@ class PriceTag:
 
 
 def draw_today(snapshot: Snapshot) -> PriceTag:
-    """Draw what the catalog costs as it is."""
+    """Draw the cost of the unchanged catalog."""
     record = snapshot.record
     servers = snapshot.catalog.servers
     price = today(snapshot)
@@ -278,7 +286,7 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
 
 
 def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
-    """Draw the prices that follow from the analysis. Raises ``JobError`` before it is finished."""
+    """Draw the prices that need the analysis. Raises ``JobError`` before it is done."""
     decided, plan = under(snapshot, DECIDED), snapshot.plan_under(WITH_GATEWAY)
     kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
     if decided != tag.today:
@@ -314,8 +322,9 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
 
 
 def _gateways(gateways: int, families: int, lookalikes: int) -> None:
-    """What a gateway could do: merges of one job, and families; and how
-    many ``lookalikes`` only look alike, which are left as they are.
+    """What a gateway could do: same-job merges and families.
+
+    ``lookalikes`` counts merges that only look alike, which stay unchanged.
     """
     more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
     st.container(key="gateways").caption(
@@ -348,7 +357,7 @@ def _servers_off(off: Sequence[Coverage]) -> None:
 
 
 def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None) -> None:
-    """The price, and how much less it is than ``before``."""
+    """The price, and the reduction from ``before``."""
     tools = quantity(price.tools, "tool")
     if before is not None:
         fewer, share = before.tools - price.tools, 1 - price.tokens / max(1, before.tokens)
@@ -365,7 +374,7 @@ def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None
 
 
 def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
-    """Whether so many tools fit into each of the clients, a line each."""
+    """Whether so many tools fit into each of the clients, one per line."""
     lines = []
     for client in clients:
         most = client.rules.room

@@ -1,4 +1,4 @@
-"""The query sets of a catalog: added, looked at, deleted."""
+"""The query sets of a catalog: added, viewed, deleted."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
 
 
 def generated_panel(snapshot: Snapshot) -> None:
-    """The form that asks for queries, and the review of those that were written."""
+    """The form to request queries, and the review of the written ones."""
     box = st.expander(
         "Write queries with a model",
         key="ask_for_queries",
@@ -95,7 +95,7 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
 
 
 def _attempt(work: Callable[[], object], outcome: str) -> None:
-    """Do what a button is for, and say how many queries it was done to, or why it was not."""
+    """Run a button's action, and report how many queries it affected, or why it failed."""
     try:
         count = work()
     except ToolScopeError as error:
@@ -106,7 +106,7 @@ def _attempt(work: Callable[[], object], outcome: str) -> None:
 
 
 def _ask_panel(snapshot: Snapshot) -> None:
-    """How many are wanted, the estimate and the button."""
+    """The number wanted, the estimate and the button."""
     if not ask_panel.can_ask(snapshot, "queries", _WITHOUT):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -148,7 +148,7 @@ def _ask_panel(snapshot: Snapshot) -> None:
 
 
 def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
-    """Counts, the button that keeps what nothing speaks against, and the export."""
+    """Counts, the button that keeps queries without objections, and the export."""
     count = Counter[str](view.query.state for view in views)
     clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
     parts = [f"**{count[one]:,}** {one}" for one in _STATES if count[one]]
@@ -204,7 +204,7 @@ def _searched(view: GeneratedView) -> str:
 
 
 def _table(views: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
-    """The queries as a table; the ticked ones."""
+    """The queries as a table; returns the ticked ones."""
 
     def warnings(view: GeneratedView) -> str:
         return view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
@@ -244,7 +244,7 @@ def _button(
     ending: str = "",
     **look: Any,
 ) -> None:
-    """A button that brings queries into a state; its label has an ``ending``."""
+    """A button that puts queries into a state; ``ending`` completes its label."""
     label, icon, outcome = BUTTONS[state]
     work = partial(generated_queries.decide, snapshot, queries, state)
     label = f"{label}{ending}"
@@ -252,7 +252,7 @@ def _button(
 
 
 def _card(snapshot: Snapshot, view: GeneratedView) -> None:
-    """One query beside what its tools say, with the text to edit."""
+    """One query beside its tools' texts, with the text to edit."""
     query = view.query
     suffix = digest(query.key, query.text)[:12]
     left, right = st.columns([3, 2], gap="large")
@@ -294,8 +294,8 @@ _NAMED = 5
 
 
 def query_sets_panel(snapshot: Snapshot) -> None:
-    """The sets that the catalog has, and the form to add one; nothing is stored before the button
-    is pressed.
+    """The catalog's query sets, and the form to add one; nothing is stored until the button is
+    pressed.
     """
     safe_text.show("queries_error")
     st.caption(
@@ -310,7 +310,7 @@ def query_sets_panel(snapshot: Snapshot) -> None:
 
 
 def _kept(snapshot: Snapshot, view: loaded_queries.QuerySetView) -> None:
-    """One set, with a button that deletes it."""
+    """One query set, with a button that deletes it."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}", width="content")
     row.button(
@@ -376,7 +376,7 @@ def _in_words(view: loaded_queries.QuerySetView) -> str:
 
 
 def _problems(view: loaded_queries.QuerySetView) -> None:
-    """The rows that are no query, and answers that the catalog does not have."""
+    """The rows that are not queries, and answers that the catalog does not have."""
     problems = view.content.problems
     if problems:
         st.warning(

@@ -1,4 +1,4 @@
-"""The servers of a catalog: what each costs, what the others do of its work, copies of one."""
+"""The servers of a catalog: their costs, how far others cover their work, and copies."""
 
 from collections.abc import Sequence
 
@@ -32,8 +32,8 @@ _LOW, _HIGH = 250, 480
 
 
 def servers_panel(snapshot: Snapshot) -> None:
-    """The servers in a table, the lists behind the numbers of the chosen one, the copies of one
-    server, and the servers that names imply.
+    """The servers in a table, the tools behind the chosen one's figures, copies, and implied
+    servers.
     """
     rows = catalog_tables.servers(snapshot)
     if not rows:
@@ -58,7 +58,7 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 
 def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
-    """Draw which servers are shown; by name what those that stay do of the work of each."""
+    """Draw which servers are shown; returns how far the remaining servers cover each, by name."""
     advice = server_advice.advice(snapshot)
     choices = {
         EVERY: server_advice.against_all(snapshot),
@@ -120,13 +120,13 @@ def _table(
 
 
 def _parts(one: Coverage) -> dict[str, Sequence[CoveredTool]]:
-    """The tools behind each number; of those that nothing is like the substitute is empty."""
+    """The tools behind each figure; tools without a similar one have an empty substitute."""
     alone = [CoveredTool(tool, "", "alike") for tool in one.alone]
     return {DONE: one.done, PERHAPS: one.perhaps_done, LOST: (*one.alike, *alone)}
 
 
 def _lists(snapshot: Snapshot, one: Coverage) -> None:
-    """The tools of a server by what the others do of them, and the ways to switch it off."""
+    """The tools of a server by how others cover them, and the ways to switch it off."""
     tools, parts = snapshot.analysis.catalog.by_id, _parts(one)
     with st.container(border=True, key="server_lists"):
         st.markdown(safe_text.sentence(one.in_words))
@@ -171,7 +171,7 @@ def _lists(snapshot: Snapshot, one: Coverage) -> None:
 
 
 def _copies(snapshot: Snapshot) -> None:
-    """The groups of servers with the same tools: which of them stays, and what is lost by it."""
+    """The groups of servers with the same tools: which one stays, and what that loses."""
     groups = server_advice.advice(snapshot).copies
     if not groups:
         return

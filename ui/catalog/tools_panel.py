@@ -1,4 +1,4 @@
-"""All tools in one table, as wide as the page: searched, narrowed, ticked."""
+"""All tools in one table, as wide as the page: searched, filtered, ticked."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def tools_panel(snapshot: Snapshot) -> None:
 
 
 def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[catalog_tables.ToolRow]:
-    """The rows that the search and the facets leave."""
+    """The rows that match the search and the facets."""
     bar = st.container(horizontal=True, key="facets")
     find = bar.text_input("Search", type="search", key="catalog_find", bind="query-params")
     names = [row.name for row in catalog_tables.servers(snapshot)]
@@ -79,7 +79,7 @@ def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[catalog_
 def _facet(
     bar: DeltaGenerator, label: str, key: str, facet: overview.Facet
 ) -> frozenset[str] | None:
-    """The tools of the value that is chosen, ``None`` for all; nothing to choose is not drawn."""
+    """The tools of the chosen value, ``None`` for all; a facet without choices is not drawn."""
     if not facet:
         return None
     value = bar.selectbox(
@@ -91,7 +91,7 @@ def _facet(
 def _table(
     snapshot: Snapshot, rows: Sequence[catalog_tables.ToolRow], bands: Mapping[str, str]
 ) -> None:
-    """The rows; those of the selection are ticked."""
+    """The rows; the selected tools are ticked."""
     ids, key = [row.id for row in rows], f"tools_{snapshot.id}"
     left_out, shares = toolsets.left_out(snapshot), found_shares(snapshot)
     reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
@@ -138,7 +138,7 @@ def _table(
 def _selected_first(
     snapshot: Snapshot, rows: Sequence[catalog_tables.ToolRow]
 ) -> Sequence[catalog_tables.ToolRow]:
-    """The rows, those that another view selected first. What is ticked here stays in its place."""
+    """The rows, those selected by another view first. Rows ticked here keep their place."""
     chosen, first = tool_selection.selected(snapshot), f"first_{snapshot.id}"
     if chosen is None or chosen.source != _TABLE:
         st.session_state[first] = chosen and chosen.key

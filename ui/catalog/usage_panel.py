@@ -1,4 +1,4 @@
-"""How the tools are used: logs and traces added, what they say, and which tools nobody calls."""
+"""How the tools are used: logs and traces, their figures, and tools that nobody calls."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,9 +28,11 @@ _MOST_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class UsagePreview:
-    """What a log says, before it is kept: ``queries`` are the requests in it that a tool of the
-    catalog was called for, as a query set; they are texts that people wrote. ``keys`` tell its
-    calls from all others; so many are ``counted`` in another log already, and in no figure here.
+    """A log's contents before it is stored.
+
+    ``queries`` are the requests for which a catalog tool was called, as a query set; people wrote
+    these texts. ``keys`` identify its calls. ``counted`` of them are already in another log and in
+    no figure here.
     """
 
     figures: call_counts.CatalogCallCounts
@@ -41,7 +43,9 @@ class UsagePreview:
 
 
 def _preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
-    """What a file says of the catalog's tools. Raises ``ConfigError`` for no log or trace."""
+    """A file's figures on the catalog's tools. Raises ``ConfigError`` if it
+    is not a log or trace.
+    """
     tools = snapshot.catalog.tools
     trace = read_trace(content, name)
     rows = call_counts.query_rows(trace.requests, tools)
@@ -59,8 +63,10 @@ def _preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
 
 
 def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = False) -> None:
-    """Keep what a file says; its requests as a query set only where somebody consented
-    (``with_queries``). Raises as ``_preview``.
+    """Store a file's figures, and its requests as a query set if somebody agreed
+    (``with_queries``).
+
+    Raises the errors of ``_preview``.
     """
     preview = _preview(snapshot, content, name)
     key = hashlib.sha256(content).hexdigest()
@@ -77,8 +83,8 @@ MADE_UP = "made-up calls.jsonl"
 
 
 def usage_panel(snapshot: Snapshot) -> None:
-    """The logs that the catalog has, and the form to add one; nothing is stored before the button
-    is pressed.
+    """The catalog's logs, and the form to add one; nothing is stored until
+    the button is pressed.
     """
     logs = usage_evidence.logs(snapshot)
     safe_text.show("usage_error")
@@ -104,7 +110,7 @@ def usage_panel(snapshot: Snapshot) -> None:
 
 
 def _figures(snapshot: Snapshot) -> None:
-    """What all logs say, by tool, and what to leave out."""
+    """The figures of all logs by tool, and tools to leave out."""
     figures = usage_evidence.figures(snapshot)
     st.write(f"{call_counts.catalog_count_line(figures)}.")
     ordered = sorted(snapshot.catalog.tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
@@ -149,7 +155,7 @@ def _figures(snapshot: Snapshot) -> None:
 
 
 def _merges(snapshot: Snapshot) -> None:
-    """Calls before and after each accepted merge, those that went bad first."""
+    """Calls before and after each accepted merge, those that got worse first."""
     try:
         calls = usage_evidence.after_merges(snapshot)
     except JobError:
@@ -187,7 +193,10 @@ def _merges(snapshot: Snapshot) -> None:
 
 
 def _form(snapshot: Snapshot, is_any: bool) -> None:
-    """Add a log; the example offers one of its own while the catalog does not have any."""
+    """The form to add a log.
+
+    The example catalog offers its own log until one is added.
+    """
     turn = st.session_state.setdefault("usage_turn", 0)
     file = st.file_uploader(
         "Add a log of `serve`, messages or sessions of agents, "

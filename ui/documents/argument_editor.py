@@ -1,4 +1,4 @@
-"""The argument maps of a merge, edited in a table: what each old argument becomes."""
+"""The argument maps of a merge, edited in a table: the new form of each old argument."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,10 @@ DROPPED = "(dropped)"
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """One argument of an old tool: the merged one that it becomes, or ``DROPPED`` with the reason;
-    ``values`` is the table of its values as JSON, an object of old value (as text) and new one.
+    """One argument of an old tool and the merged argument it becomes.
+
+    ``becomes`` may be ``DROPPED``, with the reason. ``values`` is the table of its values as a JSON
+    object: old value (as text) → new one.
     """
 
     argument: str
@@ -37,7 +39,7 @@ class MapRow:
 
 
 def typed_maps(form_key: str, saved_maps: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
-    """What people gave of the maps, saved or not, by tool id."""
+    """People's edits of the maps, saved or not, by tool id."""
     typed: dict[str, dict[str, JsonObject]] = st.session_state.setdefault(TYPED, {})
     return typed.setdefault(form_key, dict(saved_maps))
 
@@ -45,8 +47,9 @@ def typed_maps(form_key: str, saved_maps: Mapping[str, JsonObject]) -> dict[str,
 def argument_editor(
     form_key: str, card: Card, generated: Sequence[ArgumentMap], maps: dict[str, JsonObject]
 ) -> tuple[str, ...]:
-    """Draw the map of one member as a table, and keep in ``maps`` what it says otherwise than the
-    one that was ``generated``; the problems. ``card`` has the maps as they are now.
+    """Draw one member's map as a table, and put its differences from ``generated`` into ``maps``.
+
+    Returns the problems. ``card`` has the current maps.
     """
     tools = {tool.id: tool for tool in card.tools}
     names = {one: f"{tool.name} ({tool.server or one})" for one, tool in tools.items()}
@@ -70,7 +73,7 @@ def argument_editor(
 
 
 def with_map_cells(rows: Sequence[MapRow], edits: Mapping[str, Any]) -> list[MapRow]:
-    """The rows after what a grid tells of its cells; an emptied cell is an empty text."""
+    """The rows after a grid's cell edits; an emptied cell is an empty text."""
     changed_rows = {
         int(at): {name: value or "" for name, value in cells.items()}
         for at, cells in edits.get("edited_rows", {}).items()
@@ -97,11 +100,10 @@ def map_rows(tool: Tool, alpha: ArgumentMap) -> tuple[MapRow, ...]:
 def given_by(
     tool: Tool, generated: ArgumentMap, rows: Sequence[MapRow], constants: str
 ) -> dict[str, Any]:
-    """What the rows and the constants (a JSON object) say otherwise than the
-    ``generated`` map, as ``merging.edited_maps`` reads it; empty for nothing.
+    """The differences between the rows and constants (a JSON object) and the ``generated`` map.
 
-    Raises ``DecisionError`` for a table of values or constants that cannot be read, and for an
-    argument that is dropped without a reason.
+    They are in the form of ``merging.edited_maps``; empty for none. Raises ``DecisionError`` for an
+    unreadable table of values or constants, and for an argument dropped without a reason.
     """
     before = {row.argument: row for row in map_rows(tool, generated)}
     kinds = {parameter.name: parameter.type for parameter in tool.parameters}
@@ -137,8 +139,8 @@ def given_by(
 def reachable(
     tools: Sequence[Tool], arguments: Sequence[ArgumentMap]
 ) -> tuple[tuple[str, str], ...]:
-    """The required arguments of the old tools that have no place in the merged one, each with its
-    tool's name.
+    """The old tools' required arguments without a place in the merged tool, each with its tool's
+    name.
     """
     maps: Mapping[str, ArgumentMap] = {alpha.tool_id: alpha for alpha in arguments}
     return tuple(
@@ -152,14 +154,14 @@ def reachable(
 
 
 def as_constants(constants: JsonObject) -> str:
-    """What is always sent, as the text of a field; empty for nothing."""
+    """The arguments that are always sent, as text for a field; empty for none."""
     return json.dumps(dict(constants), ensure_ascii=False) if constants else ""
 
 
 def _table(
     key: str, tool: Tool, alpha: ArgumentMap, targets: list[str]
 ) -> tuple[list[MapRow], str]:
-    """The rows and constants as edited; the table begins with the map as it was when it came."""
+    """The rows and constants as edited; the table starts with the original map."""
     began: dict[str, tuple[tuple[MapRow, ...], str]] = st.session_state.setdefault(BEGAN, {})
     if key not in st.session_state:
         began[key] = map_rows(tool, alpha), as_constants(alpha.constants)
@@ -201,9 +203,11 @@ def _object(text: str, noun: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
-    """``new`` are the arguments of the merged tool, ``back`` what they are to the old one again;
-    ``losses`` have no place; ``problems`` say what the merged schema refuses, ``refusals`` what the
-    old tool itself does; ``undone`` whether the way there and back gives the same call.
+    """A call mapped to the merged tool and back.
+
+    ``new`` are the arguments of the merged tool, ``back`` those mapped back. ``losses`` have no
+    place. ``problems`` are refusals by the merged schema, ``refusals`` by the old tool. ``undone``
+    says whether mapping there and back gives the same call.
     """
 
     new: JsonObject
@@ -215,7 +219,7 @@ class TriedCall:
 
 
 def try_it(card: Card, key: str) -> None:
-    """Draw a field for a call of one member, and what becomes of it."""
+    """Draw a field for a call of one member, and the mapped call."""
     tools = {tool.id: tool for tool in card.tools}
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
     with st.expander("Try a call", icon=":material/play_circle:"):
@@ -255,8 +259,10 @@ def try_it(card: Card, key: str) -> None:
 
 
 def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> TriedCall:
-    """What a call of ``tool`` becomes. ``text`` is JSON: the arguments, or a whole call in the form
-    of any vendor. Raises ``DecisionError`` for what is no JSON object.
+    """The mapped call of ``tool``.
+
+    ``text`` is JSON: the arguments, or a whole call in any vendor's form. Raises ``DecisionError``
+    if it is not a JSON object.
     """
     arguments = called_with(text)
     mapped = calls.map_call(alpha, arguments)
@@ -287,13 +293,15 @@ def called_with(text: str) -> dict[str, Any]:
 
 
 def sample_call(tool: Tool) -> str:
-    """Arguments that show the types of a tool's parameters, as JSON."""
+    """Example arguments that show the types of a tool's parameters, as JSON."""
     return json.dumps(calls.sample_arguments(tool.parameters), ensure_ascii=False, indent=1)
 
 
 def signature(document: Document) -> str:
-    """The merged tool as a call with its arguments: ``name(city: string, unit?: "c" | "f" = "c")``;
-    optional ones have a question mark, listed values and defaults are JSON.
+    """The merged tool as a call with its arguments.
+
+    For example ``name(city: string, unit?: "c" | "f" = "c")``: optional ones have a question mark,
+    listed values and defaults are JSON.
     """
     parts = []
     for parameter in Tool("", document.name, schema=document.schema).parameters:

@@ -33,8 +33,10 @@ _WAYS = _TABLE, _TEXT = ("Table", "JSON Schema")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The contents of the fields: ``rows`` are parameters of ``base``, ``text`` is the schema as
-    JSON, ``way`` says which of the two is shown.
+    """The contents of the fields.
+
+    ``rows`` are parameters of ``base``, ``text`` is the schema as JSON, and ``way`` says which of
+    the two is shown.
     """
 
     name: str
@@ -52,11 +54,10 @@ class Fields:
 
 
 class DocumentForm:
-    """The fields of the document of ``draft``, under keys that end in ``suffix``, which changes
-    with its cluster.
+    """The fields of the document of ``draft``, under keys that end in ``suffix``.
 
-    Fields start with the text of the last visit: Streamlit forgets the fields of a page that is
-    left.
+    The suffix changes with the cluster. Fields start with the text of the last visit, because
+    Streamlit forgets the fields of other pages.
     """
 
     def __init__(self, suffix: str, draft: Draft) -> None:
@@ -70,8 +71,10 @@ class DocumentForm:
         self._key = suffix
 
     def show(self, sources: Mapping[str, str]) -> tuple[Draft, tuple[str, ...]]:
-        """The edited document and its problems; draws the fields. While parameters are invalid, the
-        document has the last valid ones. ``sources`` says by parameter where it comes from.
+        """Draw the fields; returns the edited document and its problems.
+
+        While parameters are invalid, the document has the last valid ones. ``sources`` says where
+        each parameter comes from.
         """
         start, suffix = self._initial[self._key], self.suffix
         name = st.text_input("Name", start.name, key=f"name_{suffix}")
@@ -123,7 +126,7 @@ class DocumentForm:
         return replace(fields, rows=tuple(rows), way=_TABLE)
 
     def _switch_way(self) -> None:
-        """Carry the parameters over to the other way, or else the last valid ones."""
+        """Carry the parameters over to the other view, or the last valid ones."""
         start = self._unsaved.get(self._key, self._initial[self._key])
         try:
             base = _draft_of(start)
@@ -135,7 +138,7 @@ class DocumentForm:
 
 
 def _draft_of(fields: Fields) -> Draft:
-    """The draft with the parameters of the fields. Raises ``DecisionError`` for invalid ones."""
+    """The draft with the fields' parameters. Raises ``DecisionError`` for invalid ones."""
     base = fields.base
     if fields.way == _TABLE:
         schema, renames = schema_of(base, fields.rows)
@@ -149,15 +152,16 @@ def _draft_of(fields: Fields) -> Draft:
 
 
 def is_unsaved(key: str) -> bool:
-    """Whether the form of this key holds unsaved text."""
+    """Whether the form with this key has unsaved text."""
     return key in st.session_state.get("typed", {})
 
 
 def _table(
     rows: Sequence[ParameterRow], sources: Mapping[str, str], key: str
 ) -> list[ParameterRow]:
-    """The rows as edited in a grid; only cells that were touched differ from the input.
-    ``sources`` says by parameter what the old tools give it from.
+    """The rows as edited in a grid; only changed cells differ from the input.
+
+    ``sources`` says which arguments of the old tools fill each parameter.
     """
     types = [*TYPES, *sorted({row.type for row in rows} - set(TYPES))]
     text = st.column_config.TextColumn
@@ -202,7 +206,7 @@ def _table(
 
 
 def as_text(text: str, key: str) -> str:
-    """A field for the whole schema."""
+    """A text field for the whole schema."""
     return st.text_area(
         "JSON Schema",
         text,
@@ -218,7 +222,9 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
-    """One line: ``what`` holds where nothing fails, else what ``fails`` and the ``reason``."""
+    """One line of a check: ``what`` is checked, and if it fails, what
+    ``fails`` and the ``reason``.
+    """
 
     what: str
     fails: str
@@ -230,8 +236,9 @@ class DocumentCheck:
 
 
 def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCheck, ...]:
-    """The rules of each client on this one tool, the old required arguments, and what the argument
-    maps lose. ``tools`` are the members, the canonical first.
+    """The rules of each client for this tool, old required arguments, and losses in argument maps.
+
+    ``tools`` are the members, canonical first.
     """
     tool = replace(documented(tools[0], cluster.document), id=cluster.canonical)
     merged = MergedTool(tool, cluster.members)

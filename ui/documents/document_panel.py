@@ -1,4 +1,4 @@
-"""A document with its fields, what it would do, and the buttons that keep or drop the changes."""
+"""A document with its fields, its effect, and the buttons to save or discard changes."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +86,7 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
 
 
 def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None:
-    """The wording that the model suggests for the cluster, and the panel to ask for one."""
+    """The model's suggested wording for the cluster, and the panel to ask for one."""
     suggestion = edited_documents.of(snapshot, cluster)
     if suggestion is not None:
         _offer(snapshot, cluster, draft, suggestion)
@@ -102,7 +102,7 @@ def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None
 
 
 def _checks(card: Card) -> None:
-    """A line for each check, with what does not hold."""
+    """A line for each check, with what fails."""
     lines = []
     for check in document_checks(card.cluster, card.tools):
         if check.holds:
@@ -114,7 +114,7 @@ def _checks(card: Card) -> None:
 
 
 def differences(card: Card, key: str) -> None:
-    """The description word by word against that of one of the old tools."""
+    """The description compared word by word with that of one of the old tools."""
     tools = {tool.id: tool for tool in card.tools}
     member = card.canonical.id
     if len(tools) > 1:
@@ -139,8 +139,10 @@ def save_button(
     then: Callable[[], None] | None = None,
     **look: Any,
 ) -> None:
-    """A button that stores an edited document and says so with ``message``; on success it calls
-    ``then``, which discards the unsaved text. ``look`` goes to ``st.button``.
+    """A button that stores an edited document and confirms with ``message``.
+
+    On success it calls ``then``, which discards the unsaved text. ``look`` is passed to
+    ``st.button``.
     """
     decision_buttons.record_button(
         label,
@@ -154,7 +156,7 @@ def save_button(
 def _fields(
     snapshot: Snapshot, cluster: Cluster, form: DocumentForm
 ) -> tuple[Draft, Card, Sequence[str]]:
-    """Draws the fields; the edited document, its card and its problems."""
+    """Draw the fields; returns the edited document, its card and its problems."""
     maps = argument_editor.typed_maps(form.suffix, form.draft.maps)
     tools = snapshot.analysis.catalog.by_id
     draft, problems = form.show(sources_in_words(cluster, tools))
@@ -217,7 +219,7 @@ def _buttons(
 
 
 def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: ModelDocument) -> None:
-    """The difference, the problems with it, and the button to accept it."""
+    """The differences in a suggestion, its problems, and the button to accept it."""
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(suggestion.judge)}**")
         if not suggestion.changes:
@@ -251,7 +253,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
 
 
 def _reset_in_words(before: Document, after: Document) -> str:
-    """What going back to the generated document changes."""
+    """What returning to the generated document changes."""
     parts = ((key, _NAMES[key]) for key in ("name", "description", "schema"))
     words = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
     return f"Reset {before.name} to the generated document: {', '.join(words)}"
@@ -261,12 +263,12 @@ _MAX_OPTIONS = 500
 
 
 def field_key(snapshot: Snapshot, cluster: Cluster) -> str:
-    """What the fields of a document are kept under; it changes with the cluster."""
+    """The key under which a document's fields are stored; it changes with the cluster."""
     return f"{snapshot.id}_{cluster.id}_{cluster.version[:8]}"
 
 
 def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster:
-    """The merge that the address or the box names; ``clusters`` are those to choose from, by id."""
+    """The merge named by the address or the box; ``clusters`` are the choices, by id."""
     unsaved = {
         key for key, one in clusters.items() if document_form.is_unsaved(field_key(snapshot, one))
     }
@@ -290,8 +292,9 @@ def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster
 
 
 def chosen_tool(snapshot: Snapshot) -> Cluster:
-    """The tool that the address or the box names, as a cluster of one; stops the page where none
-    matches the search.
+    """The tool named by the address or the box, as a cluster of one.
+
+    Stops the page if nothing matches the search.
     """
     linked = snapshot.named(st.query_params.get("single", ""))
     bar = st.container(horizontal=True)

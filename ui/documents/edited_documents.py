@@ -1,4 +1,4 @@
-"""The documents of clusters on the screen: as they stand, as they were, previewed and edited."""
+"""Cluster documents on the screen: current and earlier versions, preview and edit."""
 
 import json
 from collections import Counter
@@ -28,8 +28,8 @@ class ParameterRow:
     """One line of the parameter table.
 
     ``origin`` is the name in the synthesised document (empty for an added parameter), ``current``
-    the name in the document being edited (empty for a new line). ``enum`` and ``default`` hold
-    texts: strings as they are, other values as JSON; an empty ``default`` is none.
+    the name in the edited document (empty for a new line). ``enum`` and ``default`` are texts:
+    strings unchanged, other values as JSON; an empty ``default`` means none.
     """
 
     origin: str = ""
@@ -44,8 +44,10 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document being edited; ``renames`` maps synthesised parameter names to new ones, ``maps``
-    says by tool id what people gave of its argument map (``merging.edited_maps``).
+    """A document being edited.
+
+    ``renames`` maps synthesised parameter names to new ones; ``maps`` has people's edits of
+    argument maps by tool id (``merging.edited_maps``).
     """
 
     document: Document
@@ -73,11 +75,11 @@ def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
 
 
 def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, dict[str, str]]:
-    """The draft's schema with the rows for its parameters, and the renames they state.
+    """The draft's schema with the rows as parameters, and the renames in them.
 
-    Only what a row says otherwise than ``rows_of`` is changed: what the table does not show stays,
-    unless a parameter's type was changed, and untouched rows give the very same schema. Raises
-    ``DecisionError`` for a name that is blank or repeats.
+    Only differences from ``rows_of`` are applied. Parts that the table does not show stay, unless a
+    parameter's type changed, and unchanged rows give the same schema. Raises ``DecisionError`` for
+    a blank or repeated name.
     """
     saved_rows = rows_of(draft)
     if tuple(rows) == saved_rows and draft.document.schema is not None:
@@ -112,8 +114,10 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
 
 
 def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[ParameterRow]:
-    """The rows after what a grid tells of its cells: ``edited_rows`` (place → column → value),
-    ``deleted_rows`` (places) and ``added_rows``. A cell that nobody touched keeps its value.
+    """The rows after a grid's edits: ``edited_rows`` (place → column → value), ``deleted_rows``
+    (places) and ``added_rows``.
+
+    Untouched cells keep their values.
     """
     changes = {int(at): _cells(cells) for at, cells in edits.get("edited_rows", {}).items()}
     deleted = set(edits.get("deleted_rows", ()))
@@ -122,7 +126,7 @@ def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[P
 
 
 def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns that can be edited, in the types of a row; an emptied cell is ``None``."""
+    """The editable columns, in the types of a row; an emptied cell is ``None``."""
     values: dict[str, Any] = {
         key: cells[key] or "" for key in ("name", "description", "default") if key in cells
     }
@@ -173,7 +177,7 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
 
 
 def value_of(text: str, kind: str) -> Any:
-    """The value of a cell whose column is of the JSON type ``kind``; what is no JSON is a text."""
+    """The value of a cell in a column of the JSON type ``kind``; invalid JSON stays text."""
     if kind == "string":
         return text
     try:
@@ -206,7 +210,7 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
 def _required(
     required: object, before: Mapping[str, Parameter], rows: Sequence[ParameterRow]
 ) -> list[str]:
-    """The required names: those that stay in their old order, renamed, then the new ones."""
+    """The required names: kept ones in their old order, renamed, then new ones."""
     ticked = {row.current or row.name: row.name.strip() for row in rows if row.required}
     old = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     in_order = [ticked.get(name, name) for name in old if name in ticked or name not in before]
@@ -219,14 +223,14 @@ def _default_text(schema: JsonObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """The document as it was after the ``decision`` that edited it."""
+    """The document after the ``decision`` that edited it."""
 
     decision: Decision
     draft: Draft
 
 
 def draft_of(snapshot: Snapshot, cluster: Cluster) -> Draft:
-    """The document of a cluster as it stands, ready to be edited."""
+    """The current document of a cluster as a draft."""
     last = edits(snapshot.catalog, snapshot.log).get(frozenset(cluster.members))
     if last is None:
         return Draft(cluster.document)
@@ -270,7 +274,7 @@ def edit(snapshot: Snapshot, cluster: Cluster, draft: Draft, reviewer: str) -> D
 
 
 def problems(snapshot: Snapshot, cluster: Cluster, document: Document) -> tuple[str, ...]:
-    """What stands against exporting this document, as sentences; empty if nothing."""
+    """Sentences on why this document cannot be exported; empty if it can."""
     tools = snapshot.catalog.tools
     outside = {tool.name for tool in tools if tool.id not in cluster.members}
     return document_problems(document, cluster.document, frozenset(outside))
@@ -301,7 +305,7 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
 
 
 def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.ModelDocument | None:
-    """Its words for a cluster as it stands, if any."""
+    """The model's document for a cluster in its current state, if any."""
     analysis = snapshot.analysis
     run = judging.newest(snapshot, "documents", analysis)
     if run is None:

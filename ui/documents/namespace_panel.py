@@ -1,4 +1,4 @@
-"""The descriptions of namespaces: one edited at a time, with what a search by namespace finds."""
+"""Namespace descriptions: edited one at a time, with the effect on searches by namespace."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -24,10 +24,11 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class NamespaceView:
-    """A server with its ``description`` as a namespace, ours unless people wrote it, and the mean
-    share of its ``tools``' own requests that find them: ``before`` under what the server says of
-    itself, ``after`` under this, ``if_suggested`` where each has what a model ``suggested`` for it,
-    if anything; ``None`` where that is not worked out.
+    """A server's namespace ``description`` and its effect on findability.
+
+    The description is generated unless people wrote it. The shares are means over the ``tools``'
+    own requests that find them: ``before`` with the server's own text, ``after`` with this one,
+    ``if_suggested`` with all texts that a model ``suggested``; ``None`` until computed.
     """
 
     server: str
@@ -41,12 +42,12 @@ class NamespaceView:
 
     @property
     def is_measured(self) -> bool:
-        """Whether all shares are worked out that there are texts for."""
+        """Whether all shares with texts are computed."""
         return self.after is not None and (not self.suggested or self.if_suggested is not None)
 
 
 def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
-    """A view of each server that has tools, by name."""
+    """A view of each server with tools, by name."""
     plan, (descriptions, suggested) = snapshot.plan, _texts(snapshot)
     tools = [item.tool for item in plan.tools]
     before = findable_tools.shares(snapshot, NAMESPACES)
@@ -67,15 +68,13 @@ def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
 
 
 def texts_to_measure(snapshot: Snapshot) -> dict[str, str] | None:
-    """What ``findable_tools`` is to measure beside the texts as they stand: those of the model,
-    where there are any.
-    """
+    """The texts to measure in ``findable_tools`` beside the current ones: the model's, if any."""
     descriptions, suggested = _texts(snapshot)
     return {**descriptions, **suggested} if suggested else None
 
 
 def violations(snapshot: Snapshot, server: str, text: str) -> tuple[Violation, ...]:
-    """What speaks against a description of a namespace."""
+    """The objections to a namespace description."""
     plan = snapshot.plan
     spaces = servers_with_tools(plan.catalog.servers, [item.tool for item in plan.tools])
     (own,) = (one for one in spaces if one[0].name == server)
@@ -83,7 +82,7 @@ def violations(snapshot: Snapshot, server: str, text: str) -> tuple[Violation, .
 
 
 def describe(snapshot: Snapshot, server: str, text: str, reviewer: str) -> Decision:
-    """Describe a namespace; an empty text takes ours again. Raises ``DecisionError`` as
+    """Describe a namespace; an empty text restores the generated one. Raises ``DecisionError`` as
     ``review.say``.
     """
     catalog = snapshot.catalog
@@ -93,7 +92,7 @@ def describe(snapshot: Snapshot, server: str, text: str, reviewer: str) -> Decis
 
 
 def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
-    """By server what people wrote, and what the model did so far."""
+    """Texts by server: people's, and the model's so far."""
     plan, log = snapshot.plan, snapshot.log
     descriptions, asker = namespace_descriptions(plan.catalog, log), judging.known_answers(snapshot)
     if asker is None:

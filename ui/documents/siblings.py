@@ -1,4 +1,4 @@
-"""Siblings to tell apart on the screen: the list, suggestions, what they do, and saving them."""
+"""Siblings to tell apart: the list, suggestions, their effects, and saving them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,8 +23,9 @@ _MOST_QUERIES = 200
 
 @dataclass(frozen=True, slots=True)
 class SiblingsCard:
-    """Two tools as they came in, their descriptions as they stand, by tool id, and the suggested
-    rewrites: one of each way, the short ones first, each measured.
+    """Two original tools, their current descriptions by tool id, and suggested rewrites.
+
+    There is one rewrite for each way, short ones first, each measured.
     """
 
     siblings: telling_apart.SiblingPair
@@ -34,7 +35,7 @@ class SiblingsCard:
 
     @property
     def is_edited(self) -> bool:
-        """Whether somebody gave one of the two another description."""
+        """Whether somebody changed the description of one of the two."""
         return any(tool.description != self.descriptions[tool.id] for tool in self.tools)
 
 
@@ -42,8 +43,9 @@ class SiblingsCard:
 def pairs(
     snapshot: Snapshot, threshold: float = telling_apart.COLLIDE
 ) -> tuple[telling_apart.SiblingPair, ...]:
-    """The pairs to tell apart, the closest first, as the tools came in. Raises ``JobError``
-    before the analysis is finished.
+    """The pairs to tell apart, closest first, with original texts.
+
+    Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     never = constraints(analysis.catalog, snapshot.log).cannot
@@ -51,7 +53,7 @@ def pairs(
 
 
 def edited_ids(snapshot: Snapshot) -> frozenset[str]:
-    """Ids of the tools that have a description other than the one that came in."""
+    """Ids of the tools whose description was changed."""
     own = snapshot.analysis.catalog.by_id
     return frozenset(
         one for one, text in _current_texts(snapshot).items() if text != own[one].description
@@ -59,7 +61,7 @@ def edited_ids(snapshot: Snapshot) -> frozenset[str]:
 
 
 def card(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> SiblingsCard:
-    """The pair with what is suggested for it."""
+    """The pair with its suggestions."""
     by_id = snapshot.analysis.catalog.by_id
     tools = (by_id[siblings.pair.left], by_id[siblings.pair.right])
     current_texts = _current_texts(snapshot)
@@ -72,9 +74,11 @@ def card(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> SiblingsCar
 
 
 def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dict[str, str]:
-    """By tool id the descriptions that can be accepted unseen, at ``threshold`` or closer: of each
-    pair the first rewrite that wins and that nothing speaks against. Left out are tools that
-    have another description than the one that came in, and all but the closest pair of a tool.
+    """Descriptions that can be accepted without a person, by tool id, for pairs at ``threshold`` or
+    closer.
+
+    For each pair it is the first rewrite that wins and has no objections. Tools with a changed
+    description are left out, and each tool appears only in its closest pair.
     """
     edited_tools, texts = edited_ids(snapshot), dict[str, str]()
     for siblings in pairs(snapshot, threshold):
@@ -91,7 +95,7 @@ def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dic
 def violations(
     snapshot: Snapshot, descriptions: Mapping[str, str]
 ) -> dict[str, tuple[Violation, ...]]:
-    """What speaks against descriptions, by tool id."""
+    """The objections to descriptions, by tool id."""
     return telling_apart.description_violations(snapshot.analysis.catalog, descriptions)
 
 
@@ -106,8 +110,9 @@ def similarity(snapshot: Snapshot, descriptions: Mapping[str, str]) -> float:
 def save(
     snapshot: Snapshot, descriptions: Mapping[str, str], reviewer: str
 ) -> tuple[Decision, ...]:
-    """Record the descriptions of tools, each as an edit of its tool; those that stand already
-    are left out. Raises ``DecisionError`` where none is new, or one cannot be exported.
+    """Record descriptions, each as an edit of its tool; unchanged ones are left out.
+
+    Raises ``DecisionError`` if none is new, or one cannot be exported.
     """
     edits = []
     for tool_id, text in descriptions.items():
@@ -124,7 +129,7 @@ def save(
 
 
 def _current_texts(snapshot: Snapshot) -> dict[str, str]:
-    """The descriptions that leave, of the tools that are not merged."""
+    """The exported descriptions of tools that are not merged."""
     tools = snapshot.plan.tools
     return {item.tool.id: item.tool.description for item in tools if len(item.members) == 1}
 
@@ -146,8 +151,9 @@ def _rewrites(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> tuple[
 
 
 def _requests(snapshot: Snapshot, pair: Pair) -> list[tuple[str, str]]:
-    """Requests of query sets and accepted document variants that exactly one of the two
-    answers, each with that one: 200 at most.
+    """Requests of query sets and accepted variants that exactly one of the two answers.
+
+    Each comes with that tool's id; 200 at most.
     """
     answers = dict(answers_of(pair, loaded_queries.queries(snapshot)))
     variants = reviewed_variants.accepted_variants(snapshot)

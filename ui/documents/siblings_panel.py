@@ -1,4 +1,4 @@
-"""Collisions to tell apart: tools that sound alike and stay two, under descriptions that differ."""
+"""Collisions to tell apart: similar tools that stay separate, with distinct descriptions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ MOST_OPTIONS = 500
 def chosen_key(
     bar: st.delta_generator.DeltaGenerator, label: str, labels: Mapping[str, str], at: str
 ) -> tuple[str, str]:
-    """The key that is chosen of the first 500, and the one after it; ``at`` is the session key."""
+    """The chosen key among the first 500, and the next one; ``at`` is the session key."""
     order = list(labels)[:MOST_OPTIONS]
     if st.session_state.get(at) not in order:
         st.session_state[at] = order[0]
@@ -36,7 +36,7 @@ def chosen_key(
 
 
 def show_violations(violations: Sequence[Violation], name: str = "") -> None:
-    """A warning for each violation of a text, that of the tool of this name where several are."""
+    """A warning for each violation; the tool's ``name`` is shown if several texts are checked."""
     of = f"`{name}`: " if name else ""
     for one in violations:
         more = "" if one.excerpt in one.message else f": {one.excerpt}"
@@ -55,7 +55,7 @@ _ABOUT = (
 
 
 def siblings_panel(snapshot: Snapshot) -> None:
-    """The list of pairs, the chosen one with what its new descriptions do, and the buttons."""
+    """The list of pairs, the chosen one with the effect of new descriptions, and the buttons."""
     st.caption(_ABOUT)
     decision_buttons.notice(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")

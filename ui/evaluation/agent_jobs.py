@@ -1,5 +1,6 @@
-"""An agent at work on a query set, with the toolset as it is and as merged: as a job, kept as an
-experiment.
+"""An agent's run on a query set with the original and the merged toolset, as a background job.
+
+The result is kept as an experiment.
 """
 
 import os
@@ -48,8 +49,9 @@ LONGEST_ANSWER = 2_000
 
 @dataclass(frozen=True, slots=True)
 class AgentRunRequest:
-    """What is asked for: the ``first`` queries with gold answers of a set, and the merges that the
-    merged toolset has, by their name in ``POLICIES``.
+    """The requested run: the ``first`` queries with gold answers of a set.
+
+    ``merges`` names the merged toolset in ``POLICIES``.
     """
 
     queries: str
@@ -64,12 +66,14 @@ def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def estimate(snapshot: Snapshot, run_request: AgentRunRequest) -> toolset_pair.AgentEstimate:
-    """What a run may take; starts and sends nothing. Raises as ``read_toolset_pair``."""
+    """The maximum cost of a run; starts and sends nothing. Raises the errors of
+    ``read_toolset_pair``.
+    """
     return _pair(snapshot, run_request).estimate(run_request.config)
 
 
 def servers(snapshot: Snapshot, run_request: AgentRunRequest) -> tuple[str, ...]:
-    """The catalog's servers that a run calls. Raises as ``estimate``."""
+    """The catalog's servers that a run calls. Raises the errors of ``estimate``."""
     return _pair(snapshot, run_request).servers
 
 
@@ -80,11 +84,10 @@ def start(
     keys: Mapping[str, str],
     is_shared: bool = False,
 ) -> str:
-    """Start the servers and let the agent work, in the background; returns the job's id (that
-    of a running one, if any). ``keys`` has the key in the configuration of each server.
+    """Start the servers and run the agent in the background; returns the job's id.
 
-    Raises ``ConfigError`` where servers may not be started, one has no key, or no model is set
-    up.
+    If a run is active, its id is returned. ``keys`` has each server's key in the configuration.
+    Raises ``ConfigError`` if servers may not be started, one has no key, or no model is set up.
     """
     if reason := live_servers.why_off(snapshot.work.settings, is_shared):
         raise ConfigError(reason)
@@ -105,10 +108,10 @@ def run(
     keys: Mapping[str, str],
     progress: Progress = silent,
 ) -> int:
-    """Do it here and now, or go on with one that was broken off; the number of the experiment.
+    """Run it now, or continue an interrupted run; returns the experiment's number.
 
-    Raises ``PausedError`` or ``ModelStopError`` where the model is not asked to the end,
-    ``ConfigError`` where a server cannot be started.
+    Raises ``PausedError`` or ``ModelStopError`` if the model is not asked to the end,
+    ``ConfigError`` if a server cannot be started.
     """
     pair = _pair(snapshot, run_request)
     about = _about(snapshot, run_request, pair)
@@ -168,7 +171,7 @@ def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
 def _about(
     snapshot: Snapshot, run_request: AgentRunRequest, pair: toolset_pair.ToolsetPair
 ) -> JsonObject:
-    """All that decides the figures but the model."""
+    """Everything that decides the figures, except the model."""
     questions = [(query.id, query.text) for query in pair.by_id.values()]
     return {
         "queries": run_request.queries,
@@ -184,7 +187,7 @@ def _about(
 def _requests(
     pair: toolset_pair.ToolsetPair, episodes: agent_report.Episodes
 ) -> list[agent_report.WorkedRequest]:
-    """What was done for each request with each toolset."""
+    """The work on each request with each toolset."""
     return [
         agent_report.WorkedRequest(
             id=query.id,

@@ -1,4 +1,4 @@
-"""An agent at work on a query set, with the toolset as it is and as merged."""
+"""An agent's run on a query set, with the original and the merged toolset."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -41,7 +41,7 @@ NO_QUERIES = (
 
 
 def agent_panel(snapshot: Snapshot) -> None:
-    """The form that lets an agent work; what the run of the address, or the newest, came to."""
+    """The form that starts an agent, and the results of the run in the address, or the newest."""
     st.caption(_ABOUT)
     experiment = newest(snapshot, AGENT)
     box = st.expander(
@@ -104,7 +104,7 @@ def _form(snapshot: Snapshot) -> None:
 
 
 def _run_request(sets: tuple[str, ...]) -> AgentRunRequest:
-    """What the person chooses."""
+    """The run that the person chose."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         queries = st.selectbox("Queries", sets, key="agent_set", width=190)
         merges = st.selectbox(
@@ -143,7 +143,7 @@ def _in_words(estimate: AgentEstimate) -> str:
 
 
 def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> dict[str, str]:
-    """For each of the catalog's servers which of the configuration it is, where that is ticked."""
+    """The server of the configuration for each ticked server of the catalog."""
     by_name = {server.name: server for server in configuration.servers}
     keys = dict[str, str]()
     for name in servers:
@@ -178,9 +178,7 @@ def _start(
 
 
 def _results(snapshot: Snapshot, run: Experiment) -> None:
-    """The figures side by side, and each request, those first that went right with one toolset
-    only.
-    """
+    """The figures side by side, and each request; first those right with only one toolset."""
     result = experiments.result_of(run, AgentRun)
     describe(snapshot, run)
     data_tables.draw(
@@ -215,8 +213,8 @@ def _cell(at: int, row: WorkRow) -> str:
 
 
 def _called(at: int, request: WorkedRequest) -> str:
-    """The tools that were called with a toolset, in order, after whether they are exactly the right
-    ones.
+    """The tools called with a toolset, in order, after a mark for whether
+    they are exactly right.
     """
     side = request.sides[at]
     return f"{'✓' if side.right else '✗'} {', '.join(side.called) or 'nothing'}"

@@ -1,4 +1,4 @@
-"""Two toolsets under the same queries: figures, queries, merges, and tools that queries confuse."""
+"""Two toolsets under the same queries: figures, queries, merges, and confused tools."""
 
 import json
 from collections import Counter
@@ -87,7 +87,7 @@ def _matrix(
     cells: Mapping[confusions.Mismatch, Sequence[int]],
     wrong: Mapping[confusions.Mismatch, Sequence[int]],
 ) -> confusions.Mismatch | None:
-    """Draw what is asked for down, what is found in its place across; the cell that is chosen."""
+    """Draw the matrix of expected (down) and found tools (across); returns the chosen cell."""
     expected, actual = Counter({confusions.NONE: 0, confusions.NOT_A_TOOL: 0}), Counter[str]()
     for one, places in wrong.items():
         expected[one.expected] += len(places)
@@ -128,7 +128,7 @@ def _matrix(
 
 
 def _most_frequent(counts: Mapping[str, int]) -> list[str]:
-    """The names with the highest counts, and what is no tool, last."""
+    """The names with the highest counts; entries that are not tools come last."""
     unnamed = (confusions.NONE, confusions.NOT_A_TOOL)
     order = sorted(counts, key=lambda name: (name not in unnamed, -counts[name], name))[:_MOST_SIDE]
     return sorted(order, key=lambda name: (name in unnamed, name))
@@ -166,7 +166,9 @@ def result_panel(snapshot: Snapshot) -> None:
 
 
 def _summary(snapshot: Snapshot, result: Comparison) -> None:
-    """How many queries won and lost, which merges lose, and whether that is more than chance."""
+    """The number of queries won and lost, merges that lose queries, and
+    whether it may be chance.
+    """
     lines = [
         (
             f"**{quantity(result.count('won'), 'query')} won**, **{result.count('lost'):,} "
@@ -230,7 +232,7 @@ def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> No
 
 
 def _change_in_words(row: ComparedQuery) -> str:
-    """The answers that stand at another place, each with both places."""
+    """The answers whose place changed, with both places."""
     moves = zip(row.gold, row.places_before, row.places_after, strict=True)
     return "; ".join(
         f"{old or '-'} → {new or '-'} {need[0]}{' or another' if len(need) > 1 else ''}"
@@ -273,7 +275,7 @@ QUERIES: Columns[ComparedQuery] = [
 
 
 def _queries(snapshot: Snapshot, result: Comparison) -> None:
-    """Every query, with where its answers stood and stand."""
+    """Every query, with its answers' places before and after."""
     missed = [one for one in result.queries if _missing(one)]
     counts = {outcome: result.count(outcome) for outcome in get_args(QueryOutcome)}
     counts |= {_MISSED: len(missed)}
@@ -305,7 +307,7 @@ def _queries(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
-    """What each merge does to the queries that meet it; one can be taken back."""
+    """The effect of each merge on the queries it touches; one can be taken back."""
     if not rows:
         st.info(
             "No query needs a merged tool here. To look at merges one by one, compare the "
@@ -351,7 +353,7 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
 
 
 def _names(snapshot: Snapshot, ids: Iterable[str]) -> list[str]:
-    """The ids of tools, each after its name where the id does not say it."""
+    """The tools' ids, each after its name unless the id contains it."""
     return [_name(snapshot, one) for one in ids]
 
 
@@ -375,7 +377,7 @@ def _taken_back(snapshot: Snapshot, row: MergeEffect) -> None:
 
 
 def confusions_panel(snapshot: Snapshot) -> None:
-    """What is found where another tool is asked for, before the merge, and pairs so confused."""
+    """Tools found in place of the expected one before the merge, and confused pairs."""
     comparison = measured_result(
         snapshot,
         "comparison",

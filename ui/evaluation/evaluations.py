@@ -58,18 +58,20 @@ class ToolsetPlans(PlanFigures):
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """Those of every toolset."""
+    """The plans of every toolset."""
 
     plans: tuple[ToolsetPlans, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRequest:
-    """An experiment as a page asks for it. ``queries`` names a query set, or is ``SYNTHETIC``;
-    ``before`` and ``after`` are toolsets, see ``measured_sides``; ``knob`` is what a sweep
-    moves, of the merge under the policy of ``after``; ``encoders`` are names or folders of
-    sentence-transformers models. ``search`` names the paper or client whose search it is, empty for
-    ours; ``rerank`` *auto* is its reranker, ``alpha`` of ``None`` its weight of dense scores.
+    """An experiment requested by a page.
+
+    ``queries`` names a query set, or is ``SYNTHETIC``. ``before`` and ``after`` are toolsets; see
+    ``measured_sides``. ``knob`` is the setting of a sweep, with the merge policy of ``after``.
+    ``encoders`` are names or folders of sentence-transformers models. ``search`` names a paper or
+    client whose search is used, empty for ours. With it, ``rerank`` *auto* means its reranker, and
+    ``alpha`` ``None`` its weight of dense scores.
     """
 
     kind: ExperimentKind = "comparison"
@@ -85,7 +87,7 @@ class ExperimentRequest:
 
 
 def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
-    """The names of what can be asked: the query sets with gold tools, then ``SYNTHETIC``."""
+    """The available queries: names of query sets with gold tools, then ``SYNTHETIC``."""
     with_answers = (
         view.name
         for view in loaded_queries.sets(snapshot)
@@ -95,22 +97,23 @@ def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def unknown(snapshot: Snapshot, name: str) -> tuple[str, ...]:
-    """What the answers of a query set name and the catalog does not have."""
+    """Names in a query set's answers that the catalog does not have."""
     sets = loaded_queries.sets(snapshot)
     return next((view.unknown for view in sets if view.name == name), ())
 
 
 def start(snapshot: Snapshot, request: ExperimentRequest) -> str:
-    """Run an experiment in the background; returns the job's id (that of a running one of its
-    kind, if any).
+    """Run an experiment in the background; returns the job's id.
+
+    If one of its kind is running, that job's id.
     """
     return snapshot.start(job_kind(request.kind), lambda step: run(snapshot, request, step))
 
 
 def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = silent) -> int:
-    """Run an experiment here and now, or go on with one that was broken off; its number.
+    """Run an experiment now, or continue an interrupted one; returns its number.
 
-    Raises ``ConfigError`` where no query has a gold answer.
+    Raises ``ConfigError`` if no query has a gold answer.
     """
     work, trial = snapshot.work, _trial(snapshot, request)
     configuration = _configuration(snapshot, request, trial)
@@ -136,7 +139,7 @@ def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = sil
 
 
 def is_current(snapshot: Snapshot, experiment: Experiment) -> bool:
-    """Whether the catalog and its decisions are those that the experiment measured."""
+    """Whether the catalog and its decisions are unchanged since the experiment."""
     measured_then = experiment.configuration.get("decisions")
     return experiment.catalog_id == snapshot.id and measured_then == decisions_hash(snapshot)
 
@@ -163,8 +166,10 @@ def spreadsheet(experiment: Experiment) -> bytes:
 
 
 def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Decision:
-    """Undo the merge of these tools: the decision that accepted it, or where nobody decided a
-    *keep apart*. Raises ``DecisionError`` where there is no such merge any more.
+    """Undo the merge of these tools.
+
+    It undoes the decision that accepted it, or keeps the tools apart if nobody decided. Raises
+    ``DecisionError`` if there is no such merge any more.
     """
     for decision in review.active_decisions(snapshot):
         if decision.action == "accept" and sorted(decision.ids) == sorted(members):
@@ -179,7 +184,7 @@ def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Deci
 
 
 def equal_tools(snapshot: Snapshot) -> dict[str, str]:
-    """By id the tool that stands for it: those of accepted merges, and members of a family."""
+    """The representative of each tool, by id, for accepted merges and families."""
     return {
         member: cluster.canonical
         for cluster in snapshot.plan.clusters
@@ -209,7 +214,7 @@ def _trial(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
-    """The queries of a set in ``query_sets``. Raises ``ConfigError`` where there is none."""
+    """The queries of a set in ``query_sets``. Raises ``ConfigError`` if there is none."""
     if name == SYNTHETIC:
         return tuple(synthetic_queries(snapshot.analysis.catalog))
     for view in loaded_queries.sets(snapshot):
@@ -258,7 +263,7 @@ def _sweep(
     known: Sequence[float | str],
     progress: Progress,
 ) -> Iterator[sweeps.SweepPoint]:
-    """The points of a sweep that are not ``known``."""
+    """The points of a sweep that are not ``known`` yet."""
     bench, config = (
         searches.bench(snapshot),
         POLICIES.get(request.after, PlanConfig(accept="auto")),
@@ -272,7 +277,7 @@ def _sweep(
 
 
 def _encoder(own: Embedder, name: str) -> Embedder:
-    """The one that is loaded already, or another."""
+    """The encoder that is already loaded, or another."""
     return own if name == own.name else local_embedder(name)
 
 
@@ -297,7 +302,7 @@ def _ablate(
 def _plans(
     snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial, progress: Progress
 ) -> JsonObject:
-    """What the plans of the queries call on both sides, each job by the ranking."""
+    """The calls in the queries' plans on both sides, each job decided by the ranking."""
     bench, rows = searches.bench(snapshot), []
     for toolset in _sides(snapshot, request):
         retriever = Retriever(toolset.tools, bench.embedder, bench.cache, _retrieval(request))
@@ -316,7 +321,7 @@ def _sides(snapshot: Snapshot, request: ExperimentRequest) -> list[Toolset]:
 def _configuration(
     snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial
 ) -> JsonObject:
-    """All that decides the figures."""
+    """Everything that decides the figures."""
     questions = [
         (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)
         for one in trial.queries
@@ -334,14 +339,14 @@ def _configuration(
 
 @kept()
 def decisions_hash(snapshot: Snapshot) -> str:
-    """A hash of the decisions and of the merges that follow from them and from the judge."""
+    """A hash of the decisions and the merges that follow from them and from the judge."""
     log = [(one.seq, one.action) for one in snapshot.log]
     plans = [snapshot.plan_under(config) for config in POLICIES.values()]
     return digest(log, *(plan.phi for plan in plans))
 
 
 def job_kind(kind: ExperimentKind) -> str:
-    """The kind of the job that runs an experiment."""
+    """The job kind of an experiment."""
     return f"experiment: {kind}"
 
 

@@ -1,4 +1,4 @@
-"""The result of an experiment as tables: rows, and the columns that show and export them."""
+"""Results of experiments as tables: rows, and columns for display and export."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,10 @@ IN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One figure of both toolsets as texts; ``better`` is true where the second is the better one
-    and more than chance, false where it is the worse, ``None`` else.
+    """One figure of both toolsets as texts.
+
+    ``better`` is true if the second is significantly better, false if it is significantly worse,
+    otherwise ``None``.
     """
 
     name: str
@@ -86,7 +88,7 @@ def _metric_rows(
 
 
 def in_words(names: Iterable[str]) -> str:
-    """What the measures say that stand in these names, in Markdown."""
+    """The explanations of the metrics with these names, in Markdown."""
     text = " ".join(names)
     parts = [f"**{name}**: {meaning}" for name, meaning in IN_WORDS.items() if name in text]
     at = ["**@10**: among the first ten results."] if "@10" in text else []
@@ -97,7 +99,7 @@ def in_words(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StressRow:
-    """A level of noise of one toolset."""
+    """A noise level of one toolset."""
 
     toolset: str
     point: StressPoint
@@ -116,7 +118,7 @@ STRESS: Columns[StressRow] = [
 
 
 def sweep_columns(points: Sequence[SweepFigures]) -> Columns[SweepFigures]:
-    """Those of a sweep with these points, which may have no gold calls."""
+    """The columns of a sweep with these points, which may have no gold calls."""
     has_calls = any(point.calls for point in points)
     return [
         Column("value"),
@@ -131,7 +133,7 @@ def sweep_columns(points: Sequence[SweepFigures]) -> Columns[SweepFigures]:
 
 
 def ablation_columns(rows: Sequence[AblationFigures]) -> Columns[AblationFigures]:
-    """Those of an ablation with these rows, which may have no gold calls."""
+    """The columns of an ablation with these rows, which may have no gold calls."""
     return [
         Column("reranker", lambda row: "on" if row.reranker else ""),
         Column("merger"),
@@ -153,7 +155,7 @@ def ablation_columns(rows: Sequence[AblationFigures]) -> Columns[AblationFigures
 
 
 def _metric_columns(names: Iterable[tuple[str, str]]) -> list[Column[Any]]:
-    """By the names of metrics with their titles."""
+    """The columns of the named metrics, with their titles."""
 
     def text(name: str, row: ToolsetFigures) -> str:
         return row.metrics[name].text
@@ -176,7 +178,7 @@ PLANS: Columns[ToolsetPlans] = [
 
 @dataclass(frozen=True, slots=True)
 class BandRow:
-    """How often answers that are documented so are among the first ten, before and after."""
+    """How often answers with this documentation grade are among the first ten, before and after."""
 
     band: str
     hits: Sequence[tuple[bool, bool]]
@@ -194,8 +196,9 @@ BAND_COLUMNS: Columns[BandRow] = [
 
 
 def band_rows(result: Comparison, grades: Mapping[str, DocumentationGrade]) -> list[BandRow]:
-    """How often an answer is among the first ten by how well it is documented (ToolScope, figure
-    5), as far as a model graded it; of alternatives the best documented counts.
+    """How often an answer is among the first ten, by its documentation grade (ToolScope, figure 5).
+
+    Only answers graded by a model count; of alternatives, the best documented one.
     """
     found_needs: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
     for row in result.queries:

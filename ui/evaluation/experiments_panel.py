@@ -1,4 +1,4 @@
-"""Experiments beyond before and after, and those that are kept: opened, compared, exported."""
+"""Experiments beyond before and after, and stored ones: opened, compared, exported."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -32,8 +32,10 @@ DASHES = {"random": "dot", "closest": "solid"}
 
 
 def sweep_lines(points: Sequence[SweepFigures], title: str) -> go.Figure:
-    """What each value gives: recall and nDCG with their intervals; the share of tools saved and of
-    gold calls kept where they change.
+    """The results for each value.
+
+    Recall and nDCG have intervals; the shares of tools saved and of gold calls kept are shown if
+    they change.
     """
     values = [point.value for point in points]
     traces = [
@@ -98,7 +100,7 @@ def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Fi
 
 
 def experiments_panel(snapshot: Snapshot) -> None:
-    """The experiment that is chosen; the kept ones are a choice too."""
+    """The chosen experiment; stored ones are a choice too."""
     part = st.segmented_control(
         "Experiment",
         list(_PARTS),
@@ -154,7 +156,7 @@ def _say_measures(columns: Columns[Any]) -> None:
 
 
 def _kept_runs(snapshot: Snapshot) -> None:
-    """The list, and what can be done with those that are selected."""
+    """The list of stored runs, and actions on the selected ones."""
     runs = experiments.all(snapshot)
     if not runs:
         st.caption("Nothing is measured yet.")
@@ -204,14 +206,16 @@ def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
 
 
 def _read(snapshot: Snapshot, number: int) -> tuple[Experiment, Any]:
-    """An experiment with its result, as JSON and read. Raises as ``experiments.result_of``."""
+    """An experiment with its result, as JSON and parsed. Raises the errors of
+    ``experiments.result_of``.
+    """
     stored = get_experiment(snapshot.work.store, number)
     kind = RESULTS.get(stored.kind)
     return stored, experiments.result_of(stored, kind) if kind and stored.is_done else None
 
 
 def _single_figures(result: Any) -> dict[str, float]:
-    """The single figures of a result by what they are called; none of what is not done."""
+    """The single figures of a result by name; empty for an unfinished one."""
     figures: dict[str, float] = {}
     match result:
         case Comparison(before=before, after=after):
@@ -236,7 +240,7 @@ def _single_figures(result: Any) -> dict[str, float]:
 
 
 def _open(experiment: Experiment) -> None:
-    """Show it on its view; the address names it."""
+    """Open it in its view; the address names it."""
     st.session_state["experiment"] = _VIEWS.get(experiment.kind, "Kept runs")
     st.session_state["evaluation_view"] = "Experiments" if experiment.kind in _VIEWS else "Result"
     st.query_params["x"] = str(experiment.number)

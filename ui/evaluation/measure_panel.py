@@ -1,4 +1,4 @@
-"""What is measured: the queries, the two toolsets, the button, and the result that is there."""
+"""The measurement: queries, the two toolsets, the button, and the existing result."""
 
 from collections.abc import Sequence
 
@@ -71,8 +71,9 @@ ABOUT_SPLITS = (
 def measured_result(
     snapshot: Snapshot, kind: ExperimentKind, shape: type[ExperimentResult], about: str = ""
 ) -> tuple[Experiment, ExperimentResult] | None:
-    """The experiment of this kind to show and its result, after what it is ``about``, what can be
-    chosen for one and its button.
+    """The experiment of this kind to show, and its result.
+
+    They are drawn after the explanation ``about``, the choices and the button.
     """
     tables, names = PAPER_TABLES[kind]
     source = f"`python -m benchmarks.papers {names}`"
@@ -91,7 +92,7 @@ def measured_result(
 
 
 def say_unknown(snapshot: Snapshot, queries: str) -> None:
-    """Say which answers of a query set the catalog does not have, before it is measured."""
+    """Report which answers of a query set the catalog lacks, before measuring."""
     if unknown := evaluations.unknown(snapshot, queries):
         st.warning(
             f"Answers that are not in this catalog: {safe_text.first_few(unknown, _NAMED)}.",
@@ -100,7 +101,7 @@ def say_unknown(snapshot: Snapshot, queries: str) -> None:
 
 
 def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
-    """The queries, the toolsets and the button; what is seldom chosen waits under *More*."""
+    """The queries, the toolsets and the button; rare options are under *More*."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(
         "Queries",
@@ -167,7 +168,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
 
 
 def _encoders(own: str) -> tuple[str, ...]:
-    """The names of the encoders to compare, one a line."""
+    """The names of the encoders to compare, one per line."""
     names = st.text_area(
         "Encoders, one per line",
         own,
@@ -182,7 +183,7 @@ def _encoders(own: str) -> tuple[str, ...]:
 
 
 def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
-    """A place for a bundle that somebody exported; then it is one of the toolsets."""
+    """A field to upload an exported bundle, which then becomes one of the toolsets."""
     file = st.file_uploader(
         "Measure an exported bundle of this catalog: a zip from the Export page",
         type=["zip"],
@@ -201,7 +202,7 @@ def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
 
 
 def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
-    """The newest experiment of this kind that has a result, that of the address before others."""
+    """The newest experiment of this kind with a result; one in the address has priority."""
     mine = [one for one in experiments.all(snapshot) if one.kind == kind]
     number_in_address = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != number_in_address)
@@ -210,13 +211,13 @@ def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
 
 
 def knob_name(experiment: Experiment) -> str:
-    """What a sweep moved, in words."""
+    """The setting varied by a sweep, in words."""
     knob = experiment.configuration.get("knob", "threshold")
     return next(name for name, value in KNOBS.items() if value == knob)
 
 
 def described(experiment: Experiment) -> str:
-    """What an experiment measured, in words; the names in it are those of users."""
+    """What an experiment measured, in words; it contains users' names."""
     config = experiment.configuration
     sides = f"{config.get('before')} against {config.get('after')}"
     if experiment.kind == "sweep":
@@ -238,7 +239,7 @@ def described(experiment: Experiment) -> str:
 
 
 def describe(snapshot: Snapshot, experiment: Experiment) -> None:
-    """A line on what was measured, and warnings where that is not what it would be today."""
+    """A line on what was measured, and warnings if today's measurement would differ."""
     state = "" if experiment.is_done else " Not finished; *Measure* continues it."
     st.caption(
         f"Experiment {experiment.number}, {safe_text.clock(experiment.at)} UTC, "

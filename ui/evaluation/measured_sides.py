@@ -1,4 +1,4 @@
-"""The toolsets that can be measured on a catalog, by what they are called."""
+"""The toolsets that can be measured on a catalog, by name."""
 
 import hashlib
 import re
@@ -29,15 +29,15 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9-]+")
 
 
 class UploadedBundles:
-    """Bundles by catalog, each under a name made of its file's name and a hash of its content."""
+    """Bundles by catalog, each named by its file's name and a hash of its content."""
 
     def __init__(self, cache_dir: Path) -> None:
         self._folder = cache_dir / "bundles"
 
     def add(self, catalog: Catalog, name: str, content: bytes, file: str) -> str:
-        """Keep the bundle of a catalog called ``name``; what it is called as a toolset.
+        """Store a bundle for the catalog ``name``; returns its name as a toolset.
 
-        Raises ``ConfigError`` for a file that is no zip of a bundle, or a bundle of other tools;
+        Raises ``ConfigError`` for a file that is not a zip of a bundle, or a bundle of other tools;
         ``ExportError`` and ``CatalogError`` for a damaged one.
         """
         stem = _UNSAFE.sub("-", Path(file).stem)[:40].strip("-") or "bundle"
@@ -58,13 +58,13 @@ class UploadedBundles:
         return PREFIX + called
 
     def names(self, name: str) -> tuple[str, ...]:
-        """What the bundles of a catalog are called as toolsets, sorted."""
+        """The toolset names of a catalog's bundles, sorted."""
         folder = self._of(name)
         files = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         return tuple(PREFIX + one for one in sorted(files) if not one.startswith("."))
 
     def toolset(self, catalog: Catalog, name: str, side: str) -> measured_toolsets.Toolset:
-        """The toolset of a bundle in ``names``. Raises as ``add`` does."""
+        """The toolset of a bundle in ``names``. Raises the errors of ``add``."""
         if side not in self.names(name):
             raise ConfigError(f"there is no toolset {side!r}; choose another")
         return measured_toolsets.of_bundle(
@@ -110,8 +110,10 @@ def _bundles(work: Workspace) -> UploadedBundles:
 
 
 def names(snapshot: Snapshot) -> tuple[str, ...]:
-    """The toolsets that can be compared: as it is, under each accept policy, uploaded bundles,
-    at each threshold that is swept, and the other versions of the catalog.
+    """The toolsets that can be compared.
+
+    They are the unchanged one, each accept policy, uploaded bundles, each threshold of a sweep, and
+    other versions of the catalog.
     """
     analysis = snapshot.analysis
     thresholds = (f"from {value:g}" for value in values_of("threshold", analysis))
@@ -123,8 +125,10 @@ def names(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
-    """What *as it is* is measured against at first, without the merges that need a gateway: what
-    Export has, else all that is proposed as long as nobody has accepted any, then what is accepted.
+    """The toolset first compared with *as it is*, without merges that need a gateway.
+
+    It is Export's choice, else all proposals while nobody has accepted any, else the accepted
+    merges.
     """
     if exported is not None:
         return next(name for name in WITH_GATEWAY if POLICIES[name].accept == exported.accept)
@@ -134,17 +138,18 @@ def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
 
 
 def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:
-    """Keep an exported bundle, as a zip, to be measured; its name in ``names``. Raises as
-    ``UploadedBundles.add`` does.
+    """Store an exported bundle (zip) for measuring; returns its name in ``names``.
+
+    Raises the errors of ``UploadedBundles.add``.
     """
     catalog = snapshot.analysis.catalog
     return _bundles(snapshot.work).add(catalog, snapshot.record.name, content, file)
 
 
 def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset, MergePlan | None]:
-    """A toolset by its name in ``names``, with its plan where it is a merge.
+    """A toolset by its name in ``names``, with its plan if it is a merge.
 
-    Raises ``ConfigError`` where there is none.
+    Raises ``ConfigError`` if there is none.
     """
     analysis = snapshot.analysis
     if side == ORIGINAL:
@@ -174,7 +179,7 @@ def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset
 
 
 def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
-    """The model that ranks a toolset; ``None`` where its texts do."""
+    """The model that ranks a toolset; ``None`` if its texts do."""
     if side not in LEARNED_SIDES:
         return None
     method, ranking, _ = LEARNED_SIDES[side]
@@ -194,7 +199,7 @@ def _with_variants(snapshot: Snapshot, side: str) -> measured_toolsets.Toolset:
 
 
 def _versions(snapshot: Snapshot) -> dict[str, int]:
-    """The other versions of the catalog by what they are called."""
+    """The other versions of the catalog by name."""
     own = snapshot.record
     return {
         f"version {one.number}": one.id

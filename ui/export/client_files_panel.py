@@ -1,5 +1,7 @@
-"""A person's own files of a client beside the export: servers of other names, rules that match
-nothing after it, and the settings written anew.
+"""A person's own client files checked against the export.
+
+It finds servers with other names and rules that match nothing afterwards, and rewrites the
+settings.
 """
 
 import json
@@ -30,7 +32,7 @@ _RULES: Columns[IdleRule] = [
 
 
 def client_files_panel(plan: MergePlan) -> None:
-    """Where the files are given, and what they say beside the plan that is exported."""
+    """The field for the files, and the result compared with the exported plan."""
     with st.expander("Check against your own files: mcp.json, settings.json"):
         files = st.file_uploader(
             "The configuration of your client and its settings with permission rules",

@@ -1,4 +1,4 @@
-"""The zip for a client, an API or a file: its button, and where each file goes."""
+"""The zip for a client, an API or a file: its button, and where each file belongs."""
 
 from collections.abc import Mapping
 
@@ -26,8 +26,9 @@ def download_panel(
     fix: bool,
     figures: exports.ExportFigures,
 ) -> None:
-    """The button that makes and gives the zip, and beside it where its files go; the files
-    themselves once somebody asks for them. A target that refuses the toolset gets none.
+    """The button that makes the zip, and where its files belong.
+
+    The files themselves are shown on request. A target that refuses the toolset gets no zip.
     """
     refused = bool(figures.refusals)
     button, places = st.columns([1, 3], vertical_alignment="center", gap="medium")
@@ -51,7 +52,7 @@ def download_panel(
 
 
 def _places(target: Target, figures: exports.ExportFigures) -> None:
-    """Where each file of the zip goes, or why there is none."""
+    """Where each file of the zip belongs, or why there is none."""
     files = files_for(target, figures.files)
     places: dict[str, list[str]] = {}
     for name in files:
@@ -103,7 +104,7 @@ def _files(contents: Mapping[str, bytes]) -> None:
 
 
 def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
-    """The files that are searched, and a row for each line that names a tool which is gone."""
+    """The searched files, and a row for each line that names a removed tool."""
     title = "Texts that name removed tools"
     with st.expander(title):
         files = st.file_uploader(

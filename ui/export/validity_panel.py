@@ -1,4 +1,4 @@
-"""Validation of the exported toolset by client, its tokens, and ways below a tool limit."""
+"""Checks of the exported toolset by client, its tokens, and ways below a tool limit."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,9 @@ TOKENS_WIDTH = 300
 
 
 def validity_panel(figures: ExportFigures, target: str) -> str:
-    """The name of the client whose rule violations are shown, at first ``target``; draws them below
-    the matrix of clients and the tokens by format.
+    """Draw the rule violations of a client below the matrix of clients and the tokens by format.
+
+    Returns the client's name, at first ``target``.
     """
     st.subheader("Validation by client", anchor=False)
     row = st.container(horizontal=True, gap="large")
@@ -68,7 +69,7 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
 def limit_panel(
     lines: Sequence[ToolsetLine], ways: Sequence[PolicySize], policies: Mapping[AcceptPolicy, str]
 ) -> None:
-    """Ways below a client's limit on tools: merging more, or splitting the toolset into parts."""
+    """Ways below a client's tool limit: more merges, or splitting the toolset."""
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
@@ -91,7 +92,7 @@ def limit_panel(
 
 
 def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGenerator) -> None:
-    """How many rules of each kind each client sees broken, and how many of them have a fix."""
+    """The number of violations by client and kind, and how many have a fix."""
     violations = figures.violations
     rules = {client: Counter(one.rule for one in violations[client]) for client in MATRIX}
 
@@ -125,7 +126,7 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
 def _consequence(
     figures: ExportFigures, target: str, rules: str, titles: Mapping[str, str]
 ) -> None:
-    """Say how many rules are violated, and whether that blocks the download."""
+    """Report how many rules are violated, and whether that blocks the download."""
     violations = figures.violations[rules]
     fixable = sum(bool(violation.fix) for violation in violations)
     name = titles.get(rules, rules)
@@ -142,8 +143,9 @@ _NAMED = 4
 
 
 def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
-    """Tools, tokens, kB and merges, and a notice for each thing that somebody may not expect.
-    ``unapplied`` says which edits are not in it.
+    """Tools, tokens, kB and merges, and notices on surprising facts.
+
+    ``unapplied`` says which edits are not included.
     """
     plan, size = figures.plan, figures.size
     tokens = f"Tokens per prompt as {size.name} ({tokenizer().label})"
@@ -181,7 +183,7 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
 
 
 def merges_panel(figures: ExportFigures) -> None:
-    """The merges, and the descriptions that mention a tool which is gone."""
+    """The merges, and the descriptions that mention a removed tool."""
     st.subheader("Merges", anchor=False)
     plan = figures.plan
     names = {item.tool.id: item.tool.name for item in plan.tools}
@@ -203,7 +205,7 @@ def merges_panel(figures: ExportFigures) -> None:
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
-    """The names that tools of several servers have, and what becomes of them."""
+    """The names shared by tools of several servers, and how they are resolved."""
     if not figures.shared_names:
         return
     title = "Names that tools of several servers share"

@@ -1,4 +1,4 @@
-"""The servers of a catalog and what they share; a click opens two of them."""
+"""The servers of a catalog and their overlap; a click opens two of them."""
 
 import math
 from collections import Counter, defaultdict
@@ -130,7 +130,7 @@ _GROUND = "rgba(86,180,233,0.9)"
 
 
 def drawn_servers(view: ServerOverlap) -> list[str]:
-    """The servers that are drawn, sorted: those with a link that is."""
+    """The drawn servers, sorted: those with a drawn link."""
     return sorted({server for link in view.links[:MOST_LINKS] for server in link.servers})
 
 
@@ -218,7 +218,7 @@ def server_network_panel(snapshot: Snapshot) -> None:
 
 
 def _click(click: Click) -> None:
-    """A line opens its servers; a dot is chosen, or with the next click no more."""
+    """A line opens its servers; a dot is chosen, and released by the next click."""
     if click.pair:
         st.session_state[OPENED] = (click.pair.left, click.pair.right)
     else:
@@ -241,7 +241,7 @@ def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
 
 
 def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None:
-    """Go to the two side by side; where nothing between them can be decided, to their tools."""
+    """Open the two side by side, or their tools if nothing between them can be decided."""
     key = server_pair_key(one, other)
     pairs = server_advice.pairs(snapshot) if view.grouping == SERVERS else ()
     if any(pair.key == key for pair in pairs):
@@ -251,7 +251,7 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
 
 
 def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
-    """Draw the table; a selected row goes into the address, which says what is drawn."""
+    """Draw the table; a selected row goes into the address, which decides what is drawn."""
     key, ids = f"clusters_{snapshot.id}", [row.cluster.id for row in rows]
     cluster_id = st.query_params.get("drawn")
     data_tables.select_rows(key, [ids.index(cluster_id)] if cluster_id in ids else [])

@@ -1,4 +1,4 @@
-"""All decisions as a table under filters, two states compared, and decisions from a file."""
+"""All decisions as a table with filters, two states compared, and decisions from a file."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ CHANGES: Columns[histories.ToolsetDifference] = [
 
 
 def decision_detail(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
-    """Draw what the decision said and did, and the buttons that go back."""
+    """Draw what the decision said and did, and the buttons to go back."""
     decision = entry.decision
     with st.container(border=True):
         words = f"**Decision {decision.seq}: {decision_trail.in_words(decision)}**"
@@ -102,7 +102,7 @@ def _batch(snapshot: Snapshot, decision: Decision) -> None:
 
 
 def _undo_all(snapshot: Snapshot, together: Sequence[Decision], key: str) -> None:
-    """Decisions that go back together, as a list, and the button."""
+    """A list of decisions that are undone together, and the button."""
     _listed(together)
     st.button(
         f"Undo all {len(together):,}",
@@ -164,7 +164,7 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
 
 
 def _names(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
-    """The ids of tools, with their names where those are known and not in them."""
+    """The tools' ids, with their names if known and not in the id."""
     tools = snapshot.catalog.by_id
     return [safe_text.named_tool(one, tools[one].name if one in tools else one) for one in ids]
 
@@ -241,7 +241,7 @@ def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFi
 
 
 def _page_of(entries: tuple[histories.HistoryEntry, ...]) -> tuple[histories.HistoryEntry, ...]:
-    """The page of the list that is chosen, at first the one with the decision of the address."""
+    """The chosen page of the list, at first the one with the address's decision."""
     pages = -(-len(entries) // PAGE_SIZE)
     if pages == 1:
         return entries
@@ -253,7 +253,7 @@ def _page_of(entries: tuple[histories.HistoryEntry, ...]) -> tuple[histories.His
 
 
 def _table(entries: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int:
-    """Draw the table; the place of the chosen row, which the address names by its number."""
+    """Draw the table; returns the position of the chosen row, whose number is in the address."""
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(entries)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 
@@ -361,7 +361,7 @@ STATES_HEIGHT = 480
 
 
 def state_panel(snapshot: Snapshot) -> None:
-    """Draw the choice of two states and what differs between them."""
+    """Draw the choice of two states and their differences."""
     page_frame.wait_for_analysis(snapshot)
     records = {one.id: one for one in (snapshot.record, *snapshot.earlier)}
     analyses = snapshot.work.analyses

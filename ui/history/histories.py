@@ -1,4 +1,4 @@
-"""The history of decisions: the toolset at any point of it, and ways back."""
+"""The history of decisions: the toolset at any point, and ways back."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ STATES: tuple[_Standing, ...] = ("all", "standing", "undone")
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A decision with the undo that took it back, if one did, and the notes that stand on it."""
+    """A decision with the undo that retracted it, if any, and its active notes."""
 
     decision: Decision
     undo: Decision | None = None
@@ -47,8 +47,9 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """What is listed; an empty field lists all. ``since`` and ``until`` are days, inclusive, as ISO
-    dates (UTC, as the log keeps its times).
+    """A filter; an empty field matches all.
+
+    ``since`` and ``until`` are days, inclusive, as ISO dates (UTC, like the log's times).
     """
 
     words: str = ""
@@ -67,11 +68,11 @@ KINDS: tuple[_Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "
 
 @dataclass(frozen=True, slots=True)
 class ToolsetDifference:
-    """Tools of the toolset before and after that stand for the same original tools, in id order.
+    """Tools before and after that represent the same original tools, in id order.
 
-    *merged*: fewer stand for them, or one for more; *split*: the other way round; *regrouped*:
-    several before, several after; *reworded*: the same originals under another id, name,
-    description or schema; *new* and *gone*: on one side only.
+    *merged*: fewer tools represent them, or one represents more; *split*: the opposite;
+    *regrouped*: several before, several after; *reworded*: the same originals under another id,
+    name, description or schema; *new* and *gone*: on one side only.
     """
 
     kind: _Kind
@@ -84,7 +85,7 @@ class ToolsetDifference:
 
     @property
     def reworded(self) -> list[str]:
-        """The fields that agents read otherwise, where one tool became one."""
+        """The fields whose text changed for agents, if one tool became one."""
         if len(self.before) != 1 or len(self.after) != 1:
             return []
         was, now = _read_by_agents(self.before[0]), _read_by_agents(self.after[0])
@@ -93,7 +94,7 @@ class ToolsetDifference:
 
 @kept()
 def entries(snapshot: Snapshot) -> tuple[HistoryEntry, ...]:
-    """Every decision but undo and notes, newest first, with who took it back and its notes."""
+    """Every decision except undo and notes, newest first, with who retracted it and its notes."""
     log = snapshot.log
     undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
     noted = notes(log)
@@ -105,9 +106,10 @@ def entries(snapshot: Snapshot) -> tuple[HistoryEntry, ...]:
 
 
 def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
-    """The merge as the decisions up to row ``seq`` make it of this version of the catalog, by
-    today's judge and with the merges that need a gateway; 0 is before the first. Raises
-    ``JobError`` before the analysis is finished.
+    """The merge from the decisions up to row ``seq``, for this version of the catalog.
+
+    It uses today's judge and includes merges that need a gateway; 0 is before the first decision.
+    Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     log = [item for item in snapshot.log if item.seq <= seq]
@@ -120,8 +122,9 @@ def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
 
 
 def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetDifference, ...]:
-    """What the decision changed when it was made, unchanged tools left out: in its profile, or
-    in the toolset.
+    """What the decision changed when it was made, in its profile or in the toolset.
+
+    Unchanged tools are left out.
     """
     seqs = (decision.seq - 1, decision.seq)
     plans = [plan_at(snapshot, seq) for seq in seqs]
@@ -138,16 +141,18 @@ def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetDifference, .
 def compare(
     work: Workspace, before: tuple[int, int], after: tuple[int, int]
 ) -> tuple[ToolsetDifference, ...]:
-    """Two states of the toolset, each a catalog id (a version) and the seq of the last decision
-    that counts.
+    """The differences between two states of the toolset.
+
+    Each state is a catalog id (a version) and the seq of its last decision.
     """
     states = ((work.snapshot(version), seq) for version, seq in (before, after))
     return toolset_changes(*(plan_at(snapshot, seq) for snapshot, seq in states))
 
 
 def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decision:
-    """Make a decision that was taken back once more, as it was (redo). Raises
-    ``DecisionError`` where it contradicts what was decided since.
+    """Repeat a retracted decision unchanged (redo).
+
+    Raises ``DecisionError`` if it contradicts later decisions.
     """
     if decision in active(snapshot.log):
         raise DecisionError(f"decision {decision.seq} is in effect; nothing was changed")
@@ -155,8 +160,10 @@ def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decisio
 
 
 def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restoration:
-    """Go back to the state right after row ``seq``, all or nothing; ``last`` is the last row of
-    the log that was looked at. Raises ``StaleDecisionError`` where somebody decided since.
+    """Return to the state right after row ``seq``, all or nothing.
+
+    ``last`` is the last log row that the person saw. Raises ``StaleDecisionError`` if somebody has
+    decided since.
     """
     way = restoration(snapshot.log, seq)
     steps = [
@@ -169,28 +176,30 @@ def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restorati
 
 
 def note(snapshot: Snapshot, decision: Decision, text: str, reviewer: str) -> Decision:
-    """Keep a note on a decision. Raises ``DecisionError`` for one that is blank or long."""
+    """Add a note to a decision. Raises ``DecisionError`` for a blank or long note."""
     detail = {"about": decision.key, "note": text.strip()}
     row = Decision("note", decision.fingerprints, decision.ids, reviewer, now(), detail=detail)
     return review.record(snapshot, row)
 
 
 def file(snapshot: Snapshot) -> bytes:
-    """The log as ``decisions.jsonl``, every row of it."""
+    """The log as ``decisions.jsonl`` with every row."""
     return decision_lines(snapshot.log, snapshot.catalog)
 
 
 def preview_import(snapshot: Snapshot, content: bytes, name: str) -> ImportPreview:
-    """What the decisions file ``name`` would add; writes nothing. Raises ``ConfigError`` or
-    ``DecisionError``, naming the line, for a file that is none.
+    """What the decisions file ``name`` would add; writes nothing.
+
+    Raises ``ConfigError`` or ``DecisionError``, naming the line, for an invalid file.
     """
     catalog = snapshot.catalog
     return import_preview(catalog, snapshot.log, decisions_in(catalog, content, name))
 
 
 def import_decisions(snapshot: Snapshot, preview: ImportPreview) -> tuple[Decision, ...]:
-    """Add the decisions that were shown as new, all or none. Raises ``DecisionError`` where
-    somebody decided otherwise meanwhile.
+    """Add the decisions shown as new, all or none.
+
+    Raises ``DecisionError`` if somebody decided otherwise in the meantime.
     """
     steps = [review.admission(snapshot.catalog, one) for one in preview.new]
     return append_decisions(snapshot.work.store, snapshot.id, steps)
@@ -202,7 +211,7 @@ def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> review.Next
 
 
 def search(all_entries: Iterable[HistoryEntry], filters: HistoryFilter) -> tuple[HistoryEntry, ...]:
-    """The entries that pass every field of the filter; each word must be somewhere in the entry."""
+    """The entries that match every field of the filter; each word must occur in the entry."""
     words = filters.words.casefold().split()
     return tuple(
         entry
@@ -218,7 +227,7 @@ def search(all_entries: Iterable[HistoryEntry], filters: HistoryFilter) -> tuple
 def toolset_changes(
     before: MergePlan | ProfileTools, after: MergePlan | ProfileTools
 ) -> tuple[ToolsetDifference, ...]:
-    """Every tool of both toolsets once, in the order of ``KINDS`` and then of ids."""
+    """Every tool of both toolsets once, in the order of ``KINDS``, then of ids."""
     sides = nx.Graph()
     for side, plan in enumerate((before, after)):
         for place, tool in enumerate(plan.tools):
@@ -233,13 +242,13 @@ def toolset_changes(
 
 
 def change_counts(changes: Iterable[ToolsetDifference]) -> str:
-    """How many of each kind, in one phrase, without the unchanged; empty where nothing changed."""
+    """The number of changes of each kind in one phrase; empty if nothing changed."""
     counts = Counter(change.kind for change in changes)
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])
 
 
 def _unless_newer(last: int) -> review.NextDecision:
-    """A step that writes nothing, and refuses where the log has grown."""
+    """A step that writes nothing, and refuses if the log has grown."""
 
     def check(log: tuple[Decision, ...]) -> Decision:
         if not log or log[-1].seq != last:
@@ -292,7 +301,7 @@ def _read_by_agents(item: MergedTool) -> dict[str, object]:
 
 
 def with_members(tools: tuple[MergedTool, ...]) -> str:
-    """The tools by id, each with the others that it stands for."""
+    """The tools by id, each with the other tools it replaces."""
     return "; ".join(
         item.tool.id
         if item.members == (item.tool.id,)

@@ -1,4 +1,4 @@
-"""What the judge learned from the decisions on this catalog, and whether to use it."""
+"""What the judge learned from decisions on this catalog, and whether to use it."""
 
 import json
 from dataclasses import dataclass, replace
@@ -18,8 +18,10 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class LearningView:
-    """What there is to learn from, what would be learned of it now (``None``: too few), and the
-    update in use, which stays as it is however many decisions follow.
+    """The decisions to learn from, what they would teach now, and the update in use.
+
+    ``offer`` is ``None`` if there are too few decisions. The update in use does not change with
+    later decisions.
     """
 
     taught: tuple[learned_weights.Lesson, ...]
@@ -28,14 +30,14 @@ class LearningView:
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
-        """What the update in use adds to each signal's weight, in words, the largest first."""
+        """What the update in use adds to each signal's weight, in words, largest first."""
         weights = self.update_in_use.weights if self.update_in_use else {}
         ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
 
 def _view(snapshot: Snapshot) -> LearningView:
-    """Raises ``JobError`` before the analysis is finished."""
+    """The view. Raises ``JobError`` before the analysis is done."""
     analysis, log = snapshot.analysis, snapshot.log
 
     def made() -> LearningView:

@@ -1,4 +1,4 @@
-"""Several reviewers: shares of the queue, progress, second looks and where they disagree."""
+"""Several reviewers: shares of the queue, progress, second looks and disagreements."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,10 @@ _SEED = 77
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What second looks say: how many there are, in how many both people said the same, and Cohen's
-    κ, ``None`` where it is not defined (nobody looked twice, or all said the same one thing).
+    """The result of second looks.
+
+    It has their number, how many agree, and Cohen's κ, which is ``None`` if undefined (nobody
+    looked twice, or all gave the same single answer).
     """
 
     looks: int
@@ -36,9 +38,10 @@ class Agreement:
 def to_look_at(
     log: Sequence[Decision], tools: Mapping[str, Tool], reviewer: str, size: int
 ) -> tuple[Decision, ...]:
-    """Decisions of others for a second look by ``reviewer``: accepted as one job or kept apart, on
-    ``tools`` that are what they were, in a random order that is always the same, ``size`` in all
-    with those already looked at.
+    """Others' decisions for a second look by ``reviewer``.
+
+    They accepted one job or kept ``tools`` apart, and these are unchanged. The order is random but
+    fixed; ``size`` includes those already looked at.
     """
     by_others = [
         one
@@ -56,7 +59,7 @@ def to_look_at(
 
 
 def agreement(log: Sequence[Decision]) -> Agreement:
-    """How far second looks agree with the decisions that stand."""
+    """How far second looks agree with the active decisions."""
     looked = [(one, look) for one, look in _looked_at(log) if _answer(one) is not None]
     decisions = [_answer(one) is True for one, _ in looked]
     rights = [look.detail["right"] is True for _, look in looked]
@@ -65,21 +68,21 @@ def agreement(log: Sequence[Decision]) -> Agreement:
 
 
 def disagreements(log: Sequence[Decision]) -> tuple[tuple[Decision, Decision], ...]:
-    """Each standing decision that a second look sees otherwise, with that look, newest first."""
+    """Each active decision with a disagreeing second look, newest first."""
     return tuple(
         (one, look) for one, look in _looked_at(log)[::-1] if look.detail["right"] is False
     )
 
 
 def _looked_at(log: Sequence[Decision]) -> list[tuple[Decision, Decision]]:
-    """The standing decisions that were looked at twice, each with the second look."""
+    """The active decisions with a second look, each with that look."""
     active_by_seq = {one.seq: one for one in active(log)}
     looks = [look for look in _looks(log) if look.detail["audited"] in active_by_seq]
     return [(active_by_seq[look.detail["audited"]], look) for look in looks]
 
 
 def _looks(log: Sequence[Decision]) -> list[Decision]:
-    """The second looks that stand, the last one of each person on each decision."""
+    """The active second looks, the last one of each person on each decision."""
     latest = {
         (one.reviewer, one.detail["audited"]): one
         for one in active(log)
@@ -89,7 +92,7 @@ def _looks(log: Sequence[Decision]) -> list[Decision]:
 
 
 def _answer(decision: Decision) -> bool | None:
-    """Whether the decision says *one job*, or ``None`` where it says something else."""
+    """Whether the decision says *one job*; ``None`` if it says something else."""
     if decision.action == "accept" and decision.detail.get("relation") != "family":
         return True
     return False if decision.action == "keep_apart" else None
@@ -101,14 +104,14 @@ _SHOWN = 10
 
 
 def has_several_people(snapshot: Snapshot) -> bool:
-    """Whether more than one person decides on the catalog, or is to."""
+    """Whether several people decide on the catalog, or will."""
     shares = review.shares(snapshot)
     names = {page_frame.reviewer(), *(one.reviewer for one in snapshot.log)}
     return len(names.union(shares.people if shares else ())) > 1
 
 
 def people_panel(snapshot: Snapshot) -> None:
-    """Draw who has what, how far each is, and the second looks."""
+    """Draw who has which share, their progress, and the second looks."""
     page_frame.wait_for_analysis(snapshot)
     decision_buttons.notice(snapshot)
     st.markdown("**People**: who reviews what, and do two people agree?")
@@ -158,7 +161,7 @@ def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
 
 
 def _progress(snapshot: Snapshot) -> None:
-    """How far each person is: those who have a share, and everybody who decided."""
+    """The progress of everybody with a share or a decision."""
     log, shares = snapshot.log, review.shares(snapshot)
     decisions = [one for one in log if one.action not in ("undo", "note")]
     last = {one.reviewer: one.at for one in decisions}
@@ -229,7 +232,7 @@ def _question(snapshot: Snapshot, decision: Decision, remaining: int) -> None:
 
 
 def _look(snapshot: Snapshot, decision: Decision, one_job: bool) -> Decision:
-    """Keep what a second look says of the tools of a decision; it changes no merge."""
+    """Record a second look at a decision's tools; it changes no merge."""
     right = (decision.action == "accept") == one_job
     note = f"Second look: {'one job' if one_job else 'not one job'}"
     detail = {"audited": decision.seq, "right": right, "blind": True}

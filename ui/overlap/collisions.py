@@ -1,4 +1,4 @@
-"""Where tools collide, seen from afar: blocks of tools, two blocks close up."""
+"""Where tools collide: an overview of blocks, and two blocks in detail."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -28,14 +28,14 @@ CellMeasure = Literal["share", "mean", "max", "cosine"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """A heatmap: ``values`` is float64 of shape (rows, columns), NaN for an empty cell.
+    """A heatmap.
 
-    ``measure`` says what a cell holds: ``share`` of the row's tools those whose job the column
-    does, ``mean`` and ``max`` of the cosines between two blocks, ``cosine`` that of two tools.
-    ``cells`` is int64 of shape (k, 2): the cells that can be chosen, as (row, column), the highest
-    first; of a ``symmetric`` grid each once, on or above the diagonal. ``has_diagonal`` says that
-    row n is column n. ``highlighted``, bool of the shape of ``values``, says which cells stand out;
-    ``None`` where all do.
+    ``values`` is float64 of shape (rows, columns), NaN for an empty cell. ``measure`` is the
+    meaning of a cell: ``share`` of the row's tools whose job the column does, ``mean`` and ``max``
+    of the cosines between two blocks, ``cosine`` of two tools. ``cells`` is int64 of shape (k, 2):
+    the selectable cells as (row, column), highest first; in a ``symmetric`` grid each once, on or
+    above the diagonal. ``has_diagonal`` says that row n is column n. ``highlighted``, bool of the
+    shape of ``values``, marks cells that stand out; ``None`` for all.
     """
 
     rows: tuple[str, ...]
@@ -50,10 +50,11 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A toolset on a plane: ``points`` is float64 of shape (n, 2), the rest has one entry a point.
+    """A toolset on a plane.
 
-    ``groups`` says what colours it; ``members`` are the rows of the catalog that it stands for;
-    ``texts`` are descriptions, none where they are not shown.
+    ``points`` is float64 of shape (n, 2); the other fields have one entry per point. ``groups``
+    decides the colours. ``members`` are the catalog rows that a point represents. ``texts`` are
+    descriptions, empty if they are not shown.
     """
 
     title: str
@@ -67,8 +68,9 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A crowded place of the map with the words that distinguish its tools from the others;
-    ``label`` is the middle of its label (x, y), where no point lies if there is room.
+    """A dense region of the map with the words that distinguish its tools.
+
+    ``label`` is the centre of its label (x, y), where no point lies if there is room.
     """
 
     x: float
@@ -79,8 +81,9 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolMap:
-    """The same plane once for each of its panels, the first of which holds the whole catalog in
-    its order; ``grouping`` is what the groups are, in the singular.
+    """The same plane for each panel; the first has the whole catalog in order.
+
+    ``grouping`` names a group, in the singular.
     """
 
     panels: tuple[Panel, ...]
@@ -90,9 +93,10 @@ class ToolMap:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What stands out on a map, as rows of the catalog: all but the ``picked`` are dimmed, or with
-    ``only`` left out, unless there is none; ``ringed`` have a ring; lines go from the first of
-    ``near`` to the others.
+    """Highlights on a map, as catalog rows.
+
+    All but the ``picked`` are dimmed, or left out with ``only``, unless there are none. ``ringed``
+    have a ring. Lines go from the first of ``near`` to the others.
     """
 
     picked: tuple[int, ...] = ()
@@ -103,8 +107,9 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Silhouettes:
-    """The mean silhouette for each number of clusters, for each variant of a toolset: its name,
-    its number of tools, and float64 values, NaN where it has too few tools.
+    """The mean silhouette by number of clusters, for each variant of a toolset.
+
+    A variant has a name, a number of tools, and float64 values, NaN if it has too few tools.
     """
 
     counts: tuple[int, ...]
@@ -131,8 +136,9 @@ class Silhouettes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveVariant:
-    """A toolset of a collision curve: ``pairs`` is int64, the number of pairs of its tools from
-    each threshold on.
+    """A toolset of a collision curve.
+
+    ``pairs`` is int64, the number of pairs of its tools from each threshold on.
     """
 
     name: str
@@ -142,11 +148,10 @@ class CurveVariant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The number of pairs of tools from each similarity on, in one or more variants of a toolset;
-    the others are compared with the first.
+    """The number of pairs of tools from each similarity on, in one or more variants of a toolset.
 
-    ``thresholds`` ascend; ``floor`` is the threshold, from which on pairs are candidates.
-    ``uncounted`` names the variants that are not counted yet.
+    The others are compared with the first. ``thresholds`` ascend; ``floor`` is the threshold from
+    which pairs are candidates. ``uncounted`` names the variants that are not counted yet.
     """
 
     thresholds: tuple[float, ...]
@@ -155,13 +160,13 @@ class Curve:
     uncounted: tuple[str, ...] = ()
 
     def change(self, variant: CurveVariant) -> NDArray[np.float64]:
-        """Pairs more (or less) than in the first variant, as a share; NaN where that has none."""
+        """The relative change of pairs from the first variant; NaN if that has none."""
         base = self.variants[0].pairs.astype(np.float64)
         return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)
 
 
 def curve_rows(view: Curve) -> list[TableRow]:
-    """A row for each threshold, ascending: the pairs of each variant, and how they changed."""
+    """A row for each threshold, ascending: the pairs of each variant, and their change."""
     columns: dict[str, list[int] | list[str]] = {}
     for place, variant in enumerate(view.variants):
         columns[f"pairs, {variant.name}"] = variant.pairs.tolist()
@@ -176,7 +181,7 @@ def curve_rows(view: Curve) -> list[TableRow]:
 
 
 def grid_rows(grid: Grid) -> list[TableRow]:
-    """The cells that can be chosen, in their order."""
+    """The selectable cells, in order."""
     one, other, value = (
         ("tools of", "done by", "share done")
         if grid.measure == "share"
@@ -193,7 +198,7 @@ def grid_rows(grid: Grid) -> list[TableRow]:
 
 
 def map_rows(tools: ToolMap) -> list[TableRow]:
-    """A row for each tool of the first panel, with the point of each further one that holds it."""
+    """A row for each tool of the first panel, with its point in each further panel that has it."""
     first, *others = tools.panels
     rows: list[TableRow] = [
         {"tool": name, "server": server, tools.grouping: group, "x": x, "y": y}
@@ -236,8 +241,10 @@ _ROUNDING = 5e-7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockGrid:
-    """Blocks against blocks: ``blocks`` in the order of the grid's rows, the strongest of
-    ``total``; ``outside`` tools belong to no block.
+    """Blocks compared with blocks.
+
+    ``blocks`` are in the order of the grid's rows, the strongest of ``total``; ``outside`` counts
+    tools without a block.
     """
 
     blocks: tuple[ToolBlock, ...]
@@ -248,11 +255,11 @@ class BlockGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """Tools of one block against those of another (or all against all), by cosine.
+    """Tools of one block compared with those of another (or all with all), by cosine.
 
-    ``rows`` and ``columns`` are catalog rows in the order of the grid; ``left_out`` tools of either
-    did not fit; ``near`` pairs, shown or not, are at the threshold or closer, and ``candidates``
-    were judged.
+    ``rows`` and ``columns`` are catalog rows in the order of the grid. ``left_out`` counts tools
+    that did not fit. ``near`` counts pairs, shown or not, that reach the threshold; ``candidates``
+    of them were judged.
     """
 
     rows: ToolRows
@@ -264,7 +271,7 @@ class Tile:
 
     @property
     def in_words(self) -> str:
-        """How many pairs reach the threshold, and why those are not the candidate pairs."""
+        """How many pairs reach the threshold, and why they are not the candidate pairs."""
         if self.near == self.candidates:
             return f"{quantity(self.near, 'pair')} at the threshold or more"
         return (
@@ -277,12 +284,13 @@ class Tile:
 def block_grid(
     analysis: Analysis, servers: ServerCoverage, blocks: Sequence[ToolBlock], measure: CellMeasure
 ) -> BlockGrid:
-    """Blocks against blocks, like beside like, the ``MOST_BLOCKS`` with the most candidate pairs.
+    """Blocks compared with blocks, similar ones adjacent: the ``MOST_BLOCKS`` with most candidate
+    pairs.
 
-    ``share`` is that of the row's tools whose job a tool of the column does, by ``servers``, and
-    empty between two where none does; ``max`` the closest candidate pair, ``mean`` the exact mean
-    cosine over all pairs of tools. The diagonal is what a block has within itself. The measure
-    changes neither which blocks are shown nor their order.
+    ``share`` is the share of the row's tools whose job a tool of the column does, by ``servers``,
+    empty if there are none; ``max`` is the closest candidate pair, ``mean`` the exact mean cosine
+    over all pairs. The diagonal is within a block. The measure affects neither the blocks shown nor
+    their order.
     """
     counts, closest = _candidates(analysis, blocks)
     strength = counts.sum(axis=1)
@@ -319,8 +327,9 @@ def block_grid(
 
 
 def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
-    """Two blocks close up, or one within itself: the ``MOST_TOOLS`` of each that have the closest
-    tool in the other, like beside like.
+    """Two blocks in detail, or one within itself.
+
+    It has the ``MOST_TOOLS`` of each that are closest to the other, similar ones adjacent.
     """
     is_diagonal = one.key == other.key
     vectors = analysis.vectors
@@ -339,7 +348,7 @@ def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
 
 @kept()
 def whole(analysis: Analysis) -> Tile:
-    """All tools against all; for at most ``MOST_WHOLE`` tools."""
+    """All tools compared with all; for at most ``MOST_WHOLE`` tools."""
     rows = np.array(leaf_order(analysis.vectors), dtype=np.int64)
     grid = _tools_grid(analysis, rows, rows, is_diagonal=True)
     near = int((grid.values[np.triu_indices(len(rows), 1)] >= analysis.threshold - _ROUNDING).sum())
@@ -347,7 +356,7 @@ def whole(analysis: Analysis) -> Tile:
 
 
 def pair_at(analysis: Analysis, tile: Tile, cell: int) -> Pair:
-    """The two tools of a cell that can be chosen."""
+    """The two tools of a selectable cell."""
     row, column = tile.grid.cells[cell]
     tools = analysis.catalog.tools
     return Pair.of(tools[tile.rows[row]].id, tools[tile.columns[column]].id)
@@ -356,8 +365,9 @@ def pair_at(analysis: Analysis, tile: Tile, cell: int) -> Pair:
 def with_selection(
     grid: Grid, rows: NDArray[np.bool_], columns: NDArray[np.bool_], only: bool
 ) -> Grid:
-    """The grid with the cells standing out whose row or column is selected; with ``only`` the
-    others are empty, and none of them can be chosen.
+    """The grid with cells of selected rows or columns highlighted.
+
+    With ``only`` the others are empty and not selectable.
     """
     is_selected = np.logical_or.outer(rows, columns)
     if not only:
@@ -367,14 +377,14 @@ def with_selection(
 
 
 def titles(tools: Sequence[Tool]) -> list[str]:
-    """Tools as an axis names them: with their servers, unless all are of one."""
+    """Axis labels of tools: with their servers, unless all share one."""
     if len({tool.owner for tool in tools}) == 1:
         return [tool.name for tool in tools]
     return [f"{tool.name} · {tool.owner}" if tool.owner else tool.name for tool in tools]
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, repeated ones numbered, so that each says which row it is."""
+    """The names with repeats numbered, so that each identifies its row."""
     counts: Counter[str] = Counter()
     labels = []
     for name in names:
@@ -386,9 +396,9 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 def strongest_cells(
     values: NDArray[np.float64], symmetric: bool, own: int = 0, limit: int = MOST_CELLS
 ) -> NDArray[np.int64]:
-    """The filled cells, the highest first, then by row and column; int64 of shape (k, 2).
+    """The filled cells, highest first, then by row and column; int64 of shape (k, 2).
 
-    Of a symmetric grid only those ``own`` columns or more to the right of the diagonal.
+    In a symmetric grid only those at least ``own`` columns right of the diagonal.
     """
     filled = np.isfinite(values)
     cells = np.argwhere(np.triu(filled, own) if symmetric else filled)
@@ -399,7 +409,7 @@ def strongest_cells(
 def _candidates(
     analysis: Analysis, blocks: Sequence[ToolBlock]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each two blocks, how many candidate pairs they have and the cosine of the closest."""
+    """For each two blocks, the number of candidate pairs and the cosine of the closest."""
     owner = np.full(len(analysis.catalog.tools), -1, dtype=np.int64)
     for at, block in enumerate(blocks):
         owner[block.rows] = at
@@ -414,9 +424,7 @@ def _candidates(
 
 
 def _shares(servers: ServerCoverage, blocks: Sequence[ToolBlock]) -> NDArray[np.float64]:
-    """Of the tools of each block that are still there, the share whose job a tool of each other
-    does.
-    """
+    """The share of each block's remaining tools whose job a tool of each other block does."""
     tools = servers.catalog.tools
     home = {tools[row].id: at for at, block in enumerate(blocks) for row in block.rows.tolist()}
     done, sizes = np.zeros((len(blocks), len(blocks))), np.zeros(len(blocks))
@@ -441,8 +449,9 @@ def _means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.
 def _strongest(
     vectors: Vectors, one: ToolRows, other: ToolRows, threshold: float
 ) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], int]:
-    """The closest cosine of every tool of either side to one of the other side, and how many
-    pairs reach the threshold. A tool is not compared with itself.
+    """Each tool's closest cosine to the other side, and how many pairs reach the threshold.
+
+    A tool is not compared with itself.
     """
     best_one = np.full(len(one), -1.0, dtype=np.float32)
     best_other = np.full(len(other), -1.0, dtype=np.float32)
@@ -482,13 +491,13 @@ def blocks(plan: MergePlan, grouping: str) -> tuple[ToolBlock, ...]:
 
 @kept(limit=1)
 def grid_of(snapshot: Snapshot, grouping: str, measure: CellMeasure) -> BlockGrid:
-    """Level one: blocks against blocks; the last one is kept."""
+    """Level one: blocks compared with blocks; the last grid is cached."""
     servers = server_advice.coverage(snapshot)
     return block_grid(snapshot.analysis, servers, blocks(snapshot.plan, grouping), measure)
 
 
 def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: bool) -> Tile:
-    """The tile with the selected tools (ids) standing out, or no others."""
+    """The tile with the selected tools (ids) highlighted, or alone."""
     inside = _selected(catalog, selected)
     grid = with_selection(tile.grid, inside[tile.rows], inside[tile.columns], only)
     return replace(tile, grid=grid)
@@ -497,7 +506,7 @@ def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: boo
 def blocks_with(
     catalog: Catalog, blocks: BlockGrid, selected: Collection[str], only: bool
 ) -> BlockGrid:
-    """The blocks that hold selected tools (ids) standing out, or no others."""
+    """The blocks with selected tools (ids) highlighted, or alone."""
     inside = _selected(catalog, selected)
     is_marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
     return replace(blocks, grid=with_selection(blocks.grid, is_marked, is_marked, only))

@@ -1,4 +1,4 @@
-"""The collision curve: how many pairs are how close, before and after the merge."""
+"""The collision curve: the number of pairs by similarity, before and after the merge."""
 
 from dataclasses import replace
 
@@ -15,8 +15,10 @@ from ui.shared.snapshot import Snapshot
 
 
 def merge_curve(snapshot: Snapshot, similarity: float) -> None:
-    """The curve of the toolset with and without the merge, the threshold ``similarity`` marked;
-    while pairs are being counted, the progress.
+    """The curve of the toolset with and without the merge, with the threshold ``similarity``
+    marked.
+
+    While pairs are being counted, progress is drawn.
     """
     view = replace(curves.curve(snapshot), floor=similarity)
     if view.uncounted:
@@ -37,7 +39,7 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
 
 
 def variant_curve(snapshot: Snapshot) -> None:
-    """The curve of the document variants; while they are embedded, the progress."""
+    """The curve of the document variants; while they are embedded, progress is drawn."""
     view = variant_figures.curve(snapshot)
     if view is None or view.uncounted:
         variant_job(snapshot)
@@ -51,8 +53,8 @@ def variant_curve(snapshot: Snapshot) -> None:
 
 
 def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
-    """Start the embedding, counting and projecting of the variants once; after a failure only when
-    asked.
+    """Start the embedding, counting and projection of the variants once; after a failure only on
+    request.
     """
     page_frame.job_started_once(
         snapshot.job(variant_figures.kind_of(method)),
@@ -75,9 +77,9 @@ LOOKS = (("circle", "solid"), ("diamond", "dash"), ("square", "dot"))
 
 
 def collision_curve(view: Curve) -> go.Figure:
-    """Pairs from each threshold on, on a log scale; below, how each further variant changed them.
+    """Pairs from each threshold on, on a log scale; below, the change by each further variant.
 
-    The critical zone and the threshold are marked. A threshold without pairs has no place on a log
+    The critical zone and the threshold are marked. Thresholds without pairs are left out of the log
     scale.
     """
     changes = [_change(view, place) for place in range(1, len(view.variants))]

@@ -22,7 +22,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
-    """What is embedded of the outgoing tools, by id, where it is not what came in."""
+    """The embedded texts of outgoing tools that differ from the input, by id."""
     tools = analysis.catalog.by_id
     merged = [item.tool for item in plan.tools if len(item.members) > 1]
     new = {tool.id for tool in merged if tool_text(tool) != tool_text(tools[tool.id])}
@@ -39,7 +39,7 @@ def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
 def plan_vectors(
     analysis: Analysis, plan: MergePlan, embed: Callable[[list[str]], Vectors]
 ) -> Vectors:
-    """float32 (n, d) of the outgoing tools, in their order; only new texts are embedded."""
+    """float32 (n, d) of the outgoing tools, in order; only new texts are embedded."""
     rows = [analysis.rows[item.tool.id] for item in plan.tools]
     vectors = analysis.vectors[rows]
     texts = new_texts(analysis, plan)
@@ -59,17 +59,17 @@ KIND = "count"
 
 
 def curve(snapshot: Snapshot) -> Curve:
-    """The toolset as it came in, and with the decided and the safe merges.
+    """The input toolset, and the one with decided and safe merges.
 
-    What would keep a page waiting is left out and named in ``waiting``: ``start`` it. Raises
-    ``JobError`` before the analysis is finished.
+    Slow parts are left out and named in ``waiting``: ``start`` computes them. Raises ``JobError``
+    before the analysis is done.
     """
     vectors = {_ORIGINAL: snapshot.analysis.vectors, _MERGED: _merged_vectors(snapshot)}
     return curve_of(snapshot, vectors)
 
 
 def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve:
-    """The curve of toolsets by their names; its ``waiting`` are those not counted yet."""
+    """The curve of named toolsets; ``waiting`` are those not counted yet."""
     by_name = {
         name: None if one is None else variant_of(snapshot, name, one)
         for name, one in vectors.items()
@@ -80,12 +80,12 @@ def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve
 
 
 def start(snapshot: Snapshot) -> str:
-    """Do what ``run`` does in the background; returns the job's id."""
+    """Run ``run`` in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, progress))
 
 
 def run(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Count here and now what is not counted yet."""
+    """Count what is not counted yet, now."""
     plan = merged_plan(snapshot)
     merged = kept_under(plan, "vectors", (), lambda: _embedded(snapshot, progress))
     for vectors in (snapshot.analysis.vectors, merged):
@@ -93,7 +93,9 @@ def run(snapshot: Snapshot, progress: Progress = silent) -> None:
 
 
 def _merged_vectors(snapshot: Snapshot) -> Vectors | None:
-    """``None`` where the merge is large or a new text has no vector yet."""
+    """The merged toolset's vectors; ``None`` if the merge is large or a new
+    text has no vector yet.
+    """
     analysis, plan = snapshot.analysis, merged_plan(snapshot)
 
     def embedded() -> Vectors | None:
@@ -116,13 +118,13 @@ def _embedded(snapshot: Snapshot, progress: Progress) -> Vectors:
 
 
 def merged_plan(snapshot: Snapshot) -> MergePlan:
-    """The plan with the decided and the safe merges."""
+    """The plan with decided and safe merges."""
     return snapshot.plan_under(PlanConfig(accept="auto"))
 
 
 def variant_of(snapshot: Snapshot, name: str, vectors: Vectors) -> CurveVariant | None:
-    """The line of one toolset; ``None`` where it has too many tools to be counted at once and
-    was not counted before.
+    """The line of one toolset; ``None`` if it is too large to count at once
+    and not counted before.
     """
 
     def counted() -> CurveVariant | None:
@@ -136,7 +138,7 @@ def variant_of(snapshot: Snapshot, name: str, vectors: Vectors) -> CurveVariant 
 
 
 def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
-    """int64: the pairs of vectors (of length 1) from each threshold on, counted if need be."""
+    """int64: the pairs of vectors (of length 1) from each threshold on, counted if necessary."""
     key = _key(vectors)
     pairs = work.arrays.counts(key, len(THRESHOLDS))
     if pairs is None:
@@ -146,7 +148,7 @@ def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDA
 
 
 def _key(vectors: Vectors) -> str:
-    """Equal for equal vectors and thresholds."""
+    """A key that is equal for equal vectors and thresholds."""
     return digest(content_hash(vectors), vectors.shape, THRESHOLDS)
 
 

@@ -1,8 +1,7 @@
-"""Heatmaps whose cells can be chosen: blocks, tools. Pure functions.
+"""Heatmaps with selectable cells: blocks, tools. Pure functions.
 
-Plotly reports clicks on points only, so every cell that can be chosen carries one: an empty text,
-which Plotly finds and does not draw. Cosines of tools go out as whole hundredths, of many tools in
-a byte each.
+Plotly reports clicks on points only, so every selectable cell has one: an empty text, which is not
+drawn. Cosines of tools are sent as hundredths, in a byte each if there are many tools.
 """
 
 import html
@@ -51,9 +50,9 @@ LOWEST = 0.2
 def heatmap(grid: Grid, threshold: float) -> go.Figure:
     """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
 
-    The last trace has the cells that can be chosen: its point p is cell p of ``grid.cells``, and
-    of a symmetric grid point k + p the mirrored one (``chosen`` undoes that). Raises
-    ``ValueError`` beyond ``_MOST_SIDE`` a side.
+    The last trace has the selectable cells: its point p is cell p of ``grid.cells``; in a symmetric
+    grid, point k + p is the mirrored cell (``chosen`` undoes that). Raises ``ValueError`` beyond
+    ``_MOST_SIDE`` per side.
     """
     height, width = grid.values.shape
     if max(height, width) > _MOST_SIDE:
@@ -85,7 +84,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
 
 
 def cell_at(grid: Grid, point: int) -> int | None:
-    """The place in ``grid.cells`` of a point; ``None`` where the grid has no such point."""
+    """The index in ``grid.cells`` of a point; ``None`` if the grid has no such point."""
     total = len(grid.cells)
     if not 0 <= point < (2 * total if grid.symmetric else total):
         return None
@@ -98,15 +97,16 @@ def _pixels(rows: int) -> int:
 
 
 def _shown(grid: Grid) -> NDArray[np.float64]:
-    """The values as the pointer says them."""
+    """The values as shown at the pointer."""
     if grid.measure == "cosine":
         return np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
     return (grid.values * 100).round() if grid.measure == "share" else grid.values.round(3)
 
 
 def _cells(grid: Grid, threshold: float, own: NDArray[np.bool_]) -> dict[str, Any]:
-    """All cells but the ``own``, which are empty; of very many cosines they are not. No trace
-    object, here and below: Plotly would check each value once more.
+    """All cells but the ``own``, which are empty, except in very large grids of cosines.
+
+    Plain dicts here and below: in trace objects, Plotly would check each value again.
     """
     values = _shown(grid)
     if grid.measure != "cosine" or values.size <= _MANY:
@@ -196,9 +196,7 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """A label for each name, no two alike: those that look the same end in a number whose digits
-    have no width.
-    """
+    """A label for each name, all different: equal ones end in a number of zero-width digits."""
     labels, counts = [], Counter[str]()
     for text in map(pictures.label, names):
         labels.append(text + f"{counts[text]:b}".translate(_UNSEEN) * bool(counts[text]))
@@ -207,8 +205,9 @@ def _different(names: Sequence[str]) -> list[str]:
 
 
 def _axis(figure: go.Figure, side: str, names: list[str], labels: list[str]) -> float:
-    """Every name for the pointer; written beside the cells only as many as are legible. Returns how
-    long the longest is, in pixels: left to Plotly, margins are found by drawing twice.
+    """The axis with every name at the pointer, but only as many labels as are legible.
+
+    Returns the length of the longest in pixels; Plotly itself would find margins by drawing twice.
     """
     last, size = len(names) - 0.5, 12 if len(names) <= _FEW else 10
     step = max(-(-len(names) // LABELS), 1)
@@ -228,7 +227,7 @@ def _axis(figure: go.Figure, side: str, names: list[str], labels: list[str]) -> 
 
 
 def _ems(text: str) -> float:
-    """About how wide a label is, in widths of an em."""
+    """The approximate width of a label in ems."""
     return sum(
         1.0 if unicodedata.east_asian_width(char) in "WF" else _LETTER
         for char in html.unescape(text)

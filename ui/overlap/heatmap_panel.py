@@ -1,6 +1,6 @@
-"""The heatmaps: blocks, two blocks close up, one pair; all tools at once.
+"""The heatmaps: blocks, two blocks in detail, one pair; all tools at once.
 
-The address holds what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
+The address says what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
 """
 
 from functools import partial
@@ -32,7 +32,7 @@ _VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 
 def heatmap_panel(snapshot: Snapshot) -> None:
-    """What is chosen, blocks or all tools."""
+    """The chosen view: blocks or all tools."""
     st.markdown("**Where do tools do the same job?** The redder a cell, the more of them.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if snapshot.record.tools <= collisions.MOST_WHOLE:
@@ -132,7 +132,7 @@ def _tools(snapshot: Snapshot) -> None:
 
 
 def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **place: str) -> None:
-    """Draw tools against tools; the chosen cell leads to its pair, below ``place``."""
+    """Draw tools against tools; the chosen cell opens its pair, below ``place``."""
     selection = tool_selection.selected(snapshot)
     if selection is not None:
         tile = collisions.tile_with(
@@ -152,7 +152,7 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
 
 
 def _chosen_cell(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> int | None:
-    """Draw the grid; the cell just clicked, or chosen in its table."""
+    """Draw the grid; returns the cell just clicked, or chosen in its table."""
     figure = heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
     state = picture(
         figure, partial(collisions.grid_rows, grid), key, alt,
@@ -183,12 +183,12 @@ def _count_in_words(number: int, grouping: str) -> str:
 
 
 def _pair(snapshot: Snapshot) -> Pair | None:
-    """The pair that the address names, if the catalog has both tools."""
+    """The pair in the address, if the catalog has both tools."""
     return pair_view.pair_of_key(snapshot, st.query_params.get("cell", ""))
 
 
 def _go(**place: str) -> None:
-    """Go to a place; with none, to the top."""
+    """Go to a place; without one, to the top."""
     for name in _PLACE:
         if name in place:
             st.query_params[name] = place[name]
@@ -207,7 +207,7 @@ def _broken_link() -> None:
 
 
 def _breadcrumb(steps: list[tuple[str, dict[str, str]]], pair: Pair | None) -> None:
-    """The current place as a path; every step but the last is a button that leads up."""
+    """The current place as a path; every step but the last is a button to go up."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (name, place) in enumerate(steps):
             if at:

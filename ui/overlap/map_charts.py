@@ -42,7 +42,7 @@ _PLATE = "rgba(45,49,58,0.78)"
 
 
 def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go.Figure:
-    """Tools where their embeddings put them, a panel beside the other, with the same axes."""
+    """Tools at the places of their embeddings, with panels side by side and shared axes."""
     picked = frozenset(marks.picked)
     layers = _visible_layers(tools, picked, marks.only)
     dot_counts = Counter[int]()
@@ -71,8 +71,9 @@ def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go
 def tools_at(
     tools: ToolMap, points: Sequence[Mapping[str, Any]], marks: Marks = NO_MARKS
 ) -> frozenset[int]:
-    """The rows of the catalog behind points of the figure, as ``st.plotly_chart`` names them;
-    ``marks`` as the figure was drawn.
+    """The catalog rows behind points of the figure, as ``st.plotly_chart`` names them.
+
+    ``marks`` are those of the drawn figure.
     """
     layers = _visible_layers(tools, frozenset(marks.picked), marks.only)
     rows_behind: set[int] = set()
@@ -84,8 +85,10 @@ def tools_at(
 
 
 def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The blurred density of each of ``CELLS`` × ``CELLS`` cells of the frame; (rows, columns) as
-    y and x ascend. ``frame`` is ((least x, most x), (least y, most y)).
+    """The blurred density of ``CELLS`` × ``CELLS`` cells of the frame; (rows, columns) as y and x
+    ascend.
+
+    ``frame`` is ((min x, max x), (min y, max y)).
     """
     cells, _, _ = np.histogram2d(points[:, 1], points[:, 0], bins=CELLS, range=frame[::-1])
     reach = np.arange(-int(3 * _BLUR), int(3 * _BLUR) + 1)
@@ -96,7 +99,7 @@ def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[
 
 
 def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The plane around the points with some room, as ``density`` takes it."""
+    """The plane around the points with a margin, as ``density`` takes it."""
     if not len(points):
         return np.array([[-1.0, 1.0], [-1.0, 1.0]])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -105,7 +108,7 @@ def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def silhouette_chart(view: Silhouettes) -> go.Figure:
-    """The mean silhouette over the number of clusters, a line for each variant."""
+    """The mean silhouette by number of clusters, a line for each variant."""
     lines = [
         go.Scatter(
             x=list(view.counts),
@@ -133,7 +136,7 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
 
 @lru_cache(maxsize=_KEPT)
 def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
-    """A trace each: its panel, the place of its group, the group's label, its points."""
+    """A trace each: its panel, the position of its group, the group's label, its points."""
     layers = []
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
@@ -161,7 +164,7 @@ def _visible_layers(tools: ToolMap, picked: frozenset[int], only: bool) -> Seque
 
 
 def _places(panel: Panel, rows: Sequence[int], picked: frozenset[int]) -> list[int]:
-    """Places in ``rows`` of the points that stand for tools that are wanted."""
+    """Indices in ``rows`` of the points that represent wanted tools."""
     return [at for at, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])]
 
 
@@ -179,7 +182,7 @@ def _hovers(panel: Panel) -> NDArray[np.object_]:
 
 
 def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, Any]:
-    """Values as arrays, and no trace object: both spare Plotly from looking at each value."""
+    """Values as arrays in plain dicts: both save Plotly from checking each value."""
     at, place, name, rows = layer
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour = HUES[place] if place < len(HUES) else pictures.GREY
@@ -207,7 +210,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
 
 
 def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
-    """Lines from a tool to those nearest to it; nothing for none."""
+    """Lines from a tool to its nearest; empty if there are none."""
     if not near:
         return []
     x, y = (
@@ -219,7 +222,7 @@ def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
-    """A ring around each tool of these ``rows``; nothing for none."""
+    """A ring around each tool of these ``rows``; empty if there are none."""
     if not rows:
         return []
     across, up = panel.points[list(rows)].round(4).T.tolist()
@@ -229,7 +232,7 @@ def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _axes(tools: ToolMap) -> dict[str, object]:
-    """Panels side by side, as wide as the page; what is zoomed in one is zoomed in all."""
+    """Panels side by side across the page; zooming in one zooms all."""
     across, up = _whole_frame(tools).tolist()
     wide = 1 / len(tools.panels)
     axes: dict[str, object] = {}

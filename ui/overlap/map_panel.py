@@ -1,5 +1,6 @@
-"""The map of the tools before and after merging; a search marks tools, a click shows the nearest, a
-lasso or box selects.
+"""The map of the tools before and after merging.
+
+A search marks tools, a click shows the nearest, a lasso or box selects.
 """
 
 from dataclasses import replace
@@ -32,7 +33,7 @@ _COLUMNS: Columns[catalog_tables.ToolRow] = [
 
 
 def selected_panel(snapshot: Snapshot) -> None:
-    """The tools as a table; the buttons act on those that are ticked, at first all."""
+    """The tools as a table; the buttons act on the ticked ones, at first all."""
     decision_buttons.notice(snapshot)
     selection = tool_selection.selected(snapshot)
     if selection is None:
@@ -102,7 +103,7 @@ _ABOUT: dict[maps.Method, str] = {
 
 
 def map_panel(snapshot: Snapshot) -> None:
-    """The map with its search and switches, the selected tools, and more."""
+    """The map with its search and switches, the selected tools, and further options."""
     st.markdown(
         "**Which tools lie close together?** Click a tool to see its nearest, or draw around some "
         "with the lasso to select them; hover to read one."
@@ -146,7 +147,7 @@ def map_panel(snapshot: Snapshot) -> None:
 
 
 def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
-    """The map with what stands out on it, and the nearest of the chosen tool in words."""
+    """The map with its highlights, and the nearest of the chosen tool in words."""
     key, rows = f"map_{snapshot.id}", _rows(snapshot)
     single = next((some[0] for some in (rows, matches) if len(some) == 1), None)
     near = maps.nearest(snapshot, single) if single is not None else {}
@@ -173,7 +174,7 @@ def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels
 
 
 def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
-    """The rows of the tools that a search finds; says how many, with a button to select them."""
+    """The rows found by a search; reports how many, with a button to select them."""
     if not find.strip():
         return ()
     places = snapshot.analysis.rows
@@ -186,7 +187,7 @@ def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
 
 
 def silhouettes_panel(snapshot: Snapshot) -> None:
-    """Mean silhouettes over numbers of clusters, once they are measured."""
+    """Mean silhouettes by number of clusters, once they are computed."""
     st.markdown("**How tightly do the tools cluster before and after merging?**")
     view = maps.silhouettes(snapshot)
     if view is None:
@@ -207,7 +208,7 @@ def silhouettes_panel(snapshot: Snapshot) -> None:
 
 
 def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> None:
-    """The tools where a search sees them: by their own text, with variants, with random words."""
+    """The tools as a search sees them: by their own text, with variants, with random words."""
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
         method = "PCA"
@@ -236,7 +237,10 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> 
 
 
 def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> None:
-    """Select the tools inside the lasso or box. A figure that is only redrawn has none: ignored."""
+    """Select the tools inside the lasso or box.
+
+    A redrawn figure has no selection, which is ignored.
+    """
     points = st.session_state[key]["selection"]["points"]
     if points:
         tools = snapshot.analysis.catalog.tools
@@ -247,10 +251,10 @@ def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> No
 def _kept_marks(
     tool_map: ToolMap, key: str, look: tuple[object, ...], marks: Marks
 ) -> tuple[Marks, int]:
-    """What to mark, and a revision that changes when the browser must drop its own marks.
+    """The marks, and a revision that changes when the browser must drop its own marks.
 
-    What the lasso caught in a single panel is marked by the browser already: sending the same
-    figure again spares it a full redraw, which takes longer than everything else.
+    The browser already marks a lasso's points in a single panel. Sending the same figure again
+    avoids a full redraw, which takes longer than everything else.
     """
     before, marks_before, revision = st.session_state.get(MARKED, (None, figures.NO_MARKS, 0))
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
@@ -304,7 +308,7 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> maps.Method:
 
 
 def _rows(snapshot: Snapshot) -> tuple[int, ...]:
-    """The selected tools as rows of the catalog."""
+    """The selected tools as catalog rows."""
     selection = tool_selection.selected(snapshot)
     rows = snapshot.analysis.rows
     return tuple(rows[i] for i in selection.tool_ids if i in rows) if selection else ()

@@ -1,4 +1,4 @@
-"""The map of a catalog: projections made once and kept, colours, regions, silhouettes."""
+"""The map of a catalog: cached projections, colours, regions, silhouettes."""
 
 import math
 import re
@@ -59,13 +59,13 @@ Plane = NDArray[np.float64]
 
 
 def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Region, ...]:
-    """The densest places with their words, the densest first; no two labels overlap, none is cut,
-    and each stands beside the points, as near to its place as there is room.
+    """The densest places with their words, densest first.
 
-    A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
-    other peaks. Words rank by how often its tools say them, in names above all, times the logarithm
-    of how much more often that is than among all tools; a word has letters only, is no
-    verb, and stands for one region alone. The map has so many ``panels`` side by side.
+    Labels do not overlap, are not cut, and are beside the points, as near to their place as there
+    is room. A region is the area within ``_REACH`` cells of a density peak that is nearer to it
+    than to other peaks. Words rank by how often its tools use them, in names above all, times the
+    logarithm of how much more often that is than among all tools. A word has letters only, is not a
+    verb, and belongs to one region. The map has ``panels`` side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -99,7 +99,7 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
 
 
 def _peaks(grid: Plane) -> Plane:
-    """The middles of the cells that no neighbour exceeds, the densest first, as (x, y) in cells."""
+    """The centres of cells that no neighbour exceeds, densest first, as (x, y) in cells."""
     wide = np.pad(grid, 1, constant_values=-1.0)
     near = np.lib.stride_tricks.sliding_window_view(wide, (3, 3)).max(axis=(2, 3))
     rows, columns = np.nonzero((grid >= near) & (grid > 0.05 * grid.max()))
@@ -108,7 +108,7 @@ def _peaks(grid: Plane) -> Plane:
 
 
 def _words(tool: Tool) -> Counter[str]:
-    """The words of a tool: each counts once, in the name once more."""
+    """The words of a tool; each counts once, and once more in the name."""
     spoken = set(_WORD.findall(tool_text(tool).casefold()))
     named = {word for word in tool_name_words(tool) if _WORD.fullmatch(word)}
     return Counter(
@@ -119,7 +119,7 @@ def _words(tool: Tool) -> Counter[str]:
 def _telling(
     inside: Sequence[Counter[str]], everywhere: Counter[str], total: int, used: Collection[str]
 ) -> tuple[str, ...]:
-    """The words of a region, the first ``_STEM`` letters of none of which are in ``used``."""
+    """The words of a region whose first ``_STEM`` letters are not in ``used``."""
     if len(inside) < _LEAST_TOOLS:
         return ()
     region_counts = Counter(word for words in inside for word in words)
@@ -138,7 +138,7 @@ def _telling(
 
 
 def _names_a_thing(word: str) -> bool:
-    """Whether a word is no verb and no adjective, as far as is known: *patient*, not *retrieve*."""
+    """Whether a word is not known as a verb or adjective: *patient*, not *retrieve*."""
     return not is_plain_verb(word) and bool(kinds_of(word) or not is_word(word))
 
 
@@ -153,8 +153,10 @@ Box = tuple[float, float, float]
 def _free_box(
     peak: Plane, wide: float, panel: float, dots: Plane, boxes: Sequence[Box]
 ) -> Box | None:
-    """The place for a label (``wide``) in a panel, nearest to the peak: on no other label and not
-    cut, on as few points as may be within ``_FARTHEST``; ``None`` where other labels leave none.
+    """The free place for a label (``wide``) in a panel nearest to the peak.
+
+    It overlaps no other label, is not cut, and covers as few points as possible within
+    ``_FARTHEST``; ``None`` if other labels leave no room.
     """
     best: tuple[int, Box] | None = None
     for across, up in _OFFSETS:
@@ -209,7 +211,9 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class ColourScheme:
-    """Its ``label`` in the box, and what the legend calls a ``group``, in the singular."""
+    """A colouring: its ``label`` in the box, and the legend's name for a ``group``, in the
+    singular.
+    """
 
     label: str
     group: str
@@ -224,7 +228,7 @@ COLOURINGS = {
 
 
 def refusal(snapshot: Snapshot, method: Method) -> str:
-    """Why this method cannot be had for the catalog; empty if it can."""
+    """Why this method is not available for the catalog; empty if it is."""
     tools = len(snapshot.analysis.catalog.tools)
     if method == "t-SNE" and tools > MOST_TSNE:
         return (
@@ -238,9 +242,7 @@ def refusal(snapshot: Snapshot, method: Method) -> str:
 
 
 def points(snapshot: Snapshot, method: Method) -> projection.Points | None:
-    """Where the tools lie, in the order of the catalog; ``None`` where that has to be
-    computed first.
-    """
+    """The positions of the tools, in the order of the catalog; ``None`` until computed."""
     analysis = snapshot.analysis
 
     def stored() -> projection.Points | None:
@@ -253,7 +255,7 @@ def points(snapshot: Snapshot, method: Method) -> projection.Points | None:
 
 
 def seconds(snapshot: Snapshot, method: Method) -> int:
-    """About how long a projection takes, from rates seen."""
+    """The approximate duration of a projection, from earlier rates."""
     start, per_tool = _RATES[method]
     return round(start + per_tool * len(snapshot.analysis.catalog.tools))
 
@@ -261,7 +263,7 @@ def seconds(snapshot: Snapshot, method: Method) -> int:
 def start(snapshot: Snapshot, method: Method) -> str:
     """Project in the background; returns the job's id (that of a running one, if any).
 
-    Raises ``ConfigError`` where the method is refused.
+    Raises ``ConfigError`` if the method is refused.
     """
     if refused := refusal(snapshot, method):
         raise ConfigError(refused)
@@ -269,7 +271,7 @@ def start(snapshot: Snapshot, method: Method) -> str:
 
 
 def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None:
-    """Project here and now, in a process of its own, unless it is known."""
+    """Compute an unknown projection now, in a separate process."""
     if points(snapshot, method) is None:
         vectors = snapshot.analysis.vectors
         projected = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
@@ -277,16 +279,15 @@ def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None
 
 
 def colours(snapshot: Snapshot) -> tuple[str, ...]:
-    """By what the tools can be coloured."""
+    """The possible colourings of the tools."""
     return (*groupings(snapshot.catalog), _STATES)
 
 
 @kept(limit=2)
 def map_of(snapshot: Snapshot, method: Method, grouping: str, compare: bool) -> ToolMap:
-    """The map; with ``compare`` beside it the toolset with the decided and the safe merges.
+    """The map; with ``compare``, the toolset with decided and safe merges beside it.
 
-    A merged tool stands where its canonical stood. Raises ``JobError`` before the projection is
-    known.
+    A merged tool is at its canonical's place. Raises ``JobError`` before the projection is known.
     """
     places = points(snapshot, method)
     if places is None:
@@ -309,7 +310,7 @@ def map_of(snapshot: Snapshot, method: Method, grouping: str, compare: bool) -> 
 
 
 def nearest(snapshot: Snapshot, row: int) -> dict[int, float]:
-    """The rows of the ``NEAREST`` tools to that of a row, the closest first, with cosines."""
+    """The rows of the ``NEAREST`` tools to a row's tool, closest first, with cosines."""
     vectors = snapshot.analysis.vectors
     cosines = vectors @ vectors[row]
     cosines[row] = -1.0
@@ -323,7 +324,7 @@ def rewritten(snapshot: Snapshot) -> int:
 
 
 def silhouettes(snapshot: Snapshot) -> Silhouettes | None:
-    """Before and after merging; ``None`` where they have to be computed first."""
+    """Silhouettes before and after merging; ``None`` until computed."""
     counts = projection.cluster_counts(len(snapshot.analysis.catalog.tools))
     plan = merged_plan(snapshot)
     sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
@@ -337,7 +338,7 @@ def silhouettes(snapshot: Snapshot) -> Silhouettes | None:
 
 
 def silhouette_seconds(snapshot: Snapshot) -> int:
-    """About how long both variants take, from rates seen."""
+    """The approximate duration for both variants, from earlier rates."""
     return round(10 + _SILHOUETTE_RATE * len(snapshot.analysis.catalog.tools))
 
 
@@ -347,7 +348,7 @@ def start_silhouettes(snapshot: Snapshot) -> str:
 
 
 def run_silhouettes(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Compute here and now what is not known."""
+    """Compute what is not known, now."""
     analysis = snapshot.analysis
     counts = projection.cluster_counts(len(analysis.catalog.tools))
     for name in (BEFORE, AFTER):
@@ -397,12 +398,12 @@ def _silhouette_key(snapshot: Snapshot, name: str) -> str:
 
 
 def map_key(vectors: Vectors, method: Method) -> str:
-    """The name of a kept projection: equal for equal vectors, parameters and library."""
+    """The key of a cached projection: equal for equal vectors, parameters and library."""
     return _key(content_hash(vectors), method)
 
 
 def colouring(name: str) -> ColourScheme:
-    """The colouring of a name, which may be that of a field."""
+    """The colouring of a name, which may be a field's."""
     return COLOURINGS.get(name) or ColourScheme(f"field “{name}”", "value")
 
 

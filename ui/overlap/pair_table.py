@@ -24,7 +24,7 @@ _MARKS = ("", "● one", "● ● both")
 
 
 def pair_panel(snapshot: Snapshot) -> None:
-    """Draw the filters, the table, the selected pair, and the graph of its cluster."""
+    """Draw the filters, the table, the selected pair, and its cluster's graph."""
     selection = tool_selection.selected(snapshot)
     pair_filter = _filters(snapshot)
     if selection is not None:
@@ -119,7 +119,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
 
 
 def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
-    """The pair that the address names, else the strongest of the table."""
+    """The pair in the address, else the strongest of the table."""
     key = st.query_params.get("pair", "")
     pair = pair_view.pair_of_key(snapshot, key)
     if key and pair is None:
@@ -128,7 +128,7 @@ def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
 
 
 def _choose_two(snapshot: Snapshot) -> None:
-    """A form to compare any two tools, also those that are no candidate pair."""
+    """A form to compare any two tools, even without a candidate pair."""
     box = st.popover(
         "Compare any two tools", icon=":material/compare_arrows:", key="any_two", on_change="rerun"
     )

@@ -25,11 +25,10 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What merging at thresholds comes to if every cluster is accepted.
+    """The result of merging at thresholds if every cluster is accepted.
 
-    ``candidates`` are the pairs near enough, ``merges`` those of them that are also probable
-    enough. ``groups`` are tool ids, sorted. ``tokens_left`` counts each cluster as its longest
-    tool.
+    ``candidates`` are the pairs near enough, ``merges`` those that are also probable enough.
+    ``groups`` are tool ids, sorted. ``tokens_left`` counts each cluster as its longest tool.
     """
 
     thresholds: MergeThresholds
@@ -42,7 +41,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdEffect:
-    """Thresholds beside those of the plan: the effects of both, and the clusters that differ."""
+    """Thresholds compared with the plan's: the effects of both, and the clusters that differ."""
 
     now: Effect
     plan: Effect
@@ -50,13 +49,13 @@ class ThresholdEffect:
 
 
 def apply_thresholds(snapshot: Snapshot, thresholds: MergeThresholds, reviewer: str) -> Decision:
-    """Make the plan with these thresholds from now on; undo takes it back."""
+    """Use these thresholds for the plan from now on; undo reverts it."""
     detail = {"similarity": thresholds.similarity, "same_job": thresholds.same_job}
     return review.say(snapshot, "threshold", (), reviewer, detail)
 
 
 def moved_clusters(snapshot: Snapshot, thresholds: MergeThresholds) -> ThresholdEffect:
-    """What thresholds would bring, against the plan's."""
+    """The effect of thresholds compared with the plan's."""
     analysis, links, plan = _basis(snapshot)
     current = plan
     if thresholds != plan.thresholds:
@@ -66,7 +65,9 @@ def moved_clusters(snapshot: Snapshot, thresholds: MergeThresholds) -> Threshold
 
 @kept()
 def _basis(snapshot: Snapshot) -> tuple[Analysis, Constraints, Effect]:
-    """What all thresholds are compared with: the effect of the plan's under people's decisions."""
+    """The basis of all comparisons: the effect of the plan's thresholds
+    under people's decisions.
+    """
     analysis, log = snapshot.analysis, snapshot.log
     links, in_use = constraints(analysis.catalog, log), thresholds_of(analysis, log)
     return analysis, links, effect(analysis, links, in_use, snapshot.tokens)
@@ -80,7 +81,7 @@ def effect(
     *,
     divide: bool = True,
 ) -> Effect:
-    """The effect of thresholds under people's ``links``; ``tokens`` by tool id, the rest as in
+    """The effect of thresholds under people's ``links``; ``tokens`` are by tool id, the rest as in
     ``groups_at``.
     """
     merged = groups_at(analysis, links, thresholds, divide=divide)
@@ -105,8 +106,8 @@ _SHOWN = 300
 
 @st.fragment
 def threshold_panel(snapshot: Snapshot) -> None:
-    """Two sliders with what they change, the collision curve, and behind *More* that of the
-    document variants.
+    """Two sliders with their effect, the collision curve, and under *More* that of the document
+    variants.
     """
     analysis = snapshot.analysis
     plan, own = thresholds_of(analysis, snapshot.log), own_thresholds(analysis)
@@ -143,7 +144,7 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
 
 
 def _apply(snapshot: Snapshot, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
-    """The button that applies the thresholds of the sliders to the plan, and the one to undo it."""
+    """The button that applies the sliders' thresholds to the plan, and the one to undo it."""
     decision = next(
         (one for one in review.active_decisions(snapshot) if one.action == "threshold"), None
     )

@@ -1,9 +1,9 @@
-"""What document variants do to the vectors that a search compares: pairs that collide, and the map
+"""The effect of document variants on search vectors: colliding pairs, and the map
 (Retrieval–Plan–Select, figures 4 and 5).
 
-Three toolsets are compared: the tools' own text, with the accepted variants, and the control, which
-is padded to the same length with random words. The vectors are those of the retriever, which reads
-more than the merge does: the curve of *own text* is not that of *original*.
+Three toolsets are compared: the tools' own text, accepted variants, and a control padded to the
+same length with random words. The vectors are those of the retriever, which reads more than the
+merge does, so the curve of *own text* differs from that of *original*.
 """
 
 from dataclasses import replace
@@ -41,15 +41,16 @@ def has_any(snapshot: Snapshot) -> bool:
 
 
 def curve(snapshot: Snapshot) -> Curve | None:
-    """The pairs of the three toolsets; ``None`` where texts have to be embedded: ``start``."""
+    """The pairs of the three toolsets; ``None`` if texts have to be embedded: ``start``."""
     vectors = _vectors_of(snapshot, searches.impatient)
     return None if vectors is None else curves.curve_of(snapshot, vectors)
 
 
 def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, ...] | None:
-    """Where the tools of the three toolsets lie: PCA has the same axes for all, of UMAP and
-    t-SNE each has its own, brought to the same size. ``None`` where that has to be computed:
-    ``start``.
+    """The positions of the tools of the three toolsets.
+
+    PCA shares its axes; UMAP and t-SNE have separate ones, scaled to equal size. ``None`` if they
+    have to be computed: ``start``.
     """
     vectors = _vectors_of(snapshot, searches.impatient)
     if vectors is None:
@@ -82,23 +83,23 @@ def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
 
 
 def seconds(snapshot: Snapshot, method: maps.Method) -> int:
-    """About how long the three projections take, from rates seen."""
+    """The approximate duration of the three projections, from earlier rates."""
     return len(SIDES) * maps.seconds(snapshot, method)
 
 
 def start(snapshot: Snapshot, method: maps.Method = "PCA") -> str:
-    """Do what ``_run`` does in the background; a map stops when its page is left."""
+    """Run ``_run`` in the background; a map stops when its page is left."""
     start = snapshot.start if method == "PCA" else snapshot.start_watched
     return start(kind_of(method), lambda progress: _run(snapshot, method, progress))
 
 
 def kind_of(method: maps.Method) -> str:
-    """The kind of job by a method: each is its own, so that one is left for another."""
+    """The job kind of a method; each has its own, so that another can be started instead."""
     return KIND if method == "PCA" else f"{KIND}, {method}"
 
 
 def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = silent) -> None:
-    """Embed, count and project here and now what is not known."""
+    """Embed, count and project what is not known, now."""
     vectors = _vectors_of(snapshot, progress)
     for own in (vectors or {}).values():
         curves.count(snapshot.work, own, progress)
@@ -108,7 +109,7 @@ def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = s
 
 
 def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | None:
-    """The vectors of each toolset; ``None`` where a page would wait for texts."""
+    """The vectors of each toolset; ``None`` if a page would have to wait for texts."""
     catalog = snapshot.analysis.catalog
     variants = reviewed_variants.accepted_variants(snapshot)
 
@@ -141,7 +142,7 @@ def _stored(snapshot: Snapshot, method: maps.Method, vectors: Vectors) -> projec
 
 
 def _to_unit(points: projection.Points) -> projection.Points:
-    """The points in the square from -1 to 1."""
+    """The points scaled to the square from -1 to 1."""
     low, high = points.min(axis=0), points.max(axis=0)
     centred = points - (low + high) / 2
     return np.asarray(centred / max(float((high - low).max()) / 2, 1e-9), dtype=np.float64)

@@ -1,1 +1,1 @@
-"""Profiles: the tools of each agent, ticked or made from what it has to do."""
+"""Profiles: the tools of each agent, ticked or derived from its requests."""

@@ -1,4 +1,4 @@
-"""Making a profile: from what its agent has to do, from what was called, or empty."""
+"""Making a profile: from an agent's requests, from logged calls, or empty."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMED = 8
 
 
 def make_profile_panel(snapshot: Snapshot) -> None:
-    """The form, what it would make, and the button that saves it."""
+    """The form, a preview, and the button that saves it."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     name = bar.text_input(
         "Name",
@@ -67,7 +67,7 @@ def make_profile_panel(snapshot: Snapshot) -> None:
 
 
 def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
-    """Whether the queries can be searched at once; else the progress of indexing is drawn."""
+    """Whether the queries can be searched now; otherwise progress of indexing is drawn."""
     if not profile_edits.waits(snapshot, queries):
         return True
     page_frame.job_started_once(
@@ -180,7 +180,7 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
 def intents_table(
     intents: Sequence[intent_cover.Intent], ids: Collection[str], names: Mapping[str, str]
 ) -> None:
-    """Draw each request with the tools of a profile (ids) that serve it, under their names."""
+    """Draw each request with the names of the profile's tools (ids) that serve it."""
     data_tables.draw(
         intents,
         [
@@ -220,7 +220,7 @@ def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
 
 
 def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
-    """Requests served over the tokens of the tools, a step for each tool in order."""
+    """Requests served by the tokens of the tools, a step for each tool in order."""
     tokens = list(accumulate(one.tokens for one in cover.additions))
     figure = pictures.figure(
         [
@@ -245,7 +245,7 @@ def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
 
 
 def cover_rows(cover: intent_cover.Cover, names: dict[str, str]) -> list[TableRow]:
-    """A row for each tool of the cover, in the order in which they were taken."""
+    """A row for each tool of the cover, in the order of choosing."""
     tokens = accumulate(one.tokens for one in cover.additions)
     return [
         {

@@ -1,4 +1,4 @@
-"""Profiles of a catalog on the screen: made, saved, looked through."""
+"""Profiles of a catalog on the screen: made, saved, viewed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def size(snapshot: Snapshot, toolset: ProfileTools) -> int:
 
 
 def calls(snapshot: Snapshot) -> dict[str, int]:
-    """How often each tool of the toolset was called, its members together."""
+    """How often each tool of the toolset was called, including its members."""
     counts = usage_evidence.figures(snapshot)
     return {
         item.tool.id: sum(counts.of(one).calls for one in item.members)
@@ -62,29 +62,29 @@ def calls(snapshot: Snapshot) -> dict[str, int]:
 
 
 def save(snapshot: Snapshot, profile: Profile, reviewer: str) -> Decision:
-    """Record the profile as it is now. Raises ``StaleDecisionError`` where somebody else saved
-    one of this name meanwhile, ``DecisionError`` for a name that cannot stand in an address.
+    """Record the profile in its current state.
+
+    Raises ``StaleDecisionError`` if somebody else saved one of this name meanwhile,
+    ``DecisionError`` for a name that cannot be in an address.
     """
     row = intent_cover.profile_row(snapshot.plan, profile)
     return _record(snapshot, profile, row["ids"], row["detail"], reviewer)
 
 
 def delete(snapshot: Snapshot, profile: Profile, reviewer: str) -> Decision:
-    """Record that the profile is no more. Raises as ``save``."""
+    """Record that the profile is deleted. Raises the errors of ``save``."""
     detail = {"profile": profile.name, "deleted": True}
     return _record(snapshot, profile, (), detail, reviewer)
 
 
 def waits(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
-    """Whether one of the queries has to be searched and ``SEARCHED`` is not indexed yet."""
+    """Whether one of the queries needs a search and ``SEARCHED`` is not indexed yet."""
     has_search = any(not one.gold for one in queries)
     return has_search and searches.open_toolsets(snapshot, SEARCHED) is None
 
 
 def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
-    """Requests as queries: with the answers of the catalog's query sets where one asks exactly
-    that.
-    """
+    """Requests as queries, with the answers of the catalog's query sets for equal texts."""
     own = ((text, loaded_queries.of_text(snapshot, text)) for text in texts)
     return [query or Query("", text) for text, query in own]
 
@@ -92,8 +92,9 @@ def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
 def cover(
     snapshot: Snapshot, queries: Sequence[Query], per_job: int | None, budget: int | None
 ) -> intent_cover.Cover:
-    """The smallest set of tools for the queries: by their answers, else by a search; without
-    ``per_job`` by what a model planned so far. Call it where nothing ``waits``.
+    """The smallest set of tools for the queries: by their answers, else by a search.
+
+    Without ``per_job`` it uses a model's plans so far. Call it if nothing ``waits``.
     """
     plan, costs = snapshot.plan, tokens(snapshot)
     asker = None if per_job else judging.known_answers(snapshot)
@@ -116,12 +117,12 @@ def cover(
 
 
 def estimate(snapshot: Snapshot, queries: Sequence[Query]) -> Estimates:
-    """What it takes to have a model plan the queries. Raises ``ConfigError`` without one."""
+    """The cost of a model's plans for the queries. Raises ``ConfigError`` without a model."""
     return model_runs.estimate_of(snapshot, _planned(snapshot, queries))
 
 
 def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
-    """Have a model plan the queries in the background; the job's id. Raises ``ConfigError``
+    """Let a model plan the queries in the background; returns the job's id. Raises ``ConfigError``
     without one.
     """
     work = _planned(snapshot, queries)
@@ -133,8 +134,9 @@ def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
 def report(
     snapshot: Snapshot, toolset: ProfileTools
 ) -> tuple[profile_effect.ProfileReport, Sequence[str]]:
-    """What a profile comes to under its own requests, and how well those with answers find them
-    in it, beside the whole toolset, in sentences. Call it where nothing ``waits``.
+    """The report on a profile with its own requests, and sentences on how well they are found.
+
+    Only requests with answers count, compared with the whole toolset. Call it if nothing ``waits``.
     """
     plan, profile, costs = snapshot.plan, toolset.profile, snapshot.work.catalogs.costs
     requests = tuple(queries(snapshot, profile.intents))
@@ -156,7 +158,7 @@ def report(
 def _planned(
     snapshot: Snapshot, queries: Sequence[Query]
 ) -> Callable[[Asker], tuple[intent_cover.Intent, ...]]:
-    """What plans the queries by asking."""
+    """A function that plans the queries by asking."""
     return partial(intents_by_model, queries, snapshot.plan, _retriever(snapshot))
 
 
@@ -186,5 +188,5 @@ def _record(
 
 
 def requests_in(text: str) -> list[str]:
-    """The requests in a text, one in each line, each once."""
+    """The requests in a text, one per line, without repeats."""
     return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))

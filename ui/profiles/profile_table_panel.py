@@ -1,4 +1,4 @@
-"""The table of tools and profiles, to be ticked, and what each profile comes to meanwhile."""
+"""The table of tools and profiles with ticks, and each profile's current figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def profile_table_panel(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools]) -> None:
-    """Draw the table, the figures of each profile as ticked, and the button that saves."""
+    """Draw the table, each profile's figures with the current ticks, and the button that saves."""
     tokens, plan = profile_edits.tokens(snapshot), snapshot.plan
     places = st.container()
     tools = {item.tool.id: item.tool for item in plan.tools}
@@ -79,7 +79,7 @@ def profile_table_panel(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools]
 
 
 def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Profile:
-    """The profile with the tools (ids) whose tick was changed put in or out."""
+    """The profile with tools (ids) added or removed by changed ticks."""
     for is_in in (True, False):
         if changed_ids := list(ticks.index[ticks == is_in]):
             profile = with_choice(plan, profile, changed_ids, is_in)

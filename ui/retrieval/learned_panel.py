@@ -1,4 +1,4 @@
-"""What tools are ranked by: their text, or what was learned from queries; training and removing."""
+"""What ranks tools: their text, or a model learned from queries; training and removing it."""
 
 from operator import itemgetter
 
@@ -36,7 +36,7 @@ COSTS = {
 
 
 def learned_panel(snapshot: Snapshot, title: str) -> None:
-    """Draw what a ranking costs and gives, with the buttons that train and remove it."""
+    """Draw the cost and benefit of a ranking, with the buttons that train and remove it."""
     job = snapshot.job(learned_searches.KIND)
     if job is not None and job.live:
         page_frame.job_panel(job.id)

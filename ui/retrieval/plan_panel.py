@@ -1,4 +1,4 @@
-"""The plan of a request: its jobs, what was found for each, what is called, and why."""
+"""The plan of a request: its jobs, candidates for each, calls, and reasons."""
 
 import json
 import time
@@ -30,9 +30,11 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class PlanSide:
-    """A plan on one toolset of ``size`` tools. ``tokens`` are those of the definitions of its
-    tools, ``tokens_shown`` of all that a worker reads; ``needs`` are the known answers, if any;
-    ``open_questions`` are those that the model was not asked yet.
+    """A plan on one toolset of ``size`` tools.
+
+    ``tokens`` are those of its tools' definitions, ``tokens_shown`` of everything a worker reads.
+    ``needs`` are the known answers, if any. ``open_questions`` are those that the model was not
+    asked yet.
     """
 
     plan: RequestPlan
@@ -61,9 +63,10 @@ KIND: RunKind = "plan"
 def _look(
     snapshot: Snapshot, lookup: Lookup, config: planner.PlannerConfig, k: int = planner.WORKER_K
 ) -> tuple[PlanSide, PlanSide] | None:
-    """The plan on the tools as they are, and on those that the merge leaves; ``None`` where
-    an index has to be built: ``searches.start``. Raises ``JobError`` before the analysis is
-    finished, ``ConfigError`` for a model where none is set up.
+    """The plan on the original and on the merged tools.
+
+    ``None`` if an index has to be built: ``searches.start``. Raises ``JobError`` before the
+    analysis is done, ``ConfigError`` for a model that is not set up.
     """
     request_and_toolsets = searches.open_toolsets(snapshot, lookup)
     if request_and_toolsets is None:
@@ -80,7 +83,7 @@ def _look(
 
 
 def _start(snapshot: Snapshot, lookup: Lookup, config: planner.PlannerConfig, k: int) -> str:
-    """Do what ``run`` does in the background; returns the job's id."""
+    """Run ``run`` in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, lookup, config, k, progress))
 
 
@@ -91,7 +94,7 @@ def run(
     k: int = planner.WORKER_K,
     progress: Progress = silent,
 ) -> None:
-    """Ask here and now. Raises as ``model_runs.ask``."""
+    """Ask now. Raises the errors of ``model_runs.ask``."""
     searches.run(snapshot, lookup, progress)
     request_and_toolsets = searches.open_toolsets(snapshot, lookup)
     request, toolsets = request_and_toolsets or (ToolRequest(lookup.text), ())
@@ -176,7 +179,7 @@ def plan_panel(snapshot: Snapshot, request: SubmittedRequest) -> None:
 def _ask_box(
     snapshot: Snapshot, request: SubmittedRequest, sides: tuple[PlanSide, PlanSide]
 ) -> None:
-    """What the model was not asked yet, the button that asks it, and the progress."""
+    """The questions not asked yet, the button that asks them, and progress."""
     work = snapshot.work
     job = snapshot.job(KIND)
     if job is not None and job.live:
@@ -228,7 +231,7 @@ def _figures(side: PlanSide) -> None:
 
 
 def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
-    """A job with its candidates; those that are called come with where arguments come from."""
+    """A job with its candidates; called ones show where their arguments come from."""
     calls = {call.tool_id: call.arguments for call in step.calls}
     with st.container(border=True):
         st.markdown(f"**{number}** {safe_text.untrusted(step.job)}")

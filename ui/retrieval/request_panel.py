@@ -1,4 +1,4 @@
-"""What is asked: a request, or a query of a loaded set, and how it is searched."""
+"""The request form: a text or a query of a loaded set, and how to search for it."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ MOST_REQUEST = 4_000
 
 @dataclass(frozen=True, slots=True)
 class SubmittedRequest:
-    """A request, and where a plan is wanted how it is made, with the tools that a job sees."""
+    """A request and, if a plan is wanted, how it is made, with the number of tools per job."""
 
     lookup: Lookup
     config: PlannerConfig | None = None
@@ -48,7 +48,7 @@ class SubmittedRequest:
 
 
 def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
-    """Draw the form; what is asked, ``None`` for a request without text."""
+    """Draw the form; returns the request, or ``None`` if it has no text."""
     _restore()
     line, picker = st.columns([3, 2])
     text = line.text_input(
@@ -153,7 +153,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
 
 
 def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
-    """How a plan is made, and how many tools a job sees."""
+    """How a plan is made, and the number of tools per job."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     endpoint = snapshot.work.endpoints.get()
     worker = bar.segmented_control(
@@ -190,8 +190,10 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
 
 
 def _restore() -> None:
-    """What was asked last, for who comes back from another page: Streamlit's Back brings the page
-    and not its part of the address. A request that was emptied stays empty.
+    """Restore the last request when a person comes back from another page.
+
+    Streamlit's Back restores the page without its part of the address. An emptied request stays
+    empty.
     """
     last = st.session_state.get(LAST)
     was_emptied = st.session_state.get("q") == ""

@@ -1,4 +1,4 @@
-"""What a request finds: the toolset as it is and the merged one side by side."""
+"""The results of a request: the original toolset and the merged one side by side."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -38,7 +38,7 @@ _PATTERNS = ("", "/", ".", "x")
 
 
 def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
-    """Draw both rankings; ``None`` while an index is being built."""
+    """Draw both rankings; returns ``None`` while an index is being built."""
     with st.spinner("Searching", show_time=True):
         view = searches.look(snapshot, lookup)
     if view is None:
@@ -69,8 +69,9 @@ def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
 
 
 def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
-    """Start the building of the index once, after a failure only when asked; until it is there,
-    what words alone find.
+    """Start building the index once, and after a failure only on request.
+
+    Until then, results by words alone are shown.
     """
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
@@ -127,7 +128,7 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
 
 
 def score_bars(places: Sequence[RankingPlace]) -> go.Figure:
-    """A stacked bar for each place, the first on top; a check marks what answers the request."""
+    """A stacked bar for each place, the first on top; a check marks answers to the request."""
     labels = [
         f"{'✓ ' if place.answers else ''}{pictures.label(place.name, 26)}  {rank}"
         for rank, place in enumerate(places, 1)
@@ -167,7 +168,7 @@ def _subqueries(view: SearchView) -> None:
 
 
 def _figures(side: SearchSide, other: SearchSide | None) -> None:
-    """What the places serve and cost; against the ``other`` side where there is one."""
+    """What the places serve and cost, compared with the ``other`` side if there is one."""
     served = f"**{side.served} of {len(side.needs)}** answers found · " if side.needs else ""
     difference = side.tokens - other.tokens if other else 0
     more = f" ({difference:+,})" if difference else ""
@@ -180,7 +181,7 @@ def _figures(side: SearchSide, other: SearchSide | None) -> None:
 
 
 def _needs(side: SearchSide) -> None:
-    """Where the needs stand that the places do not serve."""
+    """The places of needs that the first places do not serve."""
     for need in side.needs:
         if need.rank is not None and need.rank <= len(side.places):
             continue

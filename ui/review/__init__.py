@@ -1,1 +1,1 @@
-"""The Review page: the queue and its card, in bulk, by server pair."""
+"""The Review page: the queue and its card, many at once, by server pair."""

@@ -1,5 +1,5 @@
-"""Many proposals at once: the safe ones, or those that a bar takes, ticked in a table; an audit of
-each batch.
+"""Many proposals at once: safe ones or those above a bar, ticked in a table, with audits of
+batches.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ TABLE_HEIGHT, REASONS_SHOWN = 560, 3
 
 
 def bulk_panel(snapshot: Snapshot, listing: Listing) -> None:
-    """What the filters list, with what a bar takes of it and what to do with that."""
+    """The filtered proposals, those above the bar, and the actions on them."""
     decision_buttons.notice(snapshot)
     if not listing.clusters:
         waiting_count = review.progress(snapshot).waiting
@@ -95,7 +95,7 @@ def _waiting(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
-    """The merges that the bar takes, as it is set."""
+    """The merges above the bar as it is set."""
     bar, choice = st.columns([4, 8], gap="medium")
     at_least = bar.slider(
         "Tick a merge if its weakest pair is at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at",
@@ -112,7 +112,7 @@ def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
 
 
 def _in_words(clusters: Sequence[Cluster], rows: BatchSelection) -> str:
-    """What the bar takes, and what it leaves out and why."""
+    """The number of merges above the bar, and the others with reasons."""
     text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(clusters), 'cluster')}"
     if rows.clusters:
         text += f": {quantity(rows.tools, 'tool')} become {len(rows.clusters):,}"
@@ -127,8 +127,9 @@ def _table(
     at_first: Sequence[Cluster],
     key: str,
 ) -> list[Cluster]:
-    """The rows of the queue, with their tools and what speaks against them; the ticked ones, which
-    are at first those of ``at_first``.
+    """The rows of the queue with their tools and objections; returns the ticked ones.
+
+    At first, ``at_first`` are ticked.
     """
     columns = [one for one in queue_panel.columns(snapshot, listing) if one.name != "tools"]
     first = {one.id for one in at_first}
@@ -181,7 +182,7 @@ def _table_with_buttons(
 
 
 def _settled(snapshot: Snapshot, listing: Listing) -> None:
-    """Clusters that were accepted or are kept apart, to be taken back."""
+    """Clusters that were accepted or kept apart, which can be undone."""
     queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
     decided_clusters = review.clusters(snapshot, queue_panel.SETTLED[listing.show])
     by_id = {one.cluster.id: one.decision for one in decided_clusters}
@@ -197,7 +198,7 @@ def _settled(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _audits(snapshot: Snapshot) -> None:
-    """The batches that stand, each with a sample to look at."""
+    """The active batches, each with a sample to check."""
     decisions = review.active_decisions(snapshot)[::-1]
     accepts = [batch for batch in batches(decisions) if batch.action == "accept"]
     if not accepts:
@@ -228,7 +229,7 @@ def _batch_in_words(batch: Batch) -> str:
 
 
 def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
-    """The next row of the sample to look at, what the answers say so far, and the undo."""
+    """The next row of the sample, the results so far, and the undo."""
     answer_count = len(audit.answers)
     st.progress(
         min(answer_count / len(audit.sample), 1.0),

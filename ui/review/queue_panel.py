@@ -1,4 +1,4 @@
-"""The queue of the Review page: what is listed, in which order, and the table to choose from."""
+"""The queue of the Review page: its contents, order and table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,8 +57,9 @@ FILTERS = ("review_server", "review_size", "review_kind", "review_objection", *_
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The listed ``clusters`` of ``total`` of which ``show`` says what they are, the one shown at
-    ``place``; ``order`` is the order of the session, to be changed in place.
+    """The listed ``clusters`` of ``total``; the one at ``place`` is shown.
+
+    ``show`` says which clusters are listed. ``order`` is the session's order, changed in place.
     """
 
     clusters: tuple[Cluster, ...]
@@ -87,17 +88,17 @@ class Listing:
 
 
 def is_narrowed(listing: Listing) -> bool:
-    """Whether less is listed than what waits in all."""
+    """Whether fewer are listed than wait in total."""
     return listing.show != SHOWN[0] or len(listing.clusters) < listing.total
 
 
 def forget_cluster() -> None:
-    """Drop the cluster from the address: the list that it was chosen from changes."""
+    """Remove the cluster from the address, because its list changes."""
     st.query_params.pop("cluster", None)
 
 
 def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
-    """What is listed under the filters and the order that are drawn in ``bar``."""
+    """The list under the filters and the order drawn in ``bar``."""
     show: str = bar.selectbox(
         "Show", SHOWN, key="show", bind="query-params", width=140,
         label_visibility="collapsed", on_change=forget_cluster,
@@ -120,7 +121,7 @@ def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
 
 
 def _orders(snapshot: Snapshot) -> dict[queue.Order, str]:
-    """The orders that there is something for."""
+    """The orders that apply to this catalog."""
     figures = usage_evidence.figures(snapshot)
     is_possible: dict[queue.Order, bool] = {
         "disagreement": bool(review.judge_differences(snapshot)),
@@ -133,7 +134,7 @@ def _orders(snapshot: Snapshot) -> dict[queue.Order, str]:
 def _clusters(
     snapshot: Snapshot, order: list[str], order_by: queue.Order, show: str
 ) -> tuple[Cluster, ...]:
-    """The clusters of which ``show`` says what they are, in the order of the session."""
+    """The clusters selected by ``show``, in the session's order."""
     places = {cluster_id: number for number, cluster_id in enumerate(order)}
 
     def place(cluster: Cluster) -> int:
@@ -160,7 +161,7 @@ def _clusters(
 
 
 def new_clusters(snapshot: Snapshot) -> set[str]:
-    """The ids of what waits and did not when this visit began, or in the version before."""
+    """The ids of clusters that wait now but not when this visit began, or in the version before."""
     key = f"seen_{snapshot.id}"
     waiting_ids = {one.id for one in snapshot.plan.clusters if queue.waits(one)}
     if key not in st.session_state:
@@ -171,7 +172,7 @@ def new_clusters(snapshot: Snapshot) -> set[str]:
 
 
 def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | None:
-    """The shown cluster with what settled it, where the list has decided clusters."""
+    """The shown cluster with the decision on it, if the list has decided clusters."""
     if listing.show not in (*SETTLED, _LOOK_AGAIN):
         return None
     state = SETTLED.get(listing.show, "accepted")
@@ -221,7 +222,7 @@ def _clear() -> None:
 
 
 def clear_filters() -> None:
-    """Leave nothing out of the list. Call it before the queue is drawn."""
+    """Clear all filters. Call it before the queue is drawn."""
     st.session_state["review_find"] = ""
     tool_selection.show_only(False)
     _clear()
@@ -235,8 +236,10 @@ def say_narrowed(
     show: str = "",
     clear: Callable[[], None] = clear_filters,
 ) -> None:
-    """Say that only a ``count`` of a ``total`` is listed, and by what, be it the list that ``show``
-    names; a button ``clear`` lists all. Nothing where all is listed.
+    """Report that only ``count`` of ``total`` are listed, and why.
+
+    The reason may be the list named by ``show``; the button ``clear`` lists all. Nothing is drawn
+    if all are listed.
     """
     if count >= total:
         return
@@ -262,8 +265,9 @@ def _kind_name(kind: ProposalKind) -> str:
 
 
 def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> queue.Filters:
-    """What is chosen in the bar, and the selection of tools where only that is shown; the share
-    counts among clusters that wait.
+    """The choices in the bar, and the selected tools if only those are shown.
+
+    The reviewer's share counts among waiting clusters.
     """
     selection, value = tool_selection.selected(snapshot), st.session_state.get
     return queue.Filters(
@@ -278,7 +282,7 @@ def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> queue.Filters:
 
 
 def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None:
-    """The clusters that the toggles of the filter leave, by id; ``None`` for all."""
+    """The ids of clusters that pass the filter's toggles; ``None`` for all."""
     value, cluster_ids = st.session_state.get, []
     if is_open and value("review_share") and (own := _own_share(snapshot)):
         cluster_ids.append(own)
@@ -289,14 +293,14 @@ def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None
 
 
 def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
-    """The clusters of the reviewer's share, where the queue is divided and the reviewer has one."""
+    """The clusters of the reviewer's share, if the queue is divided and the reviewer has one."""
     owners, reviewer = review.owners(snapshot), page_frame.reviewer()
     own = frozenset(one for one, person in owners.items() if person == reviewer)
     return own or None
 
 
 def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> None:
-    """Say why the list is empty, where ``waiting_count`` clusters wait in all."""
+    """Say why the list is empty although ``waiting_count`` clusters wait."""
     if listing.total:
         selected = " and holds selected tools" if tool_selection.only(snapshot) else ""
         st.info(
@@ -327,12 +331,12 @@ def _undecided(snapshot: Snapshot) -> str:
 
 
 def queue_and_card() -> list[DeltaGenerator]:
-    """The two columns of the page: the queue, and what it shows."""
+    """The two columns of the page: the queue, and the card."""
     return st.container(key="queue_and_card").columns([5, 8], gap="medium")
 
 
 def go(listing: Listing, cluster_id: str, skipped: bool = False) -> None:
-    """Show another cluster; one that is ``skipped`` goes to the end."""
+    """Show another cluster; a ``skipped`` one goes to the end."""
     st.query_params["cluster"] = cluster_id
     if skipped:
         order, shown_id = listing.order, listing.current.id
@@ -342,8 +346,9 @@ def go(listing: Listing, cluster_id: str, skipped: bool = False) -> None:
 def columns(
     snapshot: Snapshot, listing: Listing, blind: bool = False
 ) -> tuple[Column[Cluster], ...]:
-    """The columns of the list. Clusters with a selected tool are marked; a ``blind`` table is
-    without what the judge says.
+    """The columns of the list.
+
+    Clusters with a selected tool are marked; a ``blind`` table hides the judge's results.
     """
     owners = {one.id: one.owner for one in snapshot.analysis.catalog.tools}
     disagreements, selection = review.judge_differences(snapshot), tool_selection.selected(snapshot)
@@ -384,7 +389,7 @@ def columns(
 def _token_column(
     snapshot: Snapshot, clusters: Sequence[Cluster], is_shown: bool
 ) -> Column[Cluster]:
-    """Tokens with their sign, and in red where a merge adds some."""
+    """Tokens with their sign, in red if a merge adds some."""
 
     def label(cluster: Cluster) -> list[str]:
         tokens = _added_tokens(snapshot, cluster)
@@ -412,14 +417,14 @@ def _differs(cluster: Cluster) -> str:
 
 
 def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
-    """Draw the list, with the shown cluster selected, and the decisions below it."""
+    """Draw the list with the shown cluster selected, and the decisions below it."""
     columns_shown = columns(snapshot, listing, blind)
     sort_key = f"sorted_{snapshot.id}_{listing.order_by}_{listing.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
     def pick() -> None:
-        """Show the row that was chosen, or sort by the column whose head was clicked: once to
-        sort, twice to reverse, three times to restore the order.
+        """Show the chosen row, or sort by the clicked column: once to sort, twice to reverse, three
+        times to reset.
         """
         selection = st.session_state["queue"]["selection"]
         column = next(iter(selection["columns"]), None)
@@ -457,7 +462,7 @@ def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
 
 def counts(snapshot: Snapshot, listing: Listing) -> None:
-    """How many are listed, and what waits in all."""
+    """How many are listed, and how many wait in total."""
     progress = review.progress(snapshot)
     apart = (
         f", {progress.leftovers:,} of them with tools that were kept apart"
@@ -471,7 +476,7 @@ def counts(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def sorted_rows(values: Sequence[object], descending: bool) -> list[int]:
-    """The row numbers of a table sorted by a column; text without regard to case."""
+    """The row numbers of a table sorted by a column; text ignores case."""
     keys = pd.Series(values)
     keys = keys.str.casefold() if keys.dtype == object else keys
     return list(keys.sort_values(ascending=not descending, kind="stable").index)

@@ -47,12 +47,12 @@ _NO_MERGE = (
 
 
 def open_panel(cluster: Cluster) -> None:
-    """Begin to split this cluster. Call it in a widget's callback."""
+    """Start to split this cluster. Call it in a widget's callback."""
     st.session_state[_OPEN] = (cluster.id, dict.fromkeys(cluster.members, 1))
 
 
 def open_from_address(snapshot: Snapshot, cluster: Cluster) -> None:
-    """Begin to split the shown cluster where a link asks for it, with the tools that it names."""
+    """Start to split the shown cluster if a link asks for it, with the tools it names."""
     tool_keys = set(st.query_params.pop(tool_parts.CUT, "").split())
     if not tool_keys:
         return
@@ -64,18 +64,18 @@ def open_from_address(snapshot: Snapshot, cluster: Cluster) -> None:
 
 
 def _close() -> None:
-    """Stop cutting; nothing is recorded."""
+    """Stop splitting; nothing is recorded."""
     st.session_state.pop(_OPEN, None)
 
 
 def parts_of(cluster: Cluster) -> dict[str, int] | None:
-    """The parts of the cluster that is shown, where it is being split."""
+    """The parts of the shown cluster while it is being split."""
     cluster_id, parts = st.session_state.get(_OPEN, ("", {}))
     return parts if cluster_id == cluster.id else None
 
 
 def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -> None:
-    """The tools with their parts, what may be added, what comes of it, and the button."""
+    """The tools with their parts, possible additions, a preview, and the button."""
     tools = snapshot.analysis.catalog.by_id
     name = safe_text.untrusted(listing.current.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
@@ -114,7 +114,7 @@ def _cancel_button() -> None:
 
 
 def _line(tool: Tool, parts: dict[str, int]) -> None:
-    """One tool with the part that it is in."""
+    """One tool with its part."""
     key = f"part_{tool_key(tool.id)}"
     choices = min(_MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
     st.session_state[key] = parts[tool.id]
@@ -171,7 +171,7 @@ def _set_all(parts: dict[str, int], part: int) -> None:
 
 
 def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeEffect) -> None:
-    """What the plan would make of the parts: names (φ), arguments (α) and documents."""
+    """What the plan would make from the parts: names (φ), arguments (α) and documents."""
     if effect.refusal:
         st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
         return
@@ -190,7 +190,7 @@ def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeE
 
 
 def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
-    """One cluster of a plan that is only looked at: names, arguments, document, doubts."""
+    """One cluster of a preview plan: names, arguments, document, doubts."""
     card = review.card(snapshot, cluster)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -211,7 +211,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
 
 
 def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None:
-    """Record the new split, and show what became of it in its place."""
+    """Record the new split, and show its results in its place."""
     name = listing.current.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in effect.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
@@ -227,7 +227,7 @@ ONE_JOB = "one_job"
 
 
 def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
-    """Everything that a person looks at before deciding; ``blind`` hides what the judge says."""
+    """Everything that a person reviews before deciding; ``blind`` hides the judge's results."""
     cluster, suffix = listing.current, suffix_of(listing)
     card = review.card(snapshot, cluster)
     open_to_change = listing.is_open
@@ -267,7 +267,7 @@ def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
     cluster, suffix = listing.current, suffix_of(listing)
 
     def drop_button(tool: Tool) -> None:
-        """A button that takes one member out, where that leaves a cluster."""
+        """A button that takes one member out, if a cluster is left."""
         if len(cluster.members) > 2 and tool.id in cluster.members and cluster.state != "accepted":
             st.button(
                 "Remove", f"drop_{suffix}_{tool.id}",
@@ -283,14 +283,14 @@ def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
 
 
 def _wider_family(snapshot: Snapshot, cluster: Cluster, blind: bool) -> None:
-    """The family that the cluster is a member of, if there is one; not where ``blind``."""
+    """The family that the cluster belongs to, if any; not shown if ``blind``."""
     family = family_with(snapshot.plan, [cluster.canonical])
     if family is not None and not blind:
         cluster_card.wider_family(family, cluster, snapshot.catalog.by_id)
 
 
 def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
-    """What share of calls failed before and after an accepted merge, if there are logs."""
+    """The share of failed calls before and after an accepted merge, if there are logs."""
     calls = usage_evidence.after_merges(snapshot).get(cluster.id)
     if calls is not None and calls.went_bad:
         st.error(f"Went bad: {calls.in_words}.", icon=":material/trending_down:")
@@ -299,18 +299,18 @@ def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
 
 
 def suffix_of(listing: Listing) -> str:
-    """Ends the keys of what acts on the shown cluster, so that it acts on what was seen."""
+    """A key suffix for actions on the shown cluster, so that they act on what was seen."""
     return f"{listing.current.id}_{listing.current.version[:8]}"
 
 
 def next_after(eligible: list[str], canonical: str) -> str:
-    """The member after the canonical, in their order and round."""
+    """The member after the canonical, in cyclic order."""
     at = eligible.index(canonical) + 1 if canonical in eligible else 0
     return eligible[at % len(eligible)]
 
 
 def one_job_button(cluster: Cluster, suffix: str) -> None:
-    """Opens and closes the look at a family."""
+    """A button that opens and closes the one-job preview of a family."""
     st.button(
         "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(cluster.id,),
         help="Shows the result if they are one job instead of a family. Accepts nothing.",
@@ -318,7 +318,7 @@ def one_job_button(cluster: Cluster, suffix: str) -> None:
 
 
 def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) -> None:
-    """What the family would become, where somebody asked, and the button that accepts it."""
+    """What the family would become as one tool, if opened, and the button that accepts it."""
     if st.session_state.get(ONE_JOB) != shown.id:
         return
     effect = reshapes.preview_as(snapshot, shown, "duplicate", page_frame.reviewer())
@@ -341,7 +341,7 @@ def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) 
 
 
 def _further(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
-    """What can be looked at below: queries that move, the other server, the verdicts."""
+    """Further details below: affected queries, the other server, the verdicts."""
     cluster = card.cluster
     if not blind and cluster.kind != "looks_alike":
         from ui.shared.cards import change_effect_panel  # with what searches
@@ -361,8 +361,9 @@ def _further(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
 
 
 def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
-    """Draw the further decisions: name, parts, one member out, a note, the document. ``blind`` has
-    none that tells what the judge thinks.
+    """Draw the further decisions: name, parts, one member out, a note, the document.
+
+    ``blind`` hides those that reveal the judge's opinion.
     """
     cluster, suffix = card.cluster, suffix_of(listing)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -420,7 +421,7 @@ def _toggle_flagging(cluster_id: str) -> None:
 
 
 def _flags(snapshot: Snapshot, listing: Listing) -> None:
-    """Draw the notes on the members, and the form for a new one where it was asked for."""
+    """Draw the notes on the members, and the form for a new one if requested."""
     for decision in review.flags_on(snapshot, listing.current):
         _flag(snapshot, decision)
     if st.session_state.get("flagging") != listing.current.id:
@@ -467,7 +468,7 @@ def _toggle_one_job(cluster_id: str) -> None:
 
 
 def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
-    """One card after another; where nothing is listed, why."""
+    """One card after another; if nothing is listed, the reason."""
     if not listing.clusters:
         queue_panel.nothing_listed(snapshot, listing, review.progress(snapshot).waiting)
         decision_buttons.notice(snapshot)
@@ -496,7 +497,7 @@ def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _bar(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
-    """The buttons that decide on the shown cluster, or lead to another."""
+    """The buttons that decide on the shown cluster, or go to another."""
     cluster, suffix = listing.current, suffix_of(listing)
     actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
         "skip": (queue_panel.go, (listing, listing.onward, True)),
@@ -529,17 +530,18 @@ _start = st.components.v2.component(
 
 
 def _question() -> DeltaGenerator:
-    """The container for the name of a card and its question, which stays at the top of the page."""
+    """The container for a card's name and question, which stays at the top of the page."""
     return st.container(key="question")
 
 
 def _checks() -> DeltaGenerator:
-    """The container for what speaks against a merge: a card starts with it above the keys."""
+    """The container for objections to a merge; a card starts with it above the keys."""
     return st.container(key="checks")
 
 
 def start_at_top(card: str) -> None:
-    """Show the card from its top if another was shown before, and its checks with it where they do
-    not stand above the keys. Call it after the card is drawn.
+    """Scroll a new card to its top, and its objections too if they are not above the keys.
+
+    Call it after the card is drawn.
     """
     _start(key="start", data={"card": card})

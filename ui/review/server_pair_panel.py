@@ -1,5 +1,7 @@
-"""Two servers side by side: what one does of the other's work, every tool of both, the proposals
-between them decided at once, a whole server switched off.
+"""Two servers side by side.
+
+It shows how far each covers the other, every tool of both, and the proposals between them, which
+can be decided at once. A whole server can be switched off.
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ _TEXT_SHOWN = 300
 
 
 def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
-    """The pairs of servers, and the chosen one with its proposals and buttons; where the list is
-    narrowed, with those of its proposals alone.
+    """The pairs of servers, and the chosen one with its proposals and buttons.
+
+    If the list is filtered, only those proposals are shown.
     """
     pairs = server_advice.pairs(snapshot)
     narrowed = queue_panel.is_narrowed(listing)
@@ -71,7 +74,7 @@ def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _chosen_pair(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
-    """The pair that the address names, or the first; a box to choose another."""
+    """The pair in the address, or the first; a box chooses another."""
     keys = [pair.key for pair in pairs]
     linked = st.query_params.get("servers", "")
     at = keys.index(linked) if linked in keys else 0
@@ -89,7 +92,7 @@ def _chosen_pair(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
 
 
 def open_link(pair: ServerPairProposals) -> None:
-    """A line on a card that leads to all proposals between its two servers."""
+    """A line on a card that links to all proposals between its two servers."""
     one, other = map(safe_text.untrusted, pair.servers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
@@ -108,7 +111,7 @@ def _show_pair(key: str) -> None:
 
 
 def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
-    """What each does of the other's work, in a sentence, and a button that lets it go."""
+    """A sentence on how far each covers the other, and a button that removes a server."""
     servers = server_advice.coverage(snapshot)
     if not servers.servers.keys() >= set(pair.servers):  # implied ones cannot be switched off
         return
@@ -158,15 +161,16 @@ def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairPropos
 
 
 def _in_words(one: Coverage) -> str:
-    """The sentence of a coverage, with the names of the servers in bold."""
+    """The coverage in a sentence, with server names in bold."""
     text = safe_text.sentence(one.in_words)
     name = safe_text.untrusted(one.server)
     return text.replace(name, f"**{name}**", 1)
 
 
 def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -> list[Cluster]:
-    """All tools of both servers in one table, or where the list is narrowed those of its proposals;
-    the proposals of the ticked rows, at first all.
+    """All tools of both servers in one table; returns the proposals of the ticked rows.
+
+    If the list is filtered, only the tools of its proposals. At first all are ticked.
     """
     rows = server_advice.matches(snapshot, pair)
     rows = tuple(row for row in rows if row.proposal or not narrowed)
@@ -235,7 +239,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
 def _proposal(
     row: ToolMatch, tools: Mapping[str, Tool], beyond: Mapping[str, Sequence[str]]
 ) -> str:
-    """What is decided on a row, or waits: *drop-in, keeps alpha*."""
+    """The decision or proposal on a row: *drop-in, keeps alpha*."""
     if row.proposal is None:
         return row.decision
     is_drop_in = row.proposal.kind == "drop_in" and not is_family(row.proposal)
@@ -303,7 +307,7 @@ def _version(pair: ServerPairProposals) -> str:
 
 
 def _reasons(pair: ServerPairProposals) -> None:
-    """What to check, each sentence once, with the merges that it is about."""
+    """What to check, each sentence once, with the merges it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
         for reason in reasons_against_in_batch(cluster):

@@ -1,6 +1,4 @@
-"""Undecided pairs in the queue, one after the other: a person says what two tools are to each
-other.
-"""
+"""Undecided pairs in the queue, one after the other: a person says how two tools are related."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -36,8 +34,9 @@ _SETTLED = (
 
 
 def undecided_panel(snapshot: Snapshot) -> None:
-    """The pairs that the judge is unsure of, the most probable first, and beside them the one that
-    the address names, with buttons and keys to answer.
+    """The pairs about which the judge is unsure, most probable first, and the chosen one.
+
+    The address names the chosen pair, which has buttons and keys to answer.
     """
     pairs = pair_view.undecided(snapshot)
     skipped: list[str] = st.session_state.setdefault(f"skipped_{snapshot.id}", [])
@@ -85,14 +84,14 @@ def undecided_panel(snapshot: Snapshot) -> None:
 
 
 def _is_listed(snapshot: Snapshot, pair: Pair) -> bool:
-    """Whether the two tools pass the filters of the queue."""
+    """Whether the two tools pass the queue's filters."""
     tools = snapshot.analysis.catalog.by_id
     ends = (tools[pair.left], tools[pair.right])
     return pass_filters(ends, queue_panel.chosen_filters(snapshot))
 
 
 def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:
-    """The pairs as rows to choose from, the shown one selected."""
+    """The pairs as selectable rows, with the shown one selected."""
     tools = snapshot.analysis.catalog.by_id
     probability = pair_view.unsure(snapshot.analysis)
 

@@ -26,7 +26,7 @@ MAX_COST = f"{MAX_CALLS} In the currency of the prices below; the model needs a 
 
 
 def endpoint_panel(snapshot: Snapshot) -> None:
-    """The endpoint of this store; edits take effect once they are saved."""
+    """The endpoint of this store; edits take effect when saved."""
     saved = snapshot.work.endpoints.get()
     st.subheader("Model endpoint", anchor=False)
     st.caption(
@@ -58,7 +58,7 @@ def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | N
     """The endpoint in the fields, ``None`` while address or model is missing. Raises
     ``ConfigError``.
 
-    The keys of the fields change with the saved endpoint, so that they show it when it changes.
+    The keys of the fields change with the saved endpoint, so that they show its values.
     """
     turn, values = st.session_state.get(_TURN, 0), saved or _EMPTY
     suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
@@ -111,8 +111,9 @@ def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | N
 
 
 def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
-    """The values of a row of number fields, of which those with a help may be empty. Limits are
-    checked where the values are used.
+    """The values of a row of number fields; those with a help text may be empty.
+
+    Limits are checked where the values are used.
     """
     numbers = []
     for place, field in zip(st.columns(len(fields)), fields, strict=True):
@@ -130,7 +131,7 @@ def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
 
 
 def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
-    """Draw where the key comes from; never the key."""
+    """Draw where the key comes from, never the key."""
     origin, place = safe_text.untrusted(endpoint.origin), page_frame.key_source(endpoint.origin)
     if place:
         st.caption(
@@ -203,7 +204,7 @@ def _connection(connection: Connection) -> None:
 
 
 def embeddings_caption(snapshot: Snapshot) -> None:
-    """Draw where the embeddings come from; that is set when the app starts."""
+    """Draw where the embeddings come from, which is set when the app starts."""
     settings = snapshot.work.settings
     if settings.embeddings_model:
         model = safe_text.untrusted(settings.embeddings_model)
@@ -275,10 +276,10 @@ def prices_panel(snapshot: Snapshot) -> None:
 
 
 def price_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Prices]:
-    """The prices in the lines of the editor, by model; a price left empty beside another is 0.
+    """The prices in the editor's lines, by model; a missing one of two prices is 0.
 
-    A line without a price is dropped. Raises ``ConfigError`` for a price without
-    a model, two prices of one model, and what is no price.
+    A line without prices is dropped. Raises ``ConfigError`` for a price without a model, a repeated
+    model, and an invalid price.
     """
     table: dict[str, Prices] = {}
     for row in rows:

@@ -1,1 +1,1 @@
-"""What several pages share: the frame, tools, pairs, cards, and the services behind them."""
+"""Parts shared by several pages: the frame, tools, pairs, cards, and their services."""

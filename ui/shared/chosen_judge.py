@@ -1,8 +1,8 @@
-"""The one place that decides which judge the plan of a catalog is made with.
+"""Decides which judge makes the plan of a catalog; nothing else does.
 
-A choice names a run, how many decisions it knew, and until when answers count. So a plan changes
-with a choice and with people's decisions, and never because an answer arrives meanwhile; each
-process rebuilds the same verdicts from the ledger, without asking.
+A choice has a run, how many decisions it knew, and until when answers count. So a plan changes with
+a choice and with people's decisions, and never because another answer arrives; each process
+rebuilds the same verdicts from the ledger, without asking.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -22,8 +22,9 @@ OFFLINE = "offline"
 
 @dataclass(frozen=True, slots=True)
 class JudgeChoice:
-    """Which run's answers count: those up to the time ``until``, asked for when the log had so
-    many ``decisions``.
+    """The run whose answers count, up to the time ``until``.
+
+    It was asked when the log had ``decisions`` rows.
     """
 
     run: str
@@ -32,19 +33,20 @@ class JudgeChoice:
 
 
 def choose(store: Store, catalog_id: int, choice: JudgeChoice | None) -> None:
-    """Make the plan with this from now on, ``None`` for the offline judge."""
+    """Use this for the plan from now on; ``None`` for the offline judge."""
     write_setting(store, setting_name(catalog_id), asdict(choice) if choice else None)
 
 
 def chosen_at(run: ModelRun, decisions: int) -> JudgeChoice:
-    """The choice of a run that has ended: every answer it had by then."""
+    """The choice of a finished run: every answer it had by then."""
     return JudgeChoice(run.id, decisions, run.ended_at)
 
 
 @kept()
 def apply(analysis: Analysis, choice: JudgeChoice, store: Store, catalog_id: int) -> Analysis:
-    """The analysis with the verdicts that count; as it is where the run was another's: of a prompt,
-    a judge or a threshold no longer in use.
+    """The analysis with the verdicts that count.
+
+    Unchanged if the run used a prompt, judge or threshold that is no longer in use.
     """
     # The questions and their prompts are loaded only where somebody chose a model.
     from toolscope_core.llm.merge_questions import ask_for_verdicts

@@ -1,4 +1,4 @@
-"""Tables as every page draws them: plain, with a row to choose, or with rows to tick."""
+"""Tables of all pages: plain, with a selectable row, or with rows to tick."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -13,12 +13,12 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column of a table: what its cells say, and how they are drawn.
+    """A column of a table: the content and style of its cells.
 
-    A cell is the attribute of the row that is called ``name``, or what ``value`` makes of the row.
-    The heading is ``title``, or the name. A ``width`` is in pixels. Numbers have a ``format`` of
-    Streamlit or printf; with ``full`` they are bars from 0 to it. ``config`` is for what only
-    ``st.column_config`` has, as buttons.
+    A cell is the row's attribute ``name``, or the result of ``value`` on the row. The heading is
+    ``title``, or the name. A ``width`` is in pixels. Numbers have a ``format`` of Streamlit or
+    printf; with ``full`` they are bars from 0 to it. ``config`` is for features that only
+    ``st.column_config`` has, such as buttons.
 
     >>> Column("tools", lambda server: len(server.tools), width=60)
     """
@@ -39,7 +39,7 @@ class Column(Generic[Row]):
         return getattr(row, self.name) if self.value is None else self.value(row)
 
     def drawn(self) -> Any:
-        """The configuration that Streamlit draws the column by."""
+        """The column configuration for Streamlit."""
         if self.config is not None:
             return self.config
         make: Callable[..., Any] = st.column_config.Column
@@ -65,20 +65,21 @@ def attributes(**titles: str) -> Columns[Any]:
 
 
 def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
-    """The shown columns by name, as they are drawn and downloaded."""
+    """The shown columns by name, as displayed and downloaded."""
     return {one.name: [one.cell(row) for row in rows] for one in columns if one.visible}
 
 
 def records(rows: Sequence[Row], columns: Columns[Row]) -> list[dict[str, Any]]:
-    """The same by row, as files hold them."""
+    """The same by row, as written to files."""
     return [{one.name: one.cell(row) for one in columns if one.visible} for row in rows]
 
 
 def button_column(
     rows: Sequence[Row], label: str, act: Callable[[Row], object], *, key: str, width: int
 ) -> Column[Row]:
-    """A column without a heading, called as its ``key``: a button for each of the ``rows``, with
-    the same label, that does ``act`` to its row before the page runs.
+    """A column without a heading, named by its ``key``, with a button for each of the ``rows``.
+
+    All buttons have the same label; one does ``act`` to its row before the page runs.
     """
 
     def press() -> None:
@@ -99,8 +100,9 @@ def draw(
     place: DeltaGenerator | None = None,
     **options: Any,
 ) -> Any:
-    """Draw a table that is called ``alt``, as high as its rows are and ``most`` pixels at most;
-    ``options`` go to ``st.dataframe``, whose value is returned.
+    """Draw a table called ``alt``, as high as its rows and at most ``most`` pixels.
+
+    ``options`` are passed to ``st.dataframe``, whose value is returned.
     """
     if most is not None:
         options["height"] = min(most, 38 + 35 * len(rows))
@@ -113,8 +115,9 @@ def draw(
 def edit(
     rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any
 ) -> list[dict[str, Any]]:
-    """Draw a table whose cells can be edited; what they hold now, as ``records``. ``options`` go to
-    ``st.data_editor``.
+    """Draw a table with editable cells; returns their current values as ``records``.
+
+    ``options`` are passed to ``st.data_editor``.
     """
     looks = _looks(columns)
     table = pd.DataFrame(cells(rows, columns), dtype=object)  # of no rows it would be numbers
@@ -124,7 +127,7 @@ def edit(
 
 
 def chosen_row(rows: Sequence[Row], columns: Columns[Row], alt: str, **options: Any) -> Row | None:
-    """Draw a table of which one row can be selected; the row that is."""
+    """Draw a table with one selectable row; returns that row."""
     state = draw(rows, columns, alt, on_select="rerun", selection_mode="single-row", **options)
     return next((rows[at] for at in state["selection"]["rows"] if at < len(rows)), None)
 
@@ -139,8 +142,9 @@ def row_chooser(
     selected: Sequence[int] | None = None,
     **options: Any,
 ) -> None:
-    """Draw a table whose selected row is handed to ``choose`` by its number, before the page runs.
-    Where something else says which rows are ``selected``, those are.
+    """Draw a table that passes the number of its selected row to ``choose`` before the page runs.
+
+    ``selected`` gives the selected rows if something else decides them.
     """
     if selected is not None:
         select_rows(key, selected)
@@ -163,8 +167,10 @@ def ticked_rows(
     at_first: Sequence[int] | None = None,
     **options: Any,
 ) -> list[Row]:
-    """The ticked rows, in their order; at first all are, or those whose numbers are ``at_first``.
-    ``key`` changes with the rows.
+    """The ticked rows, in order.
+
+    At first all are ticked, or those whose numbers are in ``at_first``. ``key`` changes with the
+    rows.
     """
     ticked = list(range(len(rows)) if at_first is None else at_first)
     state = draw(
@@ -181,13 +187,13 @@ def ticked_rows(
 
 
 def select_rows(key: str, rows: Sequence[int], columns: Sequence[object] = ()) -> None:
-    """Have the table of this key drawn with these rows and columns selected."""
+    """Draw the table with this key with these rows and columns selected."""
     selection = {"rows": list(rows), "columns": list(columns), "cells": []}
     st.session_state[key] = {"selection": selection}
 
 
 def percent(share: float | None) -> float | None:
-    """A share as a column of percents has it; empty for none."""
+    """A share in percent; empty for none."""
     return None if share is None else 100 * share
 
 

@@ -1,6 +1,6 @@
-"""Values kept with what they were made from, and gone with it.
+"""Values cached with the object they were made from, and deleted with it.
 
-Streamlit runs a page from its first line at each click, so whatever is not kept is paid for again.
+Streamlit runs a page from its first line at each click, so uncached values are computed again.
 """
 
 from collections.abc import Callable, Hashable
@@ -17,7 +17,7 @@ _MOST_KEPT = 8
 
 
 class _Values(dict[Any, Any]):
-    """What is kept with an object. It stays behind where the object goes to another process."""
+    """The values cached with an object. They are not sent to another process with it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()
@@ -26,9 +26,11 @@ class _Values(dict[Any, Any]):
 def kept(
     limit: int = _MOST_KEPT,
 ) -> Callable[[Function[Whole, More, Value]], Function[Whole, More, Value]]:
-    """As ``functools.lru_cache``, but the values lie with the first argument and go with it: those
-    of a snapshot, a plan or an analysis that nobody looks at any more are gone. ``None`` is no
-    value, and made again.
+    """Like ``functools.lru_cache``, but the values belong to the first argument and are deleted
+    with it.
+
+    So values of a snapshot, plan or analysis disappear when nobody uses it any more. ``None`` is
+    not cached.
     """
 
     def decorated(make: Function[Whole, More, Value]) -> Function[Whole, More, Value]:
@@ -45,8 +47,10 @@ def kept(
 def kept_under(
     whole: object, kind: Hashable, key: Hashable, make: Callable[[], Value], limit: int = _MOST_KEPT
 ) -> Value:
-    """The value of a kind that lies with an object under ``key``, made where none does: for what
-    cannot be an argument of a ``kept`` function. The oldest go first; ``None`` is no value.
+    """The value of a kind cached with an object under ``key``, made if missing.
+
+    For inputs that cannot be arguments of a ``kept`` function. The oldest values are dropped first;
+    ``None`` is not cached.
     """
     values: dict[Hashable, Value] = vars(whole).setdefault("kept", _Values()).setdefault(kind, {})
     if key in values:

@@ -1,4 +1,4 @@
-"""What every page shares: the workspace, the sidebar, the current catalog, running jobs."""
+"""What all pages share: the workspace, the sidebar, the current catalog, running jobs."""
 
 import os
 import uuid
@@ -51,14 +51,14 @@ def workspace() -> Workspace:
 
 
 def open_first_catalog() -> None:
-    """Have the catalog ready that a visitor sees who names none."""
+    """Prepare the catalog for visitors who name none."""
     first = workspace().newest()
     if first.analysed:
         review.sizes(first)
 
 
 def _settings() -> Settings:
-    """Those of the environment, with the keys of Streamlit's secrets first."""
+    """The environment's settings, with the keys in Streamlit's secrets first."""
     settings = read_environment()
     return replace(settings, keys=(*_secret_keys(), *settings.keys))
 
@@ -75,22 +75,22 @@ def _secrets() -> dict[str, str]:
 
 
 def unused_settings() -> list[str]:
-    """A sentence on each variable of the environment, or of the secrets, that is not used."""
+    """A sentence on each unused variable of the environment or of the secrets."""
     environment = unused_variables(os.environ)
     secrets = unused_variables(_secrets())
     return [*environment, *(f"{SECRETS}: {one}" for one in secrets)]
 
 
 def key_source(origin: str) -> str:
-    """Where the key for an origin comes from, empty where there is none."""
+    """Where the key for an origin comes from, empty if there is none."""
     if key_for(origin, _secret_keys()).secret:
         return SECRETS
     return "the environment" if key_for(origin, workspace().settings.keys).secret else ""
 
 
 def frame(page: str) -> Snapshot:
-    """The sidebar of every page: which catalog, who reviews, which judge; and the tab's title, with
-    the ``page`` it shows.
+    """The sidebar of every page (catalog, reviewer, judge), and the tab's
+    title with its ``page``.
     """
     workspace().analyses.watched.look_away(_visitor())
     linked = st.query_params.get("catalog", "")
@@ -136,7 +136,7 @@ def frame(page: str) -> Snapshot:
 
 
 def _visitor() -> str:
-    """A name for this tab alone."""
+    """A name for this tab only."""
     name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
     return name
 
@@ -157,9 +157,7 @@ def page_link(
     disabled: bool = False,
     **more: str,
 ) -> None:
-    """A link to a page, under its icon or another; ``query`` and ``more`` are what its address
-    says.
-    """
+    """A link to a page with its own or another icon; ``query`` and ``more`` go into the address."""
     st.page_link(
         f"pages/{page}.py",
         label=label,
@@ -171,17 +169,16 @@ def page_link(
 
 
 def snapshot() -> Snapshot:
-    """What is so now of the catalog chosen in the sidebar, newest version. A page asks once, at its
-    top.
-    """
+    """The current state of the sidebar's catalog, newest version. A page asks once, at its top."""
     if "catalog" not in st.session_state:
         _rerun_through_app()
     return workspace().newest(st.session_state["catalog"])
 
 
 def _rerun_through_app() -> NoReturn:
-    """Run again, through app.py. Until a process has registered its pages once, Streamlit runs a
-    page that a link leads to on its own, without the frame.
+    """Run again, through app.py.
+
+    Until a process has registered its pages, Streamlit runs a linked page alone, without the frame.
     """
     sign_in.refuse_unguarded()
     page = (st.context.url or "").rstrip("/").rpartition("/")[2]
@@ -192,26 +189,27 @@ def _rerun_through_app() -> NoReturn:
 
 
 def reviewer() -> str:
-    """The name under which decisions are recorded; it tells people on one store apart."""
+    """The name under which decisions are recorded; it distinguishes people on one store."""
     return sign_in.name() or st.session_state.get("reviewer", "").strip() or _REVIEWER
 
 
 def chosen_clients() -> tuple[str, ...]:
-    """The clients that somebody uses, by the names of their targets, as chosen on the Catalog page
-    in this session; empty before that.
+    """The user's clients, by target name, as chosen on the Catalog page in this session.
+
+    Empty before that.
     """
     return tuple(st.session_state.get("clients", ()))
 
 
 def exported_merges() -> PlanConfig | None:
-    """The merges that Export has chosen in this session; ``None`` where it was not opened yet."""
+    """The merges chosen on Export in this session; ``None`` if it was not opened yet."""
     accept = st.session_state.get("accept")
     gateway = bool(st.session_state.get("gateway"))
     return None if accept is None else PlanConfig(accept=accept, gateway=gateway)
 
 
 def gateway_switch(place: DeltaGenerator, key: str) -> bool:
-    """Draw the switch that takes in merges that need a gateway; on where Export has it on."""
+    """Draw the switch that includes merges that need a gateway; on if Export includes them."""
     exported = exported_merges()
     return place.toggle(
         "Include merges that need a gateway",
@@ -223,15 +221,15 @@ def gateway_switch(place: DeltaGenerator, key: str) -> bool:
 
 
 def analysed_snapshot() -> Snapshot:
-    """As ``snapshot``, on a page that shows nothing without an analysis."""
+    """Like ``snapshot``, on a page that shows nothing without an analysis."""
     current = snapshot()
     wait_for_analysis(current)
     return current
 
 
 def wait_for_analysis(snapshot: Snapshot) -> None:
-    """Stop the page with the job's progress, or a button that starts one, where the catalog is not
-    analysed yet.
+    """Stop the page with the job's progress, or a button to start one, if
+    there is no analysis yet.
     """
     if snapshot.analysed is None:
         _wait_for_analysis(snapshot.record)
@@ -261,7 +259,8 @@ def _wait_for_analysis(record: CatalogRecord) -> NoReturn:
 def draw_tabs(
     snapshot: Snapshot, parts: Mapping[str, Callable[[Snapshot], None]], key: str
 ) -> None:
-    """One tab for each part, which draws what it has of the catalog; only the open one is built.
+    """One tab for each part; only the open one is built.
+
     The address names it under ``key``.
     """
     tabs = st.tabs(list(parts), key=key, bind="query-params", on_change="rerun")
@@ -310,13 +309,14 @@ STAGES = {
 
 
 def has_failed(job: Job) -> bool:
-    """Whether a job ended without what it was to make, and not because its page was left."""
+    """Whether a job ended without its result, and not because its page was left."""
     return not (job.live or job.state == "done" or was_left(job))
 
 
 def job_started_once(latest: Job | None, start: Callable[[], str], about: str, key: str) -> None:
-    """Start what a page waits for, say what it is ``about`` and show its progress. Where the
-    ``latest`` such job failed, only when asked again, by the button ``key``.
+    """Start work that a page needs, explain it (``about``) and show its progress.
+
+    If the ``latest`` such job failed, it only starts when asked again, by the button ``key``.
     """
     if latest is not None and has_failed(latest):
         safe_text.show_error(JobError(latest.message))
@@ -357,11 +357,11 @@ _browser = st.components.v2.component(
 
 
 def remembered_name() -> str:
-    """The name that somebody gave in this browser before; empty for a new one."""
+    """The name given earlier in this browser; empty in a new one."""
     name = st.context.cookies.get(COOKIE)
     return unquote(name)[:_LONGEST_NAME].strip() if isinstance(name, str) else ""
 
 
 def _remember(reviewer: str) -> None:
-    """Keep the name in this browser, and its history in order. Call it on every page."""
+    """Remember the name in this browser, and keep its history in order. Call it on every page."""
     _browser(key="browser", data={"cookie": COOKIE, "reviewer": reviewer[:_LONGEST_NAME]})

@@ -1,8 +1,7 @@
-"""Which requests the app answers: those that name this machine or a configured host, and come from
-the app's own pages.
+"""Which requests the app answers: those to this machine or a configured host, from its own pages.
 
-A page of another site can have its name resolve to 127.0.0.1 (DNS rebinding). The browser then
-sends the app requests that name that site as their host, and lets the page read the answers.
+A page of another site can make its name resolve to 127.0.0.1 (DNS rebinding). The browser then
+sends requests with that site's name as host to the app, and lets the page read the answers.
 """
 
 from collections.abc import Sequence
@@ -42,12 +41,12 @@ _POLICY_VIOLATION = 1008
 
 
 def refusal(host: str, origin: str | None) -> str:
-    """Why a request is refused, in a sentence with the remedy; empty where it is answered.
+    """Why a request is refused, with the remedy; empty if it is answered.
 
-    ``host`` and ``origin`` are its headers: where the browser believes to be, and which page asks.
-    A host is loopback, or listed in Streamlit's ``server.allowedHosts``, where ``*.`` stands for
-    any name before and ``*`` for any host. An origin is the host itself, with its port, or listed
-    in ``server.corsAllowedOrigins``.
+    ``host`` and ``origin`` are its headers: the host that the browser contacted, and the page that
+    asks. A host must be loopback, or listed in Streamlit's ``server.allowedHosts``, where ``*.``
+    matches any prefix and ``*`` any host. An origin must be the host with its port, or listed in
+    ``server.corsAllowedOrigins``.
     """
     address = _address(f"//{host}")
     if address is None or not _is_allowed(address.hostname or ""):
@@ -67,9 +66,7 @@ def refusal(host: str, origin: str | None) -> str:
 
 
 class RequestGuard:
-    """ASGI middleware: refused requests and WebSockets go no further (403), and every answer tells
-    the browser what a page of the app may load.
-    """
+    """ASGI middleware: refuses requests and WebSockets (403), and limits what pages may load."""
 
     is_in_front = False
     """Whether what this process serves goes through a guard; a page without one says so."""
@@ -100,7 +97,7 @@ class RequestGuard:
 
 
 def _address(url: str) -> SplitResult | None:
-    """The parts of an address that names a host and nothing after it; else ``None``."""
+    """The parts of an address with a host and nothing after it; else ``None``."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises where that is no number of a port

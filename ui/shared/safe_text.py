@@ -1,4 +1,4 @@
-"""Text on the screen: what strangers wrote made safe for markdown and HTML, and small formats."""
+"""Text on the screen: untrusted text made safe for markdown and HTML, and small formats."""
 
 import html
 import re
@@ -24,11 +24,10 @@ _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 
 
 def untrusted(text: str) -> str:
-    """Text of a catalog, made safe for every Streamlit call that reads markdown.
+    """Catalog text made safe for every Streamlit call that reads markdown.
 
-    It is the only way: no page puts such text into markdown or HTML by another way. Line ends
-    become spaces, so that no block element can begin; an address is code, which is no link and can
-    be copied.
+    No page puts such text into markdown or HTML in another way. Line ends become spaces, so no
+    block element can begin; an address becomes code, which is not a link and can be copied.
     """
     parts = _ADDRESS.split(" ".join(str(text).split()))
     plain = [_MARKDOWN.sub(r"\\\1", part) for part in parts[::2]]
@@ -37,7 +36,7 @@ def untrusted(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A sentence on tools, safe in markdown; the names in it, between backticks, are bold."""
+    """A sentence on tools, safe in markdown; names between backticks are bold."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return untrusted(text)
@@ -54,53 +53,52 @@ def _with_ends(part: str) -> str:
 
 
 def untrusted_html(text: str) -> str:
-    """Text of a catalog, made safe for ``st.html``."""
+    """Catalog text made safe for ``st.html``."""
     return html.escape(str(text), quote=True)
 
 
 def owner(tool_id: str, name: str, server: str) -> str:
-    """What tells a tool from others of its name, safe in markdown: its server, else its id."""
+    """The server of a tool, else its id, to tell it from namesakes; safe in markdown."""
     return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
 
 
 def named_tool(tool_id: str, name: str) -> str:
-    """A tool's id, with its name before it where the id does not hold that; not escaped."""
+    """A tool's id, with its name before it unless the id contains it; not escaped."""
     return tool_id if name in tool_id else f"{name} ({tool_id})"
 
 
 def first_few(names: Sequence[str], limit: int) -> str:
-    """The first names, safe in Markdown, and how many more there are."""
+    """The first names, safe in Markdown, and the number of others."""
     return listed(map(untrusted, names), limit)
 
 
 def finding(severity: str, message: str) -> None:
-    """What the scan found, whole: a badge would cut the words off."""
+    """The whole finding; a badge would cut it off."""
     color = {"block": "red", "warn": "orange"}.get(severity, "gray")
     st.markdown(f":{color}[:material/shield: {untrusted(message)}]")
 
 
 def dimmed(text: str) -> str:
-    """HTML of a text that is the same on both sides, escaped."""
+    """Escaped HTML of text that is equal on both sides."""
     return f'<span style="{_DIM}">{untrusted_html(text)}</span>' if text else ""
 
 
 def marked(text: str) -> str:
-    """HTML of a text that differs, escaped."""
+    """Escaped HTML of text that differs."""
     return f'<mark style="{_MARKED}230,159,0,.22);color:inherit">{untrusted_html(text)}</mark>'
 
 
 def removed(text: str) -> str:
-    """HTML of a text that goes, escaped, with a − for those who see no colour."""
+    """Escaped HTML of removed text, with a − for people who see no colour."""
     return f'<del style="{_MARKED}217,72,15,.18)">−{untrusted_html(text)}</del>'
 
 
 def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False) -> str:
-    """HTML of a word diff, escaped: ``ins`` and ``del``, with + and − for those who see no colour.
-    With ``dim`` what is the same steps back. Texts that share less than half of their words are
-    given one after the other, or with ``by_side``, as the first stands beside it, the second alone.
+    """Escaped HTML of a word diff: ``ins`` and ``del``, with + and − for people who see no colour.
 
-    Only the first ``DIFF_WORDS`` words of each are compared, since the time grows with their
-    product.
+    With ``dim`` equal text is dimmed. Texts that share less than half of their words are shown one
+    after the other; with ``by_side`` only the second, because the first is beside it. Only the
+    first ``DIFF_WORDS`` words of each are compared, since the time grows with their product.
     """
     old, new = before.split()[:DIFF_WORDS], after.split()[:DIFF_WORDS]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
@@ -120,8 +118,9 @@ def word_diff(before: str, after: str, dim: bool = False, by_side: bool = False)
 
 
 def what_goes(text: str, kept: str) -> str:
-    """HTML of a text, escaped: what another one keeps of it steps back, the rest is marked as gone,
-    word by word where the two are alike, else by sentences.
+    """Escaped HTML of a text: parts kept in another text are dimmed, the rest is marked as removed.
+
+    Similar texts are compared word by word, others by sentences.
     """
     own, other = text.split()[:DIFF_WORDS], kept.split()[:DIFF_WORDS]
     matcher = SequenceMatcher(None, own, other, autojunk=False)
@@ -138,17 +137,17 @@ def what_goes(text: str, kept: str) -> str:
 
 
 def show_error(error: ToolScopeError) -> None:
-    """A failure that the user can mend, in its own words."""
+    """Show an error that the user can fix, in its own words."""
     st.error(untrusted(str(error)), icon=":material/error:")
 
 
 def clock(at: str) -> str:
-    """A moment as people write it: day and time to the minute, UTC."""
+    """A moment for people: day and time to the minute, UTC."""
     return at[:16].replace("T", " ")
 
 
 def attempt(key: str, work: Callable[[], object]) -> bool:
-    """Whether ``work`` succeeded; its failure is kept in the session under ``key``."""
+    """Whether ``work`` succeeded; its error is stored in the session under ``key``."""
     try:
         work()
     except ToolScopeError as error:
@@ -158,6 +157,6 @@ def attempt(key: str, work: Callable[[], object]) -> bool:
 
 
 def show(key: str) -> None:
-    """Draw the failure that is kept under ``key``, once."""
+    """Show the error stored under ``key``, once."""
     if failure := st.session_state.pop(key, ""):
         show_error(ToolScopeError(failure))

@@ -1,4 +1,4 @@
-"""How tools are ranked: the search of a paper or our own, and every setting of it."""
+"""How tools are ranked: a paper's search or our own, with all settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ def chosen_value(
     width: int,
     about: str | None = None,
 ) -> _T:
-    """Draw the box; the value whose label is chosen, at first the first."""
+    """Draw the box; returns the value of the chosen label, at first the first."""
     value = place.selectbox(
         label, list(values), key=key, bind="query-params", width=width, help=about
     )
@@ -79,7 +79,7 @@ SETTING_KEYS = ("search", "assembly", "candidates", *_WEIGHTS)
 
 @dataclass(frozen=True, slots=True)
 class ChosenSearch:
-    """Whose search it is, empty for ours, and its settings."""
+    """The chosen search, empty for ours, and its settings."""
 
     name: search_configuration.SearchName
     config: search_configuration.RetrievalConfig
@@ -88,7 +88,7 @@ class ChosenSearch:
 def search_settings(
     place: DeltaGenerator, rerank: str, corpus: search_configuration.Corpus, *, servers: bool
 ) -> ChosenSearch:
-    """Draw the settings; an empty number is what the search has."""
+    """Draw the settings; an empty number means the search's own."""
     name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
     base = search_configuration.named_search(name)
     assembly = chosen_value(place, "Assembly", _ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)

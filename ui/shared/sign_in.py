@@ -1,4 +1,4 @@
-"""Who can reach the app, and signing in where Streamlit's secrets configure it (OpenID Connect)."""
+"""Who can reach the app, and signing in if Streamlit's secrets configure it (OpenID Connect)."""
 
 import contextlib
 import hmac
@@ -30,7 +30,7 @@ def is_configured() -> bool:
 
 
 def required() -> None:
-    """Stop the page with the buttons to sign in, where that is configured and was not done."""
+    """Stop the page with the sign-in buttons, if sign-in is configured and not done."""
     if not is_configured() or st.user.get("is_logged_in"):
         return
     st.title("ToolScope")
@@ -46,21 +46,21 @@ def required() -> None:
 
 
 def name() -> str:
-    """Who is signed in, empty where nobody is."""
+    """The signed-in person's name, empty if nobody is signed in."""
     if not is_configured() or not st.user.get("is_logged_in"):
         return ""
     return next((str(st.user[claim]) for claim in CLAIMS if st.user.get(claim)), "")
 
 
 def person() -> None:
-    """Draw who is signed in, with the way out."""
+    """Draw who is signed in, with the sign-out button."""
     name_shown = str(st.user.get("name") or name())
     st.caption(f"Signed in as **{safe_text.untrusted(name_shown)}**")
     st.button("Sign out", key="sign_out", on_click=st.logout)
 
 
 def is_shared() -> bool:
-    """Whether other machines may reach the app: it listens for them, a proxy passes them on, or
+    """Whether other machines may reach the app: it listens for them, a proxy forwards them, or
     people sign in.
     """
     return (
@@ -76,8 +76,9 @@ def is_bound_to_others() -> bool:
 
 
 def refuse_unguarded() -> None:
-    """Stop a page that a browser asks for past the guard: a script was started that is not the app,
-    or in a way that knows nothing of the guard.
+    """Stop a page requested past the guard.
+
+    The started script is not the app, or it was started in a way that bypasses the guard.
     """
     if st.context.headers.get("Host") and not request_guard.RequestGuard.is_in_front:
         st.text("This is only a part of ToolScope. End it, and start the whole: toolscope app")
@@ -102,7 +103,7 @@ def start_token() -> str:
 
 @contextlib.asynccontextmanager
 async def announced(_app: object) -> AsyncIterator[None]:
-    """The life of the app, at whose start the terminal says what a user has to know of it."""
+    """The lifespan of the app; at its start, the terminal prints what a user has to know."""
     if is_bound_to_others() and not is_configured():
         click.secho(OPEN_TO_OTHERS, fg="red", bold=True, err=True)
     start_token()
@@ -110,9 +111,9 @@ async def announced(_app: object) -> AsyncIterator[None]:
 
 
 def asks_for_token() -> bool:
-    """Whether this visitor has still to give the token; draws the field for it if so.
+    """Whether this visitor still has to give the token; if so, draws the field.
 
-    Where people sign in nobody is asked. What was given holds until the page is loaded again.
+    Nobody is asked if people sign in. A given token is valid until the page is reloaded.
     """
     if is_configured() or st.session_state.get(GIVEN):
         return False

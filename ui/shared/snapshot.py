@@ -1,4 +1,4 @@
-"""What a page shows: everything of one catalog at one moment, and what follows from it."""
+"""The data of a page: everything about one catalog at one moment, and what follows from it."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ FORMAT = "format of prompts"
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A catalog, its log of decisions, its analysis and the settings, as they are at one moment.
+    """A catalog, its log of decisions, its analysis and the settings, at one moment.
 
-    ``offline`` is the analysis of the program's own judge, ``None`` where one has to be started.
-    Everybody has the same snapshot until somebody changes something, so what is ``kept`` with it is
-    made once.
+    ``offline`` is the analysis of the program's own judge, ``None`` if one has to be started. All
+    visitors share a snapshot until something changes, so values ``kept`` with it are made once.
     """
 
     work: Workspace
@@ -48,8 +47,9 @@ class Snapshot:
     offline: Analysis | None
 
     def forget(self) -> None:
-        """Let go of what was worked out: another snapshot has taken the place of this one, but
-        Streamlit holds for a whole session what the buttons that it has drawn were given.
+        """Drop cached values after another snapshot has replaced this one.
+
+        Streamlit keeps the arguments of drawn buttons for a whole session.
         """
         for name in vars(self).keys() - {field.name for field in fields(self)}:
             vars(self).pop(name, None)
@@ -61,12 +61,12 @@ class Snapshot:
 
     @property
     def id(self) -> int:
-        """The number of this version in the store."""
+        """The id of this version in the store."""
         return self.state.record.id
 
     @property
     def log(self) -> tuple[Decision, ...]:
-        """Everything anybody decided on the catalogs of this name, oldest first."""
+        """All decisions on the catalogs of this name, oldest first."""
         return self.state.log
 
     @cached_property
@@ -79,15 +79,16 @@ class Snapshot:
 
     @property
     def earlier(self) -> tuple[catalog_rows.CatalogRecord, ...]:
-        """The versions before this one, the newest first."""
+        """The versions before this one, newest first."""
         own = self.record
         return tuple(
             one for one in self.state.records if one.name == own.name and one.number < own.number
         )
 
     def setting(self, name: str, build: Callable[[JsonObject], _Value]) -> _Value | None:
-        """A setting as ``build`` converts it; ``None`` where nothing was chosen. Raises
-        ``StoreError`` where ``build`` cannot make anything of it.
+        """A setting as converted by ``build``; ``None`` if nothing was chosen.
+
+        Raises ``StoreError`` if ``build`` cannot read it.
         """
         value = self.state.settings.get(name)
         if value is None:
@@ -97,15 +98,13 @@ class Snapshot:
 
     @cached_property
     def format(self) -> str:
-        """The format in which the tools stand in prompts of the client that people chose, of
-        ``PROMPT_FORMATS``, by default the first.
-        """
+        """The prompt format of the chosen client, from ``PROMPT_FORMATS``; by default the first."""
         saved_format = self.setting(FORMAT, lambda saved: str(saved["format"]))
         return saved_format if saved_format in PROMPT_FORMATS else PROMPT_FORMATS[0]
 
     @cached_property
     def tokens(self) -> dict[str, int]:
-        """What each tool costs in every prompt of the chosen client, by id."""
+        """The tokens of each tool in every prompt of the chosen client, by id."""
         costs = self.work.catalogs.costs
         return {tool.id: costs.of(tool, self.format) for tool in self.catalog.tools}
 
@@ -116,7 +115,7 @@ class Snapshot:
         return self.work.analyses.background(self.id, kind, work)
 
     def start_watched(self, kind: str, work: jobs.Work) -> str:
-        """As ``start``, of work that ends when nobody looks at it."""
+        """Like ``start``, for work that ends when nobody watches it."""
         return self.work.analyses.watched.start(self.id, kind, work)
 
     def job(self, kind: str) -> jobs.Job | None:
@@ -125,13 +124,14 @@ class Snapshot:
 
     @cached_property
     def owners(self) -> dict[str, str]:
-        """By tool id the implied server that people gave it; empty for none."""
+        """The implied server that people gave each tool, by tool id; empty for none."""
         return owners(self.catalog, self.log)
 
     @cached_property
     def analysed(self) -> Analysis | None:
-        """The analysis under the judge that counts and people's changes of implied servers; the
-        same until these change.
+        """The analysis under the current judge and people's changes of implied servers.
+
+        It stays the same object until these change.
         """
         if self.offline is None:
             return None
@@ -149,12 +149,12 @@ class Snapshot:
 
     @property
     def judge(self) -> str:
-        """Who judges in the plan: ``OFFLINE`` or ``MODEL at HOST``."""
+        """The judge of the plan: ``OFFLINE`` or ``MODEL at HOST``."""
         verdicts = self.analysed.model_verdicts if self.analysed else None
         return verdicts.judge if verdicts else chosen_judge.OFFLINE
 
     def named(self, key: str) -> str | None:
-        """The id of the tool that a link names; ``None`` where this catalog has none such."""
+        """The id of the tool in a link; ``None`` if this catalog has none."""
         return self._ids.get(key)
 
     @cached_property
@@ -162,32 +162,32 @@ class Snapshot:
         return {tool_key(tool.id): tool.id for tool in self.catalog.tools}
 
     def described(self, texts: Mapping[str, str]) -> SizeChange:
-        """What other descriptions, by tool id, make of the size of their tools as they came in."""
+        """The size change of the original tools with other descriptions, by tool id."""
         tools = [self.catalog.by_id[one] for one in texts]
         tools_described = (replace(tool, description=texts[tool.id]) for tool in tools)
         return self.work.catalogs.costs.change(tools, tools_described, self.format)
 
     @property
     def analysis(self) -> Analysis:
-        """As ``analysed``. Raises ``JobError`` where there is none yet."""
+        """Like ``analysed``. Raises ``JobError`` if there is none yet."""
         if self.analysed is None:
             raise JobError("the catalog is not analysed yet; start the analysis on its page")
         return self.analysed
 
     @property
     def plan(self) -> MergePlan:
-        """The merge as decided so far. Raises ``JobError`` before the analysis is finished."""
+        """The merge as decided so far. Raises ``JobError`` before the analysis is done."""
         return self.plan_under(PlanConfig())
 
     @kept()
     def plan_under(self, config: PlanConfig) -> MergePlan:
-        """The merge as decided so far, where other merges are applied. Raises as ``plan``."""
+        """The merge as decided so far, with other merges applied. Raises the errors of ``plan``."""
         plan = plan_of(self.analysis, self._proposed(config.correct), config)
         return with_expanded(plan, variants(plan.catalog, self.log)) if config.expanded else plan
 
     @kept()
     def _proposed(self, divide: bool) -> Proposals:
-        """What all accept policies start from."""
+        """The common basis of all accept policies."""
         return proposed(self.analysis, self.log, divide=divide)
 
 

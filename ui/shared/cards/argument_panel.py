@@ -1,5 +1,6 @@
-"""The parameters of the merged tool as agents see them, beside those of the members, with what sets
-each apart and what agents are no longer told.
+"""The merged tool's parameters as agents see them, beside the members'.
+
+Differences between members are marked, and declarations that agents no longer see.
 """
 
 import json
@@ -30,9 +31,11 @@ _MOST_VALUES, _LONGEST = 6, 240
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCell:
-    """How the calls of a member give a merged parameter (its ``source``, empty where they leave it
-    out), what the member declares of it, in what words, and what of that agents are no longer told
-    (``lost``). ``differs`` from the canonical tool's.
+    """How a member's calls fill a merged parameter.
+
+    ``source`` is empty if they leave it out. It has the member's declaration and description, and
+    the parts of them that agents no longer see (``lost``). ``differs`` says whether it differs from
+    the canonical tool's.
     """
 
     source: str
@@ -48,8 +51,9 @@ class ArgumentCell:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentLine:
-    """A merged parameter with what agents read of it, or one that would be lost, with a cell for
-    each member of the card, the canonical tool's first.
+    """A merged parameter as agents read it, or one that would be lost.
+
+    It has a cell for each member of the card, canonical first.
     """
 
     name: str
@@ -65,8 +69,10 @@ class ArgumentLine:
 
 @dataclass(frozen=True, slots=True)
 class NewCall:
-    """The ``arguments`` that a member is sent for a call of the merged tool; under the merged
-    tool's names what it does not take (``unsent``) and what it needs beside (``missing``).
+    """The ``arguments`` that a member receives for a call of the merged tool.
+
+    ``unsent`` are arguments that it does not take, ``missing`` those it also needs, under the
+    merged tool's names.
     """
 
     tool_id: str
@@ -76,8 +82,9 @@ class NewCall:
 
 
 def arguments(card: Card) -> None:
-    """Each parameter of the merged tool with what the members declare and call it, a column a
-    member; what differs from the canonical tool is marked.
+    """Each parameter of the merged tool with the members' declarations, a column per member.
+
+    Differences from the canonical tool are marked.
     """
     st.markdown("**Argument mapping**")
     lines = argument_table(card)
@@ -105,7 +112,7 @@ def arguments(card: Card) -> None:
 
 
 def try_new_call(card: Card, key: str) -> None:
-    """Draw a field for a call of the merged gateway tool, and what each server would be sent."""
+    """Draw a field for a call of the merged gateway tool, and the calls to each server."""
     schema = card.cluster.document.schema
     if card.cluster.kind != "gateway" or schema is None:
         return
@@ -142,8 +149,9 @@ def try_new_call(card: Card, key: str) -> None:
 
 
 def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
-    """What a call of the merged tool, the JSON object ``text``, is to each member in their order.
-    Raises ``DecisionError`` where it is none.
+    """The calls to each member, in order, for a call of the merged tool (the JSON object ``text``).
+
+    Raises ``DecisionError`` if it is invalid.
     """
     try:
         given = json.loads(text)
@@ -175,13 +183,13 @@ def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
 
 
 def _head(tool: Tool) -> str:
-    """The name of a member and whose it is, escaped."""
+    """A member's name and owner, escaped."""
     return f"{_bold(tool.name)}<br><small>{safe_text.untrusted_html(tool.home)}</small>"
 
 
 def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
-    """A line for each parameter in the order of the merged tool, those that would be lost, and the
-    hints of the servers where a member has any.
+    """A line for each merged parameter in order, for lost ones, and for hints of the servers, if
+    any.
     """
     merged = {one.name: one for one in documented(card.canonical, card.cluster.document).parameters}
     lines = []
@@ -212,7 +220,7 @@ def declared(parameter: Parameter) -> str:
 
 
 def type_in_words(schema: JsonObject) -> str:
-    """The JSON types of a schema, those of its choices too: *string or null*; *any* for none."""
+    """The JSON types of a schema and its choices: *string or null*; *any* if there are none."""
     kinds = schema.get("type")
     names = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
     for choice in _choices(schema):
@@ -229,9 +237,7 @@ def _choices(schema: JsonObject) -> Iterator[JsonObject]:
 def no_longer_told(
     own: Parameter, merged: Parameter | None, move: ArgumentMove | None
 ) -> tuple[str, ...]:
-    """What a member declares of an argument and the merged tool does not: that it is required,
-    values and a format.
-    """
+    """A member's declarations that the merged argument lacks: required, values and format."""
     if merged is None:
         return ()
     schemas = [merged.schema, *_choices(merged.schema)]
@@ -257,7 +263,7 @@ def _line(line: ArgumentLine) -> str:
 
 
 def _argument(cell: ArgumentCell, line: ArgumentLine) -> str:
-    """What a member gives for the merged parameter of a line, whose name is not said again."""
+    """A member's value for the merged parameter of a line, without repeating its name."""
     if not cell.source:
         return _cell("td", safe_text.marked("not given") if cell.differs else "–")
     style = safe_text.marked if cell.differs else safe_text.dimmed
@@ -271,7 +277,7 @@ def _argument(cell: ArgumentCell, line: ArgumentLine) -> str:
 
 
 def _small(text: str) -> str:
-    """A description, cut where it is long."""
+    """A description, cut if long."""
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return f"<small>{safe_text.untrusted_html(text)}</small>" if text else ""
 
@@ -281,7 +287,7 @@ def _bold(text: str) -> str:
 
 
 def _cell(kind: Literal["th", "td"], content: str) -> str:
-    """A cell with content that is escaped already."""
+    """A cell with content that is already escaped."""
     return (
         f'<{kind} style="text-align:left;font-weight:400;vertical-align:top;padding:2px 8px 2px 0;'
         f'border-bottom:1px solid rgba(128,128,128,.3)">{content}</{kind}>'
@@ -289,7 +295,7 @@ def _cell(kind: Literal["th", "td"], content: str) -> str:
 
 
 def _cell_of(card: Card, tool: Tool, row: ArgumentRow, merged: Parameter | None) -> ArgumentCell:
-    """What the calls of one member give for a merged parameter."""
+    """How one member's calls fill a merged parameter."""
     source = row.sources.get(tool.id, "")
     alpha = next((one for one in card.cluster.arguments if one.tool_id == tool.id), None)
     moves = alpha.moves if alpha else ()
@@ -303,7 +309,7 @@ def _cell_of(card: Card, tool: Tool, row: ArgumentRow, merged: Parameter | None)
 
 
 def _marked(cells: Sequence[ArgumentCell]) -> tuple[ArgumentCell, ...]:
-    """The cells, those that differ from the canonical tool's marked."""
+    """The cells, with differences from the canonical tool marked."""
     first = cells[0].source, cells[0].declared
     return tuple(replace(one, differs=(one.source, one.declared) != first) for one in cells)
 

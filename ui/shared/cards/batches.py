@@ -1,8 +1,8 @@
-"""Many proposals decided at once: the safe ones, those between two servers, those that a bar takes,
-and an audit of what was taken.
+"""Many proposals decided at once: safe ones, those between two servers, or those above a bar; and
+audits.
 
-Nobody looked at the rows of a batch one by one. A random sample of them, looked at afterwards, says
-how many of the rest are right.
+Nobody looks at each row of a batch. A random sample, checked afterwards, shows how many of the rest
+are right.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NORMAL = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class BatchSelection:
-    """What a batch takes of some proposals, in their order, and how many it leaves out, by why."""
+    """The proposals in a batch, in order, and the number left out by reason."""
 
     clusters: tuple[Cluster, ...]
     left_out: tuple[tuple[str, int], ...]
@@ -45,7 +45,7 @@ class BatchSelection:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Decisions that were made at once: those that still stand, oldest first."""
+    """Decisions made at once: those still active, oldest first."""
 
     key: str
     action: Action
@@ -60,9 +60,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchAudit:
-    """A sample of a batch, with what was said of it: by the seq of a decision whether it is right.
-    ``share`` is that of right ones among the answered, ``low`` and ``high`` its 95 % interval
-    (Wilson's); all 0 and 1 while there is no answer.
+    """A sample of a batch with its answers: whether each decision (by seq) is right.
+
+    ``share`` is the share of right ones among the answered, ``low`` and ``high`` its 95 % interval
+    (Wilson's); 0, 0 and 1 without answers.
     """
 
     sample: tuple[Decision, ...]
@@ -96,13 +97,11 @@ _DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServerPairProposals:
-    """Two servers (sorted) and the proposals that each have members on both, in the order of the
-    queue.
+    """Two servers (sorted) and the proposals with members on both, in queue order.
 
-    ``sides`` are the members of each proposal on the first and on the second server, ``beyond`` the
-    other servers that it has members on; ``outside`` is how many tools of the first and of the
-    second server are in none of them. ``all_or_none`` says whether a guard asks that they are
-    switched off together.
+    ``sides`` are each proposal's members on the first and second server, ``beyond`` its other
+    servers. ``outside`` counts the first and second server's tools in no proposal. ``all_or_none``
+    says whether a guard requires switching them off together.
     """
 
     key: str
@@ -115,11 +114,11 @@ class ServerPairProposals:
 
     @property
     def duplicates(self) -> int:
-        """How many proposals are no families, of which every tool stays."""
+        """The number of proposals that are not families; a family keeps every tool."""
         return sum(not is_family(cluster) for cluster in self.clusters)
 
     def only(self, ids: Collection[str]) -> ServerPairProposals:
-        """The same two servers with those of the proposals alone."""
+        """The same two servers with only these proposals."""
         at = [place for place, one in enumerate(self.clusters) if one.id in ids]
         return replace(
             self,
@@ -129,12 +128,14 @@ class ServerPairProposals:
         )
 
     def kept_on(self, server: str) -> int:
-        """Of how many duplicates the canonical tool is one of this server's."""
+        """The number of duplicates whose canonical tool is on this server."""
         return self.duplicates - len(self.to_keep(server))
 
     def to_keep(self, server: str) -> tuple[tuple[Cluster, str], ...]:
-        """The duplicates that keep a tool of another server, or all, each with the id of this
-        server's tool that can be kept instead: the first by id.
+        """The duplicates that keep another server's tool, or all, each with this server's
+        alternative.
+
+        The alternative is its first tool by id.
         """
         at = self.servers.index(server)
         return tuple(
@@ -151,10 +152,11 @@ class ServerPairProposals:
 def select_batch(
     clusters: Iterable[Cluster], at_least: float, without: Collection[str]
 ) -> BatchSelection:
-    """The proposals whose weakest pair is at ``at_least`` or more (a probability) and against which
-    nothing of the kinds in ``without`` speaks (``REASON_KINDS``).
+    """The proposals whose weakest pair has probability ``at_least`` and no objections of the kinds
+    ``without``.
 
-    One that is left out counts once: as too weak, else under the first reason against it.
+    The kinds are those in ``REASON_KINDS``. A proposal that is left out counts once: as too weak,
+    else under the first objection.
     """
     selected, left_out = [], Counter[str]()
     for cluster in clusters:
@@ -171,14 +173,12 @@ def select_batch(
 
 
 def is_untouched(cluster: Cluster) -> bool:
-    """Whether the proposal is one that nobody decided on: neither changed, nor in conflict, nor
-    with newcomers.
-    """
+    """Whether nobody decided on the proposal: not changed, in conflict, or with newcomers."""
     return cluster.state == "proposed" and not cluster.newcomers
 
 
 def batches(decisions: Iterable[Decision]) -> tuple[Batch, ...]:
-    """The batches of two decisions or more among those that stand, the latest first."""
+    """The batches of two or more active decisions, latest first."""
     rows: dict[str, list[Decision]] = {}
     for one in decisions:
         key = one.detail.get("batch")
@@ -193,16 +193,18 @@ def batches(decisions: Iterable[Decision]) -> tuple[Batch, ...]:
 
 
 def sample_size(population: int, half_width: float) -> int:
-    """How many of ``population`` to look at for a 95 % interval of about ± ``half_width``, where
-    nine in ten are right; with the correction for finite populations.
+    """How many of ``population`` to check for a 95 % interval of about ± ``half_width``.
+
+    It assumes that nine in ten are right and corrects for finite populations.
     """
     endless = _NORMAL**2 * EXPECTED * (1 - EXPECTED) / half_width**2
     return min(population, math.ceil(endless / (1 + (endless - 1) / population)))
 
 
 def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
-    """The first ``size`` decisions of a batch in a random order that is always the same, with the
-    answers among the standing ``flags``; the last answer on a decision counts.
+    """The first ``size`` decisions of a batch in a random but fixed order, with active answers.
+
+    Answers are among ``flags``; the last one on a decision counts.
     """
     order = sorted(batch.decisions, key=lambda one: digest(batch.key, one.seq))
     sample = tuple(order[:size])
@@ -216,8 +218,9 @@ def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
 
 
 def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> BatchSelection:
-    """What *accept safe* would do with the waiting ``clusters``. One that it leaves out counts
-    once, under the first doubt that holds.
+    """The effect of *accept safe* on waiting ``clusters``.
+
+    A cluster that is left out counts once, under its first doubt.
     """
     left_out = Counter(
         next(doubt for doubt, holds in _DOUBTS.items() if holds(one, catalog))
@@ -229,23 +232,22 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> BatchSelection:
 
 
 def server_pair_key(one: str, other: str) -> str:
-    """How an address names two servers."""
+    """The key of two servers in addresses."""
     return digest(*sorted((one, other)))[:12]
 
 
 def server_pair_query(one: str, other: str) -> dict[str, str]:
-    """What the address of the Review page says to show two servers."""
+    """The Review page's address parameters for two servers."""
     return {"queue_view": PAIR_VIEW, "servers": server_pair_key(one, other)}
 
 
 def server_pairs(
     analysis: Analysis, proposals: Sequence[Cluster], near: Collection[tuple[str, str]] = ()
 ) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more ``proposals`` lie, most proposals first,
-    and the other pairs (sorted) that are ``near``; one of three servers lies between each two of
-    them.
+    """The pairs of servers with two or more ``proposals`` between them, and other ``near`` pairs.
 
-    Changed clusters and those in conflict are left to the queue.
+    The first have most proposals first, the others are sorted. A proposal of three servers counts
+    for each two of them. Changed clusters and those in conflict are left to the queue.
     """
     between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
     for cluster in proposals:
@@ -261,14 +263,16 @@ def server_pairs(
 
 
 def reasons_against_in_batch(cluster: Cluster) -> tuple[str, ...]:
-    """What speaks against a proposal among others of its servers: not its own count of the tools
-    beside it, some of which are in the others.
+    """The objections to a proposal among others of its servers.
+
+    Its own count of neighbouring tools is left out, because some of them are in the other
+    proposals.
     """
     return tuple(reason for reason in cluster.reasons if not reason.endswith(ALL_OR_NONE))
 
 
 def owners_of(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
-    """The servers of the members, sorted; tools without one are on none."""
+    """The servers of the members, sorted; tools without one are left out."""
     tools = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
     return sorted_ids({tool.owner for tool in tools} - {""})
 

@@ -1,4 +1,4 @@
-"""What a reviewer sees of one cluster: its members, where each argument goes, the evidence."""
+"""A reviewer's view of one cluster: its members, where each argument goes, the evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ EVIDENCE_SHOWN = 10
 class ArgumentRow:
     """One parameter of the merged tool; ``sources`` says by member id where its value comes from.
 
-    An argument that would be lost is a row too.
+    A lost argument has a row too.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Card:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What speaks against accepting beside what ``unmatched`` and ``selector`` say."""
+        """The objections to accepting, besides ``unmatched`` and ``selector``."""
         family = family_name(self.selector.name) if self.selector else None
         reasons = (
             reason
@@ -91,14 +91,14 @@ class Card:
 
     @property
     def is_new_tool(self) -> bool:
-        """Whether what agents get is another tool than the canonical member."""
+        """Whether agents get a tool other than the canonical member."""
         document, tool = self.cluster.document, self.canonical
         ours = document.name, document.description, document.schema
         return self.is_one_tool and ours != (tool.name, tool.description, tool.schema)
 
     @property
     def eligible(self) -> tuple[Tool, ...]:
-        """The members that may be canonical: those without a block finding, if there are any."""
+        """The members that may be canonical: those without a block finding, if any."""
         free = [t for t in self.tools if all(f.severity != "block" for f in self.findings[t.id])]
         return tuple(free) or self.tools
 
@@ -109,7 +109,7 @@ class Card:
 
 
 def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0]) -> Card:
-    """The card of one cluster of a plan on this analysis, with sizes in a ``format`` of prompts."""
+    """The card of one cluster of a plan on this analysis, with sizes in a prompt ``format``."""
     rows, tools = analysis.rows, analysis.catalog.tools
     order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
     members = tuple(tools[rows[member]] for member in order)
@@ -157,7 +157,7 @@ def _drop_in(analysis: Analysis, cluster: Cluster) -> str:
 def _loosest(
     members: Sequence[str], pairs: Sequence[Pair], probabilities: NDArray[np.float64]
 ) -> str:
-    """The member with the lowest mean probability with the others; empty where there are two."""
+    """The member with the lowest mean probability to the others; empty for two members."""
     if len(members) < 3:
         return ""
     total = dict.fromkeys(members, 0.0)
@@ -179,7 +179,7 @@ def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreem
 
 
 def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
-    """The merged parameters in order, then what would be lost, each with its sources."""
+    """The merged parameters in order, then lost ones, each with its sources."""
     merged = Tool("", document.name, schema=document.schema)
     kept_rows = (
         ArgumentRow(
@@ -201,8 +201,9 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
 
 
 def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:
-    """By parameter of the merged tool what each member gives it from, in a line; ``tools`` are
-    those of the catalog, by id.
+    """For each merged parameter, what fills it from each member, in a line.
+
+    ``tools`` are those of the catalog, by id.
     """
     rows = argument_rows(cluster.document, cluster.arguments)
     return {
@@ -214,19 +215,19 @@ def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, s
 
 
 def cell_text(value: object) -> str:
-    """The value as a cell shows it."""
+    """The value as text for a cell."""
     return value if isinstance(value, str) else canonical_json(value)
 
 
 def _source(alpha: ArgumentMap, target: str) -> str:
-    """Where the calls of one member get the merged argument from; empty if they leave it out."""
+    """Where one member's calls get the merged argument from; empty if they leave it out."""
     if target in alpha.constants:
         return f"always {canonical_json(alpha.constants[target])}"
     return next((move_sentence(move) for move in alpha.moves if move.target == target), "")
 
 
 def move_sentence(move: ArgumentMove) -> str:
-    """Where a value comes from and what is done to it, in words."""
+    """Where a value comes from and how it is changed, in words."""
     match move.op:
         case "map":
             values = ", ".join(f"{cell_text(old)} → {cell_text(new)}" for old, new in move.values)

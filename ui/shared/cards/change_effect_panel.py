@@ -1,4 +1,4 @@
-"""Before and after one change: the requests that it wins and loses, and how sure that is."""
+"""Before and after one change: requests won and lost, and how certain that is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,8 +44,9 @@ _ABOUT = (
 
 
 def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
-    """What the merge of the first of some clusters does, as one of those in the plan; the others
-    are measured after it, since they are looked at next.
+    """The effect of the first cluster's merge, as one merge of the plan.
+
+    The other clusters are measured afterwards, since they are viewed next.
     """
     merges = len(snapshot.plan.clusters)
     _effect_fragment(snapshot, [merge(snapshot, one) for one in clusters[:AHEAD]], merges)
@@ -54,21 +55,23 @@ def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
 def rewrite_effect(
     snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str], pairs: int
 ) -> None:
-    """What other descriptions of two tools do, as one of so many pairs."""
+    """The effect of new descriptions of two tools, as one of so many pairs."""
     change = rewrite(snapshot, pair, descriptions)
     _effect_fragment(snapshot, [change], pairs)
 
 
 def _effect_fragment(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], count: int) -> None:
-    """Draw the first of the changes that are wanted; until it is measured only this looks again, as
-    the keys of a page rest while all of it is drawn.
+    """Draw the first requested change.
+
+    Until it is measured, only this fragment refreshes, because a page's keys pause while all of it
+    is drawn.
     """
     is_measured = effect(snapshot, toolsets[0]) is not None
     st.fragment(_effect, run_every=None if is_measured else _LOOK_AGAIN)(snapshot, toolsets, count)
 
 
 def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int) -> None:
-    """What a change does, one of so many that are tried; measured first where that is not done."""
+    """The effect of a change, one of so many that are tried; measured first if necessary."""
     diff = effect(snapshot, toolsets[0])
     job = snapshot.job(KIND)
     is_failed = job is not None and not job.live and job.state != "done"
@@ -123,14 +126,14 @@ def merge(snapshot: Snapshot, cluster: Cluster) -> ToolsetChange:
 
 
 def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> ToolsetChange:
-    """Other descriptions of two tools, by their ids."""
+    """New descriptions of two tools, by id, as a change."""
     tools = snapshot.analysis.catalog.by_id
     ids = (pair.left, pair.right)
     return ToolsetChange(ids, tuple(replace(tools[a], description=descriptions[a]) for a in ids))
 
 
 def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
-    """What a change does; ``None`` where it is not measured yet: ``start`` it."""
+    """The effect of a change; ``None`` if not measured yet: ``start``."""
     if not _queries(snapshot):
         return ChangeEffect(0, 0, (), ())
     return _effects(snapshot.analysis.catalog, snapshot.state.query_files).get(change.version)
@@ -138,7 +141,7 @@ def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
 
 @kept(limit=2)
 def _effects(catalog: Catalog, query_files: Stamps) -> dict[str, ChangeEffect]:
-    """What was measured with these requests, by the version of the change."""
+    """The effects measured with these requests, by the change's version."""
     return {}
 
 
@@ -148,12 +151,12 @@ def are_measured(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> bool:
 
 
 def start(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> str:
-    """Do what ``run`` does in the background; returns the job's id."""
+    """Run ``run`` in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, changes, progress))
 
 
 def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress = silent) -> None:
-    """Measure here and now what is not known yet. Requests are searched as for a merge."""
+    """Measure what is not known yet, now. Requests are searched as for a merge."""
     queries, catalog = _queries(snapshot), snapshot.analysis.catalog
 
     def search() -> tuple[SearchedQueries, ToolsetRanker]:
@@ -171,6 +174,6 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
 
 @kept()
 def _queries(snapshot: Snapshot) -> tuple[Query, ...]:
-    """The requests with gold answers of all query sets."""
+    """The requests with gold answers in all query sets."""
     with_answers = (one for one in loaded_queries.queries(snapshot) if one.gold)
     return tuple(islice(with_answers, _MOST_QUERIES))

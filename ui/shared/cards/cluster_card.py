@@ -1,4 +1,4 @@
-"""How one cluster is drawn, on the Review and the Documents page."""
+"""How one cluster is drawn on the Review and the Documents page."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -60,7 +60,7 @@ def short(outcome: PairOutcome) -> str:
 
 
 def probability(verdict: Verdict) -> str:
-    """The probability that led to the verdict: of a family, or of the same job."""
+    """The probability behind the verdict: of a family, or of the same job."""
     if verdict.outcome == "family":
         return f"{verdict.family:.2f}"
     return f"{verdict.same_job:.2f}"
@@ -83,8 +83,9 @@ _STATES: dict[State, tuple[str, Color, str]] = {
 
 
 def title(card: Card, blind: bool = False) -> None:
-    """The name of the merged tool, and the state of the cluster in badges, in one line; ``blind``
-    leaves out what the judge says.
+    """The merged tool's name, and the cluster's state as badges, in one line.
+
+    ``blind`` hides the judge's results.
     """
     cluster = card.cluster
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -99,7 +100,7 @@ def title(card: Card, blind: bool = False) -> None:
 
 
 def size_badge(size: SizeChange) -> None:
-    """What agents have to read before and after, in red where that is more."""
+    """What agents read before and after, in red if it grows."""
     st.badge(
         f"≈ {size.in_words}",
         color="red" if size.grows else "gray",
@@ -108,13 +109,13 @@ def size_badge(size: SizeChange) -> None:
 
 
 def kind_badge(cluster: Cluster) -> None:
-    """What can be done about the cluster, in words, and on hover what they mean."""
+    """The kind of merge the cluster allows, in words, with an explanation on hover."""
     color: Color = "green" if cluster.kind == "drop_in" else "violet"
     st.badge(kind_name(cluster).capitalize(), color=color, help=KINDS[proposal_kind(cluster)].means)
 
 
 def question(card: Card) -> None:
-    """What accepting would mean for the agents, in one sentence."""
+    """What accepting would mean for agents, in one sentence."""
     canonical, others = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
@@ -130,7 +131,7 @@ def question(card: Card) -> None:
 
 
 def show_reasons_against(card: Card) -> None:
-    """What was checked, and what speaks against accepting."""
+    """What was checked, and the objections to accepting."""
     cluster = card.cluster
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
@@ -146,7 +147,7 @@ def show_reasons_against(card: Card) -> None:
 
 
 def wording(card: Card) -> None:
-    """Whether each word of one member is accounted for in the others, or which words are not."""
+    """Whether each word of one member is covered by the others, or which words are not."""
     if not card.unmatched:
         st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
         return
@@ -156,7 +157,7 @@ def wording(card: Card) -> None:
 
 
 def family(card: Card, selector: FamilySelector) -> None:
-    """What differs, why no member can go, and the argument that a gateway would offer."""
+    """What differs, why no member can go, and the argument that a gateway would add."""
     tools = {tool.id: tool for tool in card.tools}
     st.markdown(
         "The same operation for each of these values. No tool has an argument for the value, so "
@@ -178,7 +179,7 @@ def family(card: Card, selector: FamilySelector) -> None:
 
 
 def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]) -> None:
-    """What else is a family with the cluster; ``tools`` are those of the catalog, by id."""
+    """The rest of the family around the cluster; ``tools`` are those of the catalog, by id."""
     st.markdown(
         f"A **{family_name(family.selector)}** with other tools: they do the same for another "
         "provider or value. Nothing is merged with them."
@@ -199,7 +200,7 @@ def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]
 
 
 def merged_tool(card: Card) -> None:
-    """What agents get, where it is another tool than the canonical member."""
+    """The merged tool, if it differs from the canonical member."""
     if not card.is_new_tool:
         return
     document = card.cluster.document
@@ -216,8 +217,10 @@ def merged_tool(card: Card) -> None:
 
 
 def members(snapshot: Snapshot, card: Card, drop: Callable[[Tool], None] | None = None) -> None:
-    """The members side by side: what agents no longer read of each is marked where one tool takes
-    their place, else what differs from the canonical tool.
+    """The members side by side.
+
+    If one tool replaces them, text that agents no longer read is marked; otherwise differences from
+    the canonical tool.
     """
     tools = (*card.tools, *card.newcomers)
     for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
@@ -255,7 +258,7 @@ def _member(snapshot: Snapshot, card: Card, tool: Tool) -> None:
 
 
 def evidence(snapshot: Snapshot, card: Card) -> None:
-    """The verdicts on the weakest pairs, with their reasons."""
+    """The verdicts on the weakest pairs, with reasons."""
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
         is_family = card.cluster.relation == "family" or verdict.outcome == "family"
@@ -297,7 +300,7 @@ def differing(card: Card) -> None:
 
 
 def effect(card: Card, before: Cluster) -> None:
-    """What an edited document changes: kind, size, arguments that would be lost."""
+    """The effect of an edited document: kind, size, arguments that would be lost."""
     after = card.cluster
     if len(after.members) == 1:
         st.badge(SINGLE_KINDS[after.kind], color="green" if after.kind == "drop_in" else "violet")
@@ -331,7 +334,7 @@ def _named(tool: Tool) -> str:
 
 
 def cluster_graph(snapshot: Snapshot, cluster: Cluster) -> None:
-    """The box; nothing where the cluster has fewer tools than ``FEWEST``."""
+    """The graph's box; empty if the cluster has fewer tools than ``FEWEST``."""
     if len(cluster.members) < FEWEST:
         return
     box = st.expander(

@@ -1,4 +1,4 @@
-"""What the buttons of the Review and Documents pages do, and the trail they leave."""
+"""The actions of buttons on the Review and Documents pages, and their notices."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ PROPOSES = "Adds a proposal to the review queue. Nothing is merged until it is a
 
 
 def attempt(work: Callable[[], object], message: str) -> bool:
-    """Whether ``work`` succeeded. The notice is then ``message``, else the reason of the refusal.
+    """Whether ``work`` succeeded; the notice is ``message``, else the reason of the refusal.
 
-    An earlier batch can no longer be undone as one: its button would stand under this notice.
+    An earlier batch can no longer be undone as one, because its button would be under this notice.
     """
     st.session_state.pop("batch", None)
     try:
@@ -46,8 +46,9 @@ def record(
     then: Callable[[], object] | None = None,
     as_batch: bool = False,
 ) -> None:
-    """``attempt`` as the callback of a button; on success ``then`` is called. What work returns of
-    decisions can be undone by the notice ``as_batch``.
+    """``attempt`` as a button's callback; on success ``then`` is called.
+
+    With ``as_batch``, the notice can undo the decisions that ``work`` returns.
     """
     results: list[Any] = []
     if attempt(lambda: results.append(work()), message):
@@ -65,7 +66,7 @@ def record_button(
     as_batch: bool = False,
     **look: Any,
 ) -> None:
-    """A button that does ``work`` as ``record`` does; ``look`` goes to ``st.button``."""
+    """A button that does ``work`` through ``record``; ``look`` is passed to ``st.button``."""
     st.button(label, on_click=record, args=(work, message, then, as_batch), **look)
 
 
@@ -78,8 +79,9 @@ def set_button(
     names: str,
     **look: Any,
 ) -> None:
-    """A button that sends tools of a ``version`` to review as one, or keeps them apart; ``names``
-    says in words which they are, ``look`` goes to ``record_button``.
+    """A button that sends tools of a ``version`` to review as one, or keeps them apart.
+
+    ``names`` describes them in words; ``look`` is passed to ``record_button``.
     """
     record = toolsets.never_merge if action == "keep_apart" else toolsets.send_to_review
     record_button(
@@ -94,7 +96,7 @@ def set_button(
 def decide(
     snapshot: Snapshot, cluster: Cluster, action: Action, onward: str | None, **detail: object
 ) -> None:
-    """Record a decision on the cluster that was shown; then show the cluster ``onward``."""
+    """Record a decision on the shown cluster; then show the cluster ``onward``."""
     message = f"{ACTIONS[action].label}: {cluster.document.name}"
     if cluster.newcomers and action in ("accept", "keep_apart"):
         welcome = action == "accept"
@@ -113,8 +115,10 @@ def decide(
 def answer(
     snapshot: Snapshot, cluster: Cluster, name: str, onward: str, blind: bool = False
 ) -> None:
-    """Accept what was shown, keep it apart, or accept it as a *family*. A ``blind`` *accept* says
-    that the tools do the same job, whatever was proposed; what the judge had said is told after it.
+    """Accept what was shown, keep it apart, or accept it as a *family*.
+
+    A ``blind`` *accept* says that the tools do the same job, whatever was proposed; the judge's
+    opinion is shown afterwards.
     """
     if name == "family":
         decide(snapshot, cluster, "accept", onward, relation="family")
@@ -136,7 +140,7 @@ def take_apart(
     onward: str | None,
     order: list[str],
 ) -> None:
-    """Divide a proposal into groups; what is left of it is shown next, in its place."""
+    """Divide a proposal into groups; the rest of it is shown next, in its place."""
     ids = list[str]()
     text = f"{cluster.document.name}: {apart_in_words(groups)}"
     if attempt(
@@ -148,14 +152,14 @@ def take_apart(
 
 
 def stand_in(cluster: Cluster, cluster_ids: Sequence[str], order: list[str]) -> None:
-    """Put what became of a cluster (ids) into its place in the queue."""
+    """Put a cluster's successors (ids) into its place in the queue."""
     if cluster.id in order:
         at = order.index(cluster.id) + 1
         order[at:at] = [one for one in cluster_ids if one not in order]
 
 
 def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
-    """One phrase on what became of a proposal that was divided."""
+    """One phrase on the result of dividing a proposal."""
     singles = [group[0] for group in groups if len(group) == 1]
     rest = [quantity(len(group), "tool") for group in groups if len(group) > 1]
     parts = [f"{', '.join(singles)} kept out"] if singles else []
@@ -166,30 +170,30 @@ def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
 def drop(
     snapshot: Snapshot, cluster: Cluster, member: str, onward: str | None, order: list[str]
 ) -> None:
-    """Take one member out of the proposal; the others stay one."""
+    """Take one member out of the proposal; the others stay together."""
     remaining = [one for one in cluster.members if one != member]
     take_apart(snapshot, cluster, [remaining, [member]], onward, order)
 
 
 def choose_canonical(snapshot: Snapshot, cluster: Cluster, choice_key: str) -> None:
-    """Let the member chosen in the widget ``choice_key`` give the merged tool its name."""
+    """Let the member chosen in the widget ``choice_key`` name the merged tool."""
     name_after(snapshot, cluster, st.session_state[choice_key])
 
 
 def make_drop_in(snapshot: Snapshot, cluster: Cluster, canonical: str) -> None:
-    """Let one member stay alone, though the others may keep things of their own."""
+    """Let one member replace the others, though they may store data of their own."""
     decide(snapshot, cluster, "canonical", None, canonical=canonical, kind="drop_in")
 
 
 def name_after(snapshot: Snapshot, cluster: Cluster, member: str) -> None:
-    """Let this member give the merged tool its id and name."""
+    """Give the merged tool this member's id and name."""
     decide(snapshot, cluster, "canonical", None, canonical=member)
     succeeded, text = st.session_state["notice"]
     st.session_state["notice"] = succeeded, f"{text}; it is {member}" if succeeded else text
 
 
 def decide_all(snapshot: Snapshot, clusters: Sequence[Cluster], action: Action) -> None:
-    """Accept these clusters or keep them apart, or keep them for review, as one batch."""
+    """Accept these clusters, keep them apart, or keep them for review, as one batch."""
     _decide_each(
         snapshot,
         [(action, one, {}) for one in clusters],
@@ -201,15 +205,13 @@ def decide_all(snapshot: Snapshot, clusters: Sequence[Cluster], action: Action) 
 def decide_pair(
     snapshot: Snapshot, servers: Sequence[str], clusters: Sequence[Cluster], action: Action
 ) -> None:
-    """Accept these proposals between two servers or keep them apart, as one batch that can be
-    undone.
-    """
+    """Accept these proposals between two servers or keep them apart, as one undoable batch."""
     rows = [(action, cluster, dict[str, object]()) for cluster in clusters]
     _decide_each(snapshot, rows, f"{ACTIONS[action].label}: {{}} between {' and '.join(servers)}")
 
 
 def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: str) -> None:
-    """Let this server's tools be the only ones that are kept, in every proposal of the two."""
+    """Keep only this server's tools in every proposal of the two servers."""
     rows: list[tuple[Action, Cluster, dict[str, object]]] = [
         ("canonical", cluster, {"canonical": tool_id, "kind": "drop_in"})
         for cluster, tool_id in pair.to_keep(server)
@@ -218,7 +220,7 @@ def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: s
 
 
 def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
-    """Let all tools of these servers go, as one batch that can be undone."""
+    """Remove all tools of these servers, as one undoable batch."""
     decisions = server_advice.switch_off(snapshot, servers, page_frame.reviewer())
     merges = quantity(sum(len(d.ids) - 1 for d in decisions if d.action == "accept"), "tool")
     omitted = sum(len(one.ids) for one in decisions if one.action == "omit")
@@ -229,7 +231,7 @@ def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
 
 
 def answer_account(snapshot: Snapshot, one: str, other: str, choice_key: str) -> None:
-    """Record what the widget says of the account of two servers."""
+    """Record the widget's answer on the account of two servers."""
     account = st.session_state[choice_key]
     attempt(
         lambda: server_advice.answer_account(snapshot, one, other, account, page_frame.reviewer()),
@@ -250,7 +252,7 @@ def _decide_each(
 def _note_batch(
     message: str, decisions: Sequence[Decision], refused: Sequence[DecisionError]
 ) -> None:
-    """What the notice says of a batch, and its undo button."""
+    """The notice on a batch, and its undo button."""
     if refused:
         message += f", {len(refused):,} refused: {refused[0]}"
     st.session_state["notice"] = (not refused, message)
@@ -260,7 +262,7 @@ def _note_batch(
 
 
 def safe_in_words(snapshot: Snapshot) -> str:
-    """What accepting the safe merges will do, what that leaves to a person, and why."""
+    """What accepting the safe merges will do, what is left to a person, and why."""
     safe, sizes = review.safe(snapshot), review.sizes(snapshot)
     left_out = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
@@ -279,8 +281,8 @@ def undo(
     back_to: Decision | None = None,
     parameter: str = "cluster",
 ) -> None:
-    """Undo these decisions; then show the cluster that ``back_to`` was about, which ``parameter``
-    names in the address.
+    """Undo these decisions; then show the cluster of ``back_to``, named by ``parameter`` in the
+    address.
     """
     subject = f"{len(seqs):,} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
     is_undone = attempt(
@@ -307,18 +309,17 @@ def undo_one(
 
 
 def undo_line(snapshot: Snapshot, text: str, decision: Decision, place: str) -> None:
-    """A decision in words, which are safe in markdown, and the button that undoes it."""
+    """A decision in words (safe in markdown), and the button that undoes it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(text, width="content")
         undo_one(snapshot, decision, place)
 
 
 def undo_own(snapshot: Snapshot, latest: int) -> None:
-    """Undo the reviewer's latest decision, which was ``latest`` when the button was drawn, and all
-    that was decided at once with it.
+    """Undo the reviewer's latest decision and its batch.
 
-    A decision made since is the one that is meant; once ``latest`` is gone, a second press of the
-    same button does nothing more.
+    It was ``latest`` when the button was drawn. A decision made since then is undone instead; once
+    ``latest`` is gone, pressing the same button again does nothing.
     """
     decisions = review.active_decisions(snapshot.work.snapshot(snapshot.id))
     own = next((d for d in decisions if d.reviewer == page_frame.reviewer()), None)
@@ -327,7 +328,7 @@ def undo_own(snapshot: Snapshot, latest: int) -> None:
 
 
 def notice(snapshot: Snapshot) -> None:
-    """Draw what the last button did, once: a refusal as an error, a batch with its undo button."""
+    """Draw the last button's result, once: a refusal as an error, a batch with its undo button."""
     succeeded, text = st.session_state.pop("notice", (True, ""))
     if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
         text = f"{text[: LONGEST_NOTICE // 2]} … {text[-LONGEST_NOTICE // 2 :]}"
@@ -341,7 +342,7 @@ def notice(snapshot: Snapshot) -> None:
 
 
 def together_with(one: Decision, decisions: Sequence[Decision]) -> tuple[int, ...]:
-    """A decision (its seq) and those that stand of what was decided at once with it."""
+    """A decision (its seq) and the active decisions of its batch."""
     batch = one.detail.get("batch")
     if batch is None or one.action == "flag":
         return (one.seq,)
@@ -350,7 +351,7 @@ def together_with(one: Decision, decisions: Sequence[Decision]) -> tuple[int, ..
 
 
 def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool = True) -> None:
-    """Take back what the reviewer decided last, also by the key U where the page has keys."""
+    """Undo the reviewer's last decision, also by the key U on pages with keys."""
     own = next((one for one in active if one.reviewer == page_frame.reviewer()), None)
     number = len(together_with(own, active)) if own else 0
     st.button(
@@ -364,7 +365,7 @@ def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool =
 
 
 def take_back_button(snapshot: Snapshot, settled_cluster: SettledCluster | None) -> None:
-    """Undo what settled the shown cluster, where a decision did."""
+    """Undo the decision on the shown cluster, if there is one."""
     if settled_cluster is None or settled_cluster.decision is None:
         return
     decision = settled_cluster.decision

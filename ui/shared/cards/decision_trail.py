@@ -1,4 +1,4 @@
-"""Decisions in words, and the list of them with an undo button each, or who undid it."""
+"""Decisions in words, and their list with undo buttons, or who undid them."""
 
 import streamlit as st
 
@@ -13,8 +13,9 @@ _PAGE_SIZE = 10
 
 
 def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
-    """Draw all decisions, page by page. ``parameter`` names the cluster in the address of the
-    page.
+    """Draw all decisions, page by page.
+
+    ``parameter`` names the cluster in the page's address.
     """
     history = review.history(snapshot)
     if not history:
@@ -27,7 +28,7 @@ def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
 
 
 def in_words(decision: Decision) -> str:
-    """What was decided; safe in markdown."""
+    """The decision in words; safe in markdown."""
     return safe_text.untrusted(forms.in_words(decision))
 
 

@@ -1,4 +1,4 @@
-"""What waits for a person in Review, what speaks against it, and what comes first."""
+"""What waits for a person in Review, the objections, and the order."""
 
 import math
 from collections import Counter
@@ -35,7 +35,7 @@ OPEN_STATES = ("conflict", "stale", "proposed")
 
 @dataclass(frozen=True, slots=True)
 class KindQueue:
-    """Clusters of one kind: those that wait for a person, and the accepted others."""
+    """Clusters of one kind: waiting and accepted ones."""
 
     pending: int
     accepted: int
@@ -47,9 +47,11 @@ class KindQueue:
 
 @dataclass(frozen=True, slots=True)
 class ClusterCounts:
-    """The clusters of a plan: ``duplicates`` do one job, ``families`` one operation for several
-    providers or values. ``drop_ins`` of the duplicates need no gateway; ``safe`` ones wait, and may
-    be accepted without a look.
+    """The clusters of a plan.
+
+    ``duplicates`` do one job, ``families`` one operation for several providers or values.
+    ``drop_ins`` are duplicates that need no gateway; ``safe`` ones wait and can be accepted without
+    a review.
     """
 
     duplicates: KindQueue
@@ -74,8 +76,9 @@ class ClusterCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReviewProgress:
-    """How far review is: the clusters as they stand, the rejections, and how many of those that
-    wait are what keeping apart left: they hold some tools of a cluster that is kept apart.
+    """The progress of review: the clusters and the rejections.
+
+    ``leftovers`` counts waiting clusters that contain some tools of a cluster that is kept apart.
     """
 
     clusters: ClusterCounts
@@ -101,13 +104,13 @@ class ReviewProgress:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which clusters are listed; what is empty lets all pass.
+    """Filters of the list; an empty one matches all.
 
-    ``find``: every word of it is in the cluster's name, in a member's name, server or description,
-    or in what speaks against the merge. ``server``: a member is its tool. ``size``: one of
-    ``SIZES``. ``kind``: one of ``model.kinds.KINDS``. ``kind_of_reason``: one of
-    ``reasons_against.REASON_KINDS`` speaks against it. ``ids``: a member is one of these tools.
-    ``clusters``: it is one of these, by id.
+    ``find``: every word is in the cluster's name, in a member's name, server or description, or in
+    an objection. ``server``: a member is its tool. ``size``: one of ``SIZES``. ``kind``: one of
+    ``model.kinds.KINDS``. ``kind_of_reason``: an objection of this kind in
+    ``reasons_against.REASON_KINDS``. ``ids``: a member is one of these tools. ``clusters``: it is
+    one of these, by id.
     """
 
     find: str = ""
@@ -150,12 +153,12 @@ def waits(cluster: Cluster) -> bool:
 
 
 def all_members(cluster: Cluster) -> tuple[str, ...]:
-    """The ids of the members and of the newcomers."""
+    """The ids of members and newcomers."""
     return (*cluster.members, *cluster.newcomers)
 
 
 def is_safe(cluster: Cluster) -> bool:
-    """Whether it waits and may be accepted without a look."""
+    """Whether it waits and can be accepted without a review."""
     return cluster.state == "proposed" and cluster.safe
 
 
@@ -165,17 +168,17 @@ def is_family(cluster: Cluster) -> bool:
 
 
 def short_kind(cluster: Cluster) -> str:
-    """The kind as a narrow column has it: without what differs."""
+    """The kind for a narrow column, without what differs."""
     return KINDS[proposal_kind(cluster)].name
 
 
 def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:
-    """All of them, only the families, or those that are none."""
+    """All of them, only the families, or only the others."""
     return [one for one in clusters if show == "all" or is_family(one) == (show == "families")]
 
 
 def risk(cluster: Cluster) -> tuple[float, ...]:
-    """Sorts the riskiest first: state, more reasons against, weaker pairs, more tools."""
+    """Sort key, riskiest first: state, number of objections, weaker pairs, number of tools."""
     state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
     return (state, -len(cluster.reasons), cluster.weakest_edge, -len(cluster.members))
 
@@ -188,17 +191,17 @@ def in_queue_order(
     learned: Mapping[str, float],
     calls: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Cluster, ...]:
-    """The clusters, the first to decide on first; equal ones by id.
+    """The clusters in the order of deciding; equal ones by id.
 
-    *risk*: duplicates before families, riskiest first: conflicts, changed members, more reasons
-    against accepting, weaker pairs, more tools; families by size. *tokens*: by what merging saves
-    (``savings``, by cluster id). *surest* and *uncertain*: by the weakest pair, from 1 down, and
-    from the middle outward. *families* before duplicates. *audit*: a random order, always the same.
-    *disagreement*: duplicates before families, by how far the judges differ on a member
-    (``differences``, by tool id). *learned*: duplicates before families, by the probability of the
-    weakest pair after an update from decisions (``learned``, by cluster id), from 1 down. *used*:
-    by the calls of all members (``calls``, by tool id). In each order but *audit* those come last
-    that would add tokens and are in no conflict.
+    *risk*: duplicates before families, riskiest first (conflicts, changed members, more objections,
+    weaker pairs, more tools); families by size. *tokens*: by tokens saved (``savings``, by cluster
+    id). *surest* and *uncertain*: by the weakest pair, from 1 down, and from the middle outward.
+    *families* before duplicates. *audit*: random but fixed. *disagreement*: duplicates before
+    families, by how far the judges differ on a member (``differences``, by tool id). *learned*:
+    duplicates before families, by the probability of the weakest pair after an update from
+    decisions (``learned``, by cluster id), from 1 down. *used*: by the calls of all members
+    (``calls``, by tool id). Except in *audit*, clusters without conflict that would add tokens come
+    last.
     """
 
     def by_risk(cluster: Cluster) -> tuple[float, ...]:
@@ -249,8 +252,8 @@ def matching(
 
 
 def pass_filters(members: Iterable[Tool], filters: Filters, *texts: str) -> bool:
-    """Whether the tools pass what the filters say of server, selection and words; words may be in
-    ``texts`` too.
+    """Whether the tools match the filters for server, selection and words; words may also be in
+    ``texts``.
     """
     members = list(members)
     if filters.server is not None and all(tool.owner != filters.server for tool in members):
@@ -265,8 +268,8 @@ def pass_filters(members: Iterable[Tool], filters: Filters, *texts: str) -> bool
 def new_proposals(
     clusters: Iterable[Cluster], catalog: Catalog, earlier: Catalog
 ) -> tuple[Cluster, ...]:
-    """The clusters that wait for a first decision and hold a tool, or a newcomer, that ``earlier``
-    did not have as it is now.
+    """The clusters waiting for a first decision with a new or changed tool or newcomer since
+    ``earlier``.
     """
     prints = {tool.fingerprint for tool in earlier.tools}
     fresh = {tool.id for tool in catalog.tools if tool.fingerprint not in prints}
@@ -280,19 +283,19 @@ def new_proposals(
 
 
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
-    """The cluster that holds all of these tools, if there is one."""
+    """The cluster that contains all of these tools, if any."""
     tool_ids = set(ids)
     return next((c for c in plan.clusters if tool_ids.issubset(all_members(c))), None)
 
 
 def family_with(plan: MergePlan, ids: Iterable[str]) -> CardFamily | None:
-    """The family that has all of these tools among those of its members."""
+    """The family whose members' tools include all of these, if any."""
     tool_ids = set(ids)
     return next((one for one in plan.families if tool_ids.issubset(chain(*one.tools))), None)
 
 
 def reason_kind(reason: str) -> str:
-    """The kind of a sentence that speaks against a merge."""
+    """The kind of an objection to a merge."""
     return next(
         kind for kind, marks in REASON_KINDS.items() if any(mark in reason for mark in marks)
     )
@@ -320,7 +323,7 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
 
 
 def progressed(clusters: Iterable[Cluster], decisions: Iterable[Decision]) -> ReviewProgress:
-    """How far the review of these clusters is, with the decisions that stand."""
+    """The progress of reviewing these clusters, with the active decisions."""
     clusters = tuple(clusters)
     kept_apart = [set(decision.ids) for decision in decisions if decision.action == "keep_apart"]
     holds_apart = (

@@ -1,4 +1,4 @@
-"""Lines on servers that could be switched off, each with the way to its page."""
+"""Lines on servers that could be switched off, each with a link to its page."""
 
 from typing import NoReturn
 
@@ -19,9 +19,7 @@ CAN_GO = SERVERS | {"servers_shown": ADVISED}
 
 
 def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
-    """Which servers could go, those that save most first, with what the logs say of their use; then
-    the copies.
-    """
+    """Which servers could go, largest saving first, with their use in logs; then the copies."""
     advised = server_advice.advice(snapshot)
     if not advised.switch_off and not advised.copies:
         st.markdown("No server does most of another's work.")

@@ -1,7 +1,7 @@
-"""The keyboard shortcuts of all pages, in one table, and when they rest, in one script.
+"""The keyboard shortcuts of all pages in one table, and one script that pauses them.
 
-To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut. What opens in
-the page is a ``panel``: the focus goes into it, and the keys rest until it is closed.
+To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut. Something that
+opens in the page is a ``panel``: it gets the focus, and the keys pause until it is closed.
 """
 
 from collections.abc import Callable
@@ -13,9 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 class Shortcut(NamedTuple):
-    """A key, the label of its button, and what the help says of it; ``in_the_bar`` says whether
-    the bar at the bottom has the button, and ``blind`` what an answer is called where the card asks
-    only about the tools.
+    """A key, the label of its button, and its help.
+
+    ``in_the_bar`` says whether the bottom bar has the button. ``blind`` is an answer's label if the
+    card asks only about the tools.
     """
 
     letter: str
@@ -64,8 +65,9 @@ _resting_keys = st.components.v2.component(
 
 
 def pause_when_ambiguous() -> None:
-    """Have the keys rest whenever they could be meant for something else. Call it on each page
-    that has shortcuts, before its buttons; ``resting_keys.js`` says when that is.
+    """Pause the keys whenever they could mean something else.
+
+    Call it on each page with shortcuts, before its buttons; ``resting_keys.js`` decides when.
     """
     _resting_keys(
         key="resting_keys",
@@ -76,18 +78,18 @@ def pause_when_ambiguous() -> None:
 
 
 def panel(name: str, border: bool = False) -> DeltaGenerator:
-    """The container of what has been opened in the page."""
+    """The container of something opened in the page."""
     return st.container(key=f"panel_{name}", border=border)
 
 
 def letter(action: str) -> str | None:
-    """The key of an action for ``st.button(shortcut=)``, ``None`` where people want none."""
+    """The key of an action for ``st.button(shortcut=)``, ``None`` if the person turned keys off."""
     has_keys = st.session_state.get(LISTENS) and st.session_state.get("keys", True)
     return SHORTCUTS[action].letter if has_keys else None
 
 
 def label(action: str, blind: bool) -> str:
-    """What the button of an action says; ``blind`` of an answer, what it says of the tools."""
+    """The label of an action's button; with ``blind``, an answer's label about the tools."""
     shortcut = SHORTCUTS[action]
     return (blind and shortcut.blind) or shortcut.label
 
@@ -100,8 +102,9 @@ def button(
     label: str = "",
     **look: Any,
 ) -> None:
-    """The button of an action, which its letter presses as well; ``key`` is that of the widget,
-    ``look`` goes to ``st.button``.
+    """The button of an action, which its letter also presses.
+
+    ``key`` is the widget's; ``look`` is passed to ``st.button``.
     """
     st.button(
         label or SHORTCUTS[action].label,
@@ -120,7 +123,7 @@ def help_button() -> None:
 
 
 def help_box() -> None:
-    """All shortcuts and the switches, where somebody asked for them."""
+    """All shortcuts and the switches, if opened."""
     if not st.session_state.get("help_shown"):
         return
     with st.container(border=True, key="help_box"):

@@ -30,9 +30,9 @@ MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
 
 
 def label(text: str, limit: int = 48) -> str:
-    """Text of a catalog as Plotly shows it literally, on one line, cut to ``limit`` characters.
+    """Catalog text as Plotly shows it literally, on one line, cut to ``limit`` characters.
 
-    Plotly reads tags, entities and formulas in every text: none may get there by another way.
+    Plotly interprets tags, entities and formulas in every text, so all text must pass through here.
     """
     line = " ".join(str(text).split())
     line = line if len(line) <= limit else f"{line[: limit - 1]}…"
@@ -40,13 +40,13 @@ def label(text: str, limit: int = 48) -> str:
 
 
 def hover(name: str, server: str) -> str:
-    """A tool under the pointer: its name, its server below."""
+    """A tool at the pointer: its name, with its server below."""
     return f"{label(name)}<br>{label(server)}" if server else label(name)
 
 
 def by_server(servers: Sequence[str], noun: str = "server") -> tuple[tuple[str, list[int]], ...]:
-    """Rows of each server (or ``noun`` else) with its label: the largest first, all others
-    together last.
+    """The rows of each server (or ``noun``) with its label: largest first, all others together
+    last.
     """
     counts = Counter(servers)
     by_size = sorted(counts, key=lambda server: (-counts[server], server))
@@ -69,17 +69,17 @@ def look(place: int) -> tuple[str, str]:
 
 
 def rounded(values: NDArray[np.float64]) -> list[object]:
-    """Four digits, NaN as empty. Lists, since Streamlit hands arrays back as something else."""
+    """Four digits, NaN as empty, as lists, since Streamlit converts arrays."""
     numbers = np.round(values, 4).astype(object)
     numbers[~np.isfinite(values)] = None
     return list(numbers.tolist())
 
 
 def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
-    """Numbers that leave as JSON numbers, NaN as null.
+    """Numbers sent as JSON numbers, NaN as null.
 
-    Other arrays leave as bytes: sooner made, but drawn twice, for Plotly takes them for new data
-    whenever it is shown them.
+    Other arrays are sent as bytes: that is faster, but Plotly draws them twice, because it takes
+    them for new data.
     """
     numbers = values.astype(object)
     numbers[np.isnan(values)] = None
@@ -91,10 +91,10 @@ LEGEND = {"orientation": "h", "y": -0.25, "yanchor": "top"}
 
 
 def figure(traces: Sequence[object], height: int) -> go.Figure:
-    """The traces on a transparent ground, ``height`` in pixels.
+    """The traces on a transparent background, ``height`` in pixels.
 
-    Streamlit shows Plotly a copy of each figure right after the figure. ``datarevision`` says that
-    the data is the same: without it all is drawn a second time.
+    Streamlit gives Plotly a copy of each figure right after it. ``datarevision`` marks the data as
+    unchanged, so that it is not drawn again.
     """
     chart = go.Figure(list(traces))
     chart.layout.template = None
@@ -135,10 +135,10 @@ def picture(
 ) -> Any:
     """Draw the figure, and offer its data as a table and both as files.
 
-    ``rows`` makes the table, once somebody opens it; ``alt`` is what the picture is called;
-    ``chart`` goes to ``st.plotly_chart``, whose value is returned. With ``choose_rows`` a row of
-    the table can be selected, by mouse or by keys: its state is under ``{key}_rows``. The camera in
-    the picture's corner saves PNG or SVG, whichever was chosen below.
+    ``rows`` makes the table when it is opened; ``alt`` is the picture's name; ``chart`` is passed
+    to ``st.plotly_chart``, whose value is returned. With ``choose_rows`` a row of the table can be
+    selected, by mouse or by keys: its state is under ``{key}_rows``. The camera in the picture's
+    corner saves PNG or SVG, as chosen below.
     """
     camera = st.session_state.get(f"{key}_camera") or "PNG"
     image = {"format": camera.lower(), "filename": f"toolscope-{key}", "scale": 2}
@@ -159,7 +159,7 @@ def picture(
 
 
 def more(key: str) -> ExpanderContainer:
-    """The place of what is seldom needed, at the end of a view; fill it once somebody opens it."""
+    """The place for rarely needed parts, at the end of a view; fill it when it is opened."""
     return st.expander("More", key=key, icon=":material/more_horiz:", on_change="rerun")
 
 
@@ -207,7 +207,7 @@ def table_json(rows: list[TableRow]) -> bytes:
 
 
 def file(name: str, kind: str, content: Callable[[], str | bytes], key: str) -> None:
-    """A download button whose file is made when it is pressed."""
+    """A download button whose file is made when pressed."""
     st.download_button(
         name,
         content,

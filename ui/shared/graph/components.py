@@ -1,4 +1,4 @@
-"""The merge graph: the clusters in it, what is drawn of one, and what a bridge holds."""
+"""The merge graph: its clusters, what is drawn of one, and what a bridge connects."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ NETWORKS_KEPT = 16
 
 @dataclass(frozen=True, eq=False)
 class MergeNetwork:
-    """The merge graph, and what is around it: the plan made of it, people's links, the pairs that
-    the judge is ``unsure`` of, and those of ``families``, with their probabilities. ``copies`` maps
-    each tool to the first of equal content. Of its edges ``judged`` are the judge's, and ``joined``
-    hold together what people put together.
+    """The merge graph and its surroundings.
+
+    These are the resulting plan, people's links, the pairs about which the judge is ``unsure``, and
+    those of ``families``, with probabilities. ``copies`` maps each tool to the first of equal
+    content. Its edges are ``judged`` by the judge or ``joined`` by people.
     """
 
     plan: MergePlan
@@ -45,12 +46,12 @@ class MergeNetwork:
 
     @cached_property
     def home(self) -> Mapping[str, Cluster]:
-        """The cluster of each tool that is in one."""
+        """The cluster of each tool in one."""
         return {member: cluster for cluster in self.plan.clusters for member in cluster.members}
 
     @cached_property
     def components(self) -> Mapping[str, Component]:
-        """The component of each tool that has an edge."""
+        """The component of each tool with an edge."""
         components = MergeGraph(self._edges).components
         number = {tool: at for at, tools in enumerate(components) for tool in tools}
         edges: list[dict[Pair, float]] = [{} for _ in components]
@@ -63,7 +64,7 @@ class MergeNetwork:
         return {tool: parts[at] for tool, at in number.items()}
 
     def components_of(self, tools: Iterable[str]) -> tuple[Component, ...]:
-        """The components that any of the tools are in."""
+        """The components that contain any of the tools."""
         parts = [self.components[tool] for tool in tools if tool in self.components]
         return tuple({part.tools: part for part in parts}.values())
 
@@ -73,7 +74,7 @@ class MergeNetwork:
         return self._without_copies(self.judged)
 
     def bridges(self, component: Component) -> tuple[Pair, ...]:
-        """The bridges of a component that no person put together, between different contents."""
+        """The bridges of a component between different contents that no person put together."""
         group = self._group_of_content
         return tuple(
             pair
@@ -98,7 +99,7 @@ class MergeNetwork:
 class Component:
     """A connected component: its tools, its edges, and those between different contents.
 
-    A star of copies hangs on no weak link, so bridges are those of ``once``.
+    A star of copies depends on no weak link, so bridges are those of ``once``.
     """
 
     tools: tuple[str, ...]
@@ -108,10 +109,10 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """An edge that alone holds its component together.
+    """An edge that alone connects its component.
 
-    ``sides`` are the tools that fall apart without it, those with the pair's left tool first;
-    ``cluster`` is the one that holds both ends, ``None`` where correction keeps them apart already.
+    ``sides`` are the two groups of tools without it, that of the pair's left tool first.
+    ``cluster`` contains both ends, ``None`` if correction already separates them.
     """
 
     pair: Pair
@@ -129,9 +130,9 @@ class Bridge:
 class ClusterRow:
     """A cluster of three or more tools in the table.
 
-    ``density`` (the share of pairs that the judge would merge, in a family finds one), ``bridges``
-    and ``intransitive`` (triples a-b-c without a-c) are those of the members, exact copies as one
-    tool; what people joined is none of them.
+    ``density`` (the share of pairs that the judge would merge, or in a family, mark as family),
+    ``bridges`` and ``intransitive`` (triples a-b-c without a-c) count exact copies as one tool and
+    ignore people's links.
     """
 
     cluster: Cluster
@@ -142,18 +143,18 @@ class ClusterRow:
 
 @kept()
 def clusters(snapshot: Snapshot) -> tuple[ClusterRow, ...]:
-    """The clusters of three or more tools, the largest first."""
+    """The clusters of three or more tools, largest first."""
     return cluster_rows(_merging(snapshot))
 
 
 @kept(limit=NETWORKS_KEPT)
 def network(snapshot: Snapshot, cluster_id: str) -> Network:
-    """A cluster with what it is linked to, for drawing; empty where the plan has it no more."""
+    """A cluster and its links, for drawing; empty if the plan no longer has it."""
     return network_of(_merging(snapshot), cluster_id)
 
 
 def bridge(snapshot: Snapshot, pair: Pair) -> Bridge | None:
-    """What falls apart without the edge of ``pair``, where it is a bridge."""
+    """The two sides of the edge of ``pair``, if it is a bridge."""
     return bridge_of(_merging(snapshot), pair)
 
 
@@ -173,15 +174,16 @@ def _merging(snapshot: Snapshot) -> MergeNetwork:
 
 
 def cluster_rows(merging: MergeNetwork) -> tuple[ClusterRow, ...]:
-    """The clusters of ``FEWEST`` or more tools: the largest first, then the weakest."""
+    """The clusters of ``FEWEST`` or more tools, largest first, then weakest."""
     clusters = [one for one in merging.plan.clusters if len(one.members) >= FEWEST]
     ordered = sorted(clusters, key=lambda one: (-len(one.members), one.weakest_edge, one.id))
     return tuple(_row(merging, cluster) for cluster in ordered)
 
 
 def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES) -> Network:
-    """The cluster with the components that its members are in, at most ``limit`` tools, its own
-    first; no tool where the plan has no such cluster.
+    """The cluster with its members' components, at most ``limit`` tools, its own first.
+
+    Empty if the plan has no such cluster.
     """
     members = next((one.members for one in merging.plan.clusters if one.id == cluster_id), ())
     parts = merging.components_of(members)
@@ -210,7 +212,7 @@ def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES)
 
 
 def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
-    """What the edge of ``pair`` holds together; ``None`` where it is no bridge."""
+    """What the edge of ``pair`` connects; ``None`` if it is not a bridge."""
     copies, home = merging.copies, merging.home
     ends = Pair.of(copies[pair.left], copies[pair.right])
     for component in merging.components_of([pair.left]):
@@ -231,7 +233,7 @@ def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
 
 
 def _edges(merging: MergeNetwork, component: Component, shown: Collection[str]) -> Iterator[Edge]:
-    """The edges between the tools that are shown, with what each bridge holds together."""
+    """The edges between the shown tools, with what each bridge connects."""
     copies = merging.copies
     parts = component.once.parts(Counter(copies[tool] for tool in component.tools))
     bridges = set(merging.bridges(component))

@@ -1,7 +1,7 @@
-"""The merge graph as vis-network draws it, which finds the places by springs.
+"""The merge graph for vis-network, which places the nodes by simulated springs.
 
-The same nodes and edges go to the page's view and into the file to take away. Text of a catalog is
-plain text in them and must be set as text wherever it is shown.
+The same nodes and edges go to the page's view and to the downloaded file. Catalog text is plain
+text in them and must always be displayed as text.
 """
 
 import html
@@ -33,7 +33,7 @@ LINKS: Mapping[EdgeKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A tool in the merge graph, with the state of its cluster; ``alone`` where it has none."""
+    """A tool in the merge graph, with its cluster's state; ``alone`` without one."""
 
     id: str
     name: str
@@ -43,11 +43,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two tools and the relation between them, with the judge's probability that they are one, of a
-    *family* that they are that.
+    """Two tools and their relation, with the judge's probability of one job, or for a *family*, of
+    that.
 
-    A bridge holds its component together alone: ``parts`` are the numbers of tools on the side of
-    the pair's left tool and on the other side.
+    A bridge alone connects its component: ``parts`` are the numbers of tools on the left tool's
+    side and on the other.
     """
 
     pair: Pair
@@ -57,14 +57,16 @@ class Edge:
 
     @property
     def joins(self) -> bool:
-        """Whether it is an edge of the merge graph; the others are drawn beside those."""
+        """Whether it is an edge of the merge graph; other edges are drawn in addition."""
         return self.link in ("merge", "joined")
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A part of the merge graph; both ends of every edge are among the nodes, which are sorted by
-    id. ``left_out`` tools did not fit beside the nodes.
+    """A part of the merge graph.
+
+    Both ends of every edge are among the nodes, which are sorted by id. ``left_out`` counts tools
+    that did not fit.
     """
 
     nodes: tuple[Node, ...]
@@ -73,7 +75,7 @@ class Network:
 
 
 def edge_columns(part: Network) -> list[Column[Edge]]:
-    """What a table says of edges."""
+    """The columns of a table of edges."""
     nodes = {node.id: node for node in part.nodes}
     return [
         Column("tool A", lambda edge: nodes[edge.pair.left].name),
@@ -90,7 +92,7 @@ def edge_columns(part: Network) -> list[Column[Edge]]:
 
 
 def doubtful_first(part: Network) -> tuple[Edge, ...]:
-    """The edges: those kept apart, those in doubt, bridges, then the weakest; families last."""
+    """The edges in order: kept apart, doubtful, bridges, then weakest; families last."""
     order: tuple[EdgeKind, ...] = ("never", "unsure")
     return tuple(
         sorted(
@@ -140,7 +142,9 @@ NODE_SHAPES: Mapping[NodeState, tuple[str, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line of edges for which ``holds`` is true; ``width`` in pixels, ``dashes`` on and off."""
+    """The line style of edges for which ``holds`` is true; ``width`` in pixels, ``dashes`` on and
+    off.
+    """
 
     name: str
     holds: Callable[[Edge], bool]
@@ -150,14 +154,14 @@ class Line:
 
     @property
     def options(self) -> dict[str, Any]:
-        """As vis-network reads it."""
+        """The options in vis-network's form."""
         dashes = list(self.dashes) if self.dashes else False
         color = {"color": self.color, "highlight": self.color}
         return {"width": self.width, "dashes": dashes, "color": color}
 
     @property
     def css(self) -> str:
-        """As a border of the legend."""
+        """The style as a CSS border in the legend."""
         return f"{min(4, self.width)}px {'dashed' if self.dashes else 'solid'} {self.color}"
 
 
@@ -174,7 +178,7 @@ LINES = (
 
 @dataclass(frozen=True, slots=True)
 class LegendKey:
-    """A line of the legend: a sign in a colour (the text's own where empty), or an edge's line."""
+    """A line of the legend: a coloured sign (in the text's colour if empty), or an edge's line."""
 
     text: str
     color: str = ""
@@ -184,9 +188,11 @@ class LegendKey:
 
 @dataclass(frozen=True)
 class Drawing:
-    """The input of vis-network, and what it is called: nodes are numbered, ``lines`` edge options,
-    ``label_size`` that of the names in the units of the drawing, which are drawn from
-    ``label_from`` pixels on, and ``spacing`` that between neighbours.
+    """The input of vis-network, and its name.
+
+    Nodes are numbered. ``lines`` are edge options. ``label_size`` is the size of names in drawing
+    units; they are drawn from ``label_from`` pixels on. ``spacing`` is the distance between
+    neighbours.
     """
 
     alt: str
@@ -202,7 +208,7 @@ class Drawing:
 
     @property
     def physics(self) -> dict[str, Any]:
-        """The springs, as vis-network reads them."""
+        """The spring settings in vis-network's form."""
         return {
             "solver": "repulsion",
             "repulsion": {"nodeDistance": self.spacing, "springLength": self.spacing},
@@ -211,7 +217,7 @@ class Drawing:
 
     @cached_property
     def json(self) -> str:
-        """The drawing as the page's view reads it."""
+        """The drawing in the form of the page's view."""
         legend = [
             {
                 "text": key.text,
@@ -235,7 +241,7 @@ class Drawing:
 
 @lru_cache(maxsize=8)
 def drawing(part: Network) -> Drawing:
-    """Colour is the server, shape the state, line the relation of two tools."""
+    """The drawing: colour is the server, shape the state, line the relation of two tools."""
     has_names = len(part.nodes) <= NAMED_NODES
     letters = _LETTERS if has_names else CLOSE_LETTERS
     servers = pictures.by_server([node.server for node in part.nodes])
@@ -269,7 +275,7 @@ def drawing(part: Network) -> Drawing:
 
 
 def short_text(text: str, limit: int = 80) -> str:
-    """Text of a catalog on one line, cut to ``limit`` characters."""
+    """Catalog text on one line, cut to ``limit`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
@@ -290,8 +296,9 @@ def _edge(edge: Edge) -> str:
 
 
 def _group(place: int, state: NodeState) -> dict[str, Any]:
-    """Options of the nodes of one server, by its place, and one state; colours repeat from the
-    seventh server on, with a ring.
+    """Node options of one server (by position) and one state.
+
+    Colours repeat from the seventh server on, with a ring.
     """
     colour, symbol = pictures.look(place)
     ring = pictures.GREY if symbol != pictures.SYMBOLS[0] else colour
@@ -309,7 +316,7 @@ def _group(place: int, state: NodeState) -> dict[str, Any]:
 
 
 def _legend(part: Network, servers: Sequence[str], lines: set[int]) -> list[LegendKey]:
-    """The servers (labelled for Plotly, hence unescaped), states and lines that occur."""
+    """The occurring servers (labelled for Plotly, so unescaped), states and lines."""
     states = {node.state for node in part.nodes}
     looks = [pictures.look(at) for at in range(len(servers))]
     return [
@@ -346,7 +353,7 @@ def library() -> str:
 
 
 def graph_html(drawing: Drawing) -> str:
-    """A page that shows the drawing on its own, with its legend."""
+    """A standalone page with the drawing and its legend."""
     from pyvis.network import Network as Pyvis
 
     network = Pyvis(height="86vh", width="100%", directed=False, cdn_resources="in_line")
@@ -366,13 +373,15 @@ def graph_html(drawing: Drawing) -> str:
 
 
 def _names(drawing: Drawing) -> dict[str, object]:
-    """How large names are, and that they appear when they can be read."""
+    """The size of names, and when they appear."""
     label = {"drawThreshold": drawing.label_from}
     return {"font": {"size": drawing.label_size}, "scaling": {"label": label}}
 
 
 def _unlinked(text: str) -> str:
-    """The text with no ``href`` in it that pyvis would find, or it would write titles as HTML."""
+    """The text without any ``href`` that pyvis would find, since it would then write titles as
+    HTML.
+    """
     return text.replace("href", _NO_HREF)
 
 

@@ -1,4 +1,4 @@
-"""The graph of one cluster with the chosen tool or link; a cluster can be split at a bridge."""
+"""The graph of one cluster with the chosen tool or link; it can be split at a bridge."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ CSS = """
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """What was clicked: nodes (several with Ctrl), or the two ends of an edge (``pair``).
+    """The clicked nodes (several with Ctrl), or the two ends of an edge (``pair``).
 
-    A node that was clicked twice is to be ``opened``.
+    A double-clicked node is ``opened``.
     """
 
     nodes: list[str]
@@ -70,7 +70,7 @@ def network_view(
     selected: Collection[str] = (),
     edge: Pair | None = None,
 ) -> None:
-    """Show a drawing whose nodes are ``ids``, with the selected ones or the edge standing out.
+    """Show a drawing whose nodes are ``ids``, with the selected nodes or the edge highlighted.
 
     ``on_click`` is called before the script runs.
     """
@@ -97,8 +97,8 @@ _NAMED, _TEXT_SHOWN = 8, 400
 
 
 def network_panel(snapshot: Snapshot, cluster_id: str) -> None:
-    """A cluster and the tools that it is linked to: the picture, what is chosen in it, its links as
-    a table and as files.
+    """A cluster and its linked tools: the picture, the current choice, its links as a table and as
+    files.
     """
     part = components.network(snapshot, cluster_id)
     edge, tool = _edge(snapshot, part), _tool(snapshot, part)
@@ -139,13 +139,13 @@ def _close() -> None:
 
 
 def _edge(snapshot: Snapshot, part: network.Network) -> network.Edge | None:
-    """The edge that the address names, if it is drawn."""
+    """The edge in the address, if it is drawn."""
     pair = pair_view.pair_of_key(snapshot, st.query_params.get("edge", ""))
     return next((edge for edge in part.edges if edge.pair == pair), None)
 
 
 def _tool(snapshot: Snapshot, part: network.Network) -> network.Node | None:
-    """The selected tool, if one is drawn and no other."""
+    """The selected tool, if exactly one is drawn."""
     selection = tool_selection.selected(snapshot)
     nodes = [node for node in part.nodes if selection and node.id in selection.tool_ids]
     return nodes[0] if len(nodes) == 1 else None
@@ -193,9 +193,7 @@ def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
 
 
 def _split(snapshot: Snapshot, bridge: components.Bridge) -> None:
-    """Divide the cluster at the bridge; where the address names what is drawn, it names what is
-    left of it.
-    """
+    """Divide the cluster at the bridge; an address that names it then names what is left of it."""
     if bridge.cluster:
         decision_buttons.take_apart(snapshot, bridge.cluster, bridge.groups, None, [])
         if "drawn" in st.query_params:
@@ -215,7 +213,7 @@ def _tool_panel(snapshot: Snapshot, node: network.Node) -> None:
 
 
 def _links(part: network.Network, links: Sequence[network.Edge]) -> None:
-    """The links as a table, of which one can be chosen, and as files."""
+    """The links as a table with one selectable row, and as files."""
     columns, key = network.edge_columns(part), f"links_{digest([*map(str, links)])[:8]}"
 
     def choose(row: int) -> None:

@@ -1,1 +1,1 @@
-"""A model asked from a page: estimate, budget, runs, grades."""
+"""Asking a model from a page: estimate, budget, runs, grades."""

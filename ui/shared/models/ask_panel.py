@@ -51,8 +51,10 @@ _NOT_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a panel can ask of a model: ``estimate`` says what it takes and is worked out again when
-    ``inputs`` change, ``start`` begins a run, or goes on with one.
+    """What a panel can ask of a model.
+
+    ``estimate`` computes the cost, again when ``inputs`` change; ``start`` begins or continues a
+    run.
     """
 
     kind: RunKind
@@ -64,7 +66,7 @@ class Question:
 def ask_box(
     snapshot: Snapshot, kind: RunKind, title: str, label: str, about: str, one: Sequence[str] = ()
 ) -> None:
-    """A closed box with what a run is ``about``, and ``ask_panel`` once it is open."""
+    """A closed box that explains the run (``about``), with ``ask_panel`` inside."""
     box = st.expander(title, key=f"ask_box_{kind}", icon=":material/forum:", on_change="rerun")
     if box.open:
         with box:
@@ -95,8 +97,9 @@ def ask_panel(snapshot: Snapshot, kind: RunKind, label: str, one: Sequence[str] 
 
 
 def can_ask(snapshot: Snapshot, kind: RunKind, without: str) -> bool:
-    """Whether a model can be asked now; else say why: ``without`` is what that means where no model
-    is set up.
+    """Whether a model can be asked now; otherwise says why.
+
+    ``without`` explains the effect of having no model.
     """
     work = snapshot.work
     if work.endpoints.get() is None:
@@ -116,8 +119,10 @@ def can_ask(snapshot: Snapshot, kind: RunKind, without: str) -> bool:
 def question_panel(
     snapshot: Snapshot, question: Question, label: str, only: Question | None = None
 ) -> Estimates:
-    """The estimate, the button ``label`` that asks, one for a part where there is one, and how the
-    last run ended. Call it where ``can_ask``. Returns the estimate.
+    """The estimate, the button ``label``, a button for a part if there is one, and the last run's
+    end.
+
+    Call it if ``can_ask``. Returns the estimate.
     """
     endpoint = snapshot.work.endpoints.required()
     safe_text.show(_REFUSED)
@@ -196,7 +201,7 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
 
 
 def _last_run(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> None:
-    """Say how the last run of this kind ended, unless it is done."""
+    """Say how the last run of this kind ended, unless it is finished."""
     runs = judging.runs(snapshot)
     last = next((run for run in runs if run.kind == question.kind), None)
     if last is None or last.state in ("done", "running"):
@@ -290,7 +295,7 @@ _COLORS: dict[Band, Color] = {"Low": "red", "Medium": "orange", "High": "green"}
 
 
 def grades_panel(snapshot: Snapshot) -> None:
-    """Draw the button to grade, and the grades, the worst documented tools first."""
+    """Draw the button to grade, and the grades, worst documented tools first."""
     st.caption(
         "A model grades how well each tool documents its parameters, constraints, behaviour and "
         "result, from 1 to 5. Grades change nothing."

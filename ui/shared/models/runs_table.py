@@ -1,4 +1,4 @@
-"""Model runs as a table: the task, how each ended, what it cost."""
+"""Model runs as a table: the task, how each ended, the cost."""
 
 import streamlit as st
 
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def runs_panel(snapshot: Snapshot) -> None:
-    """Draw the runs on this catalog, or all, the newest first."""
+    """Draw the runs on this catalog, or all, newest first."""
     all_catalogs = st.toggle("All catalogs", key="every_catalog", persist_state="session")
     runs = judging.runs(snapshot, of_all=all_catalogs)
     if not runs:
@@ -68,7 +68,7 @@ def runs_panel(snapshot: Snapshot) -> None:
 
 
 def model_at(run: ModelRun) -> str:
-    """The model that was asked, and where."""
+    """The model that was asked, and its host."""
     configuration = run.configuration
     return f"{configuration['model']} at {configuration['origin'].partition('://')[2]}"
 

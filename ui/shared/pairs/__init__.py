@@ -1,1 +1,1 @@
-"""A pair of tools as pages show it."""
+"""A pair of tools on the pages."""

@@ -25,11 +25,11 @@ RELATED_FROM = 0.45
 
 @dataclass(frozen=True, slots=True)
 class PairFilter:
-    """Which candidate pairs are wanted; ``server`` is on either side, ``None`` for any;
-    ``differing`` are those on which the model and the offline judge differ; every word of ``find``
-    is in a name, a server or a description of the two.
+    """A filter of candidate pairs.
 
-    Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
+    ``server`` is on either side, ``None`` for any. ``differing`` selects those on which the model
+    and the offline judge differ. Every word of ``find`` is in a name, a server or a description of
+    the two. Pairs with one of ``tools`` (ids) come first; ``only`` leaves out the others.
     """
 
     verdict: str | None = None
@@ -42,7 +42,7 @@ class PairFilter:
 
     @property
     def key(self) -> str:
-        """Twelve hex digits: equal for equal filters."""
+        """Twelve hex digits, equal for equal filters."""
         return digest(self.verdict, self.server, self.least_similarity, self.differing, self.find)[
             :12
         ]
@@ -50,12 +50,11 @@ class PairFilter:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A candidate pair in the table, with what each of the two costs in every prompt;
-    ``selected`` counts those of the two that ``PairFilter.tools`` names.
+    """A candidate pair in the table, with the tokens of both tools in every prompt.
 
-    ``probability`` of the same job, ``family`` (that of a family), ``verdict``, ``relation`` in
-    words and ``differs`` (words that only one says) are the offline judge's, ``model`` is the
-    model's verdict; empty where it was not asked.
+    ``selected`` counts those of the two that ``PairFilter.tools`` names. ``same_job``, ``family``
+    (probabilities), ``verdict``, ``relation`` in words and ``differs`` (words that only one uses)
+    are the offline judge's. ``model`` is the model's verdict, empty if it was not asked.
     """
 
     same_job: float
@@ -77,13 +76,13 @@ class PairRow:
 
     @property
     def differing(self) -> bool:
-        """Whether the model and the offline judge do not say the same."""
+        """Whether the model and the offline judge disagree."""
         return self.model not in ("", "unanalysed", self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
 class PairList:
-    """The strongest of ``matching`` pairs that pass the filter, out of ``total`` candidates."""
+    """The strongest of ``matching`` pairs, out of ``total`` candidates."""
 
     rows: tuple[PairRow, ...]
     matching: int
@@ -93,8 +92,10 @@ class PairList:
 def pair_list(
     analysis: Analysis, pair_filter: PairFilter, tokens: Mapping[str, int], limit: int = SHOWN_PAIRS
 ) -> PairList:
-    """The pairs that pass: those of ``pair_filter.tools`` first, then by probability (families
-    alone by that of a family), similarity, ids; ``tokens`` by tool id.
+    """The matching pairs: first those of ``pair_filter.tools``, then by probability, similarity,
+    ids.
+
+    Families alone are sorted by their probability; ``tokens`` are by tool id.
     """
     scores, tools = analysis.scores, analysis.catalog.tools
     outcomes = outcomes_of(analysis)
@@ -135,9 +136,10 @@ def pair_list(
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """The candidate pairs by the offline judge's verdict; ``expected`` are the same job if its
-    probabilities hold. ``siblings`` of the kept ones have to do with each other: an agent has to
-    be told which is which.
+    """The candidate pairs by the offline judge's verdict.
+
+    ``expected`` is the number with the same job if its probabilities hold. ``siblings`` are kept
+    pairs of related tools, which an agent has to tell apart.
     """
 
     merge: int
@@ -154,7 +156,7 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """The two nearest tools of a catalog, by name, and their cosine."""
+    """The two most similar tools of a catalog, by name, and their cosine."""
 
     left: str
     right: str
@@ -163,7 +165,7 @@ class Closest:
 
 @kept(limit=LISTS_KEPT)
 def matching(snapshot: Snapshot, pair_filter: PairFilter) -> PairList:
-    """The strongest candidate pairs that pass the filter; the last few lists are kept."""
+    """The strongest matching candidate pairs; the last few lists are cached."""
     return pair_list(snapshot.analysis, pair_filter, snapshot.tokens)
 
 
@@ -184,7 +186,7 @@ def pair_counts(analysis: Analysis) -> PairCounts:
 
 
 def closest(analysis: Analysis) -> Closest | None:
-    """The nearest two tools; ``None`` for a single tool."""
+    """The two most similar tools; ``None`` for a single tool."""
     tools, scores = analysis.catalog.tools, analysis.scores
     near = scores if len(scores) else nearest(analysis.vectors, 1, -1.0)
     if not len(near):
@@ -217,7 +219,7 @@ def _row(analysis: Analysis, row: int, verdict: Verdict, tokens: Mapping[str, in
 
 
 def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
-    """The offline judge's verdict on every candidate pair, by its probabilities."""
+    """The offline judge's verdict on every candidate pair, from its probabilities."""
     scores, weights = analysis.scores, analysis.judge.weights
     below = np.where(scores.same_job >= weights.unsure_at, "unsure", "keep")
     single = np.where(scores.family >= weights.family_at, "family", below)
@@ -225,7 +227,7 @@ def outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
 
 
 def model_outcomes_of(analysis: Analysis) -> NDArray[np.str_]:
-    """The model's verdict on every candidate pair, empty where it was not asked."""
+    """The model's verdict on every candidate pair, empty if it was not asked."""
     scores, rows, count = analysis.scores, analysis.rows, len(analysis.catalog.tools)
     outcomes = np.full(len(scores), "", dtype="U10")
     verdicts = analysis.model_verdicts.verdicts if analysis.model_verdicts else {}

@@ -47,7 +47,7 @@ def draw_pair(snapshot: Snapshot, pair: Pair) -> None:
 
 
 def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
-    """Say that there is nothing to show, and which two tools come closest; the page ends."""
+    """Say that there is nothing to show, and which two tools are closest; ends the page."""
     nearest = closest(snapshot.analysis)
     if nearest is not None:
         names = " and ".join(map(safe_text.untrusted, (nearest.left, nearest.right)))
@@ -57,7 +57,7 @@ def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
 
 
 def pair_body(view: PairView, show: Callable[[str], None]) -> None:
-    """Draw two tools with their verdict and evidence, without buttons; ``show`` shows another."""
+    """Draw two tools with verdict and evidence, without buttons; ``show`` opens another pair."""
     _heading(view)
     _side_by_side(view)
     evidence_panel(view, show)
@@ -81,9 +81,9 @@ def _side_by_side(view: PairView) -> None:
 
 
 def evidence_panel(view: PairView, show_pair: Callable[[str], None]) -> None:
-    """Draw the chosen part only: one chart and two more tables would slow every page of a pair.
+    """Draw only the chosen part: a chart and two more tables would slow every pair's page.
 
-    ``show_pair`` is called with the key of a pair to show instead.
+    ``show_pair`` is called with the key of another pair to show.
     """
     parts: dict[str, Callable[[PairView], None]] = {
         "Reasons": _reasons,
@@ -161,7 +161,7 @@ def _buttons(snapshot: Snapshot, view: PairView) -> None:
 
 
 def _draw_tool(tool: Tool, base: Tool | None) -> None:
-    """Draw a tool; what differs from ``base`` is marked."""
+    """Draw a tool; differences from ``base`` are marked."""
     text = tool.description[:_TEXT_SHOWN]
     st.markdown(f"**{safe_text.untrusted(tool.name)}**")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -204,7 +204,7 @@ def _arguments(view: PairView) -> None:
 
 
 def _table(rows: list[object], alt: str) -> None:
-    """Draw a table; cells that differ begin with a sign and have a coloured background."""
+    """Draw a table; differing cells begin with a sign and have a coloured background."""
     frame = pd.DataFrame(rows)
 
     def background(cell: object) -> str:
@@ -222,7 +222,7 @@ def _column_title(column: str) -> str:
 
 
 def _confused_line(snapshot: Snapshot, pair: Pair) -> None:
-    """The queries that confuse two tools, if an experiment measured it."""
+    """The queries that confuse two tools, if an experiment measured them."""
     confusion = experiments.confusion_of(snapshot, pair)
     if confusion is None:
         return

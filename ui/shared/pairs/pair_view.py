@@ -1,4 +1,4 @@
-"""Two tools side by side: what is known of a pair."""
+"""Two tools side by side: everything about a pair."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -35,9 +35,9 @@ _BAR = 30
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """Log-odds that add up to those of ``probability``: their names in words, in order.
+    """Log-odds that sum to those of ``probability``, with their names in words, in order.
 
-    ``levels`` are the probabilities from which on the verdict is another, with its name.
+    ``levels`` are the probabilities at which the verdict changes, with its name.
     """
 
     names: tuple[str, ...]
@@ -47,8 +47,9 @@ class Waterfall:
 
 
 def waterfall(view: Waterfall) -> go.Figure:
-    """Bars to the right speak for merging, to the left against; each begins where the one before
-    ended, the last is the sum.
+    """Bars to the right favour merging, bars to the left oppose it.
+
+    Each begins where the previous one ended; the last is the sum.
     """
     names = [*view.names, f"together: {view.probability:.2f}"]
     bars = go.Waterfall(
@@ -89,7 +90,7 @@ def waterfall(view: Waterfall) -> go.Figure:
 
 
 def waterfall_rows(view: Waterfall) -> list[TableRow]:
-    """A row for each bar: what it adds, and the sum and probability after it."""
+    """A row for each bar: its value, and the sum and probability after it."""
     sums = accumulate(view.added)
     return [
         {
@@ -107,7 +108,7 @@ def _signed(value: float) -> str:
 
 
 def _span(view: Waterfall) -> list[float]:
-    """Room on both sides for the figures beside the bars."""
+    """Space on both sides for the figures beside the bars."""
     marks = [math.log(level / (1.0 - level)) for _, level in view.levels]
     ends = [0.0, *accumulate(view.added), *marks]
     room = 0.14 * (max(ends) - min(ends)) + 0.3
@@ -124,7 +125,7 @@ _TITLES = ("name", "type", "required", "description")
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A tool near another: the judge's answer for the two, and the key of their pair."""
+    """A tool near another: the judge's result for the two, and the key of their pair."""
 
     id: str
     tool: str
@@ -137,16 +138,16 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """What is to be known of a pair before deciding on it; twos are in the order of the pair.
+    """Everything about a pair for a decision; two-element fields are in the order of the pair.
 
-    ``parameters`` and ``further_parameters`` (what is returned, annotations) are tables; ``maps``
-    say in sentences what becomes of a call to one when it goes to the other. ``decisions`` are
-    those that stand on both, the newest first; ``card`` is the cluster that holds both, if any.
-    ``version`` is what a decision on the pair must carry. ``verdict`` is that of the judge in
-    force, ``offline`` the offline judge's, whose waterfall it is. ``relation`` says in sentences
-    what the two are to each other, who could serve whom, and the words that only one says.
-    ``family_at`` is the probability of a family from which on the offline judge says so;
-    ``family`` the one that the cards of both are members of, if any.
+    ``parameters`` and ``further_parameters`` (results, annotations) are tables. ``maps`` say in
+    sentences what happens to a call of one tool that goes to the other. ``decisions`` are the
+    active ones on both, newest first. ``card`` is the cluster that contains both, if any.
+    ``version`` is what a decision on the pair must carry. ``verdict`` is that of the current judge;
+    ``offline`` is the offline judge's, to which the waterfall belongs. ``relation`` says in
+    sentences how the two are related, which could serve the other's callers, and the words that
+    only one uses. ``family_at`` is the family probability from which the offline judge decides for
+    it. ``family`` is the one that contains the cards of both, if any.
     """
 
     key: str
@@ -173,7 +174,7 @@ class PairView:
 
 
 def pair_of_key(snapshot: Snapshot, key: str) -> Pair | None:
-    """The pair of a link; ``None`` where the catalog has not both of its tools."""
+    """The pair of a link; ``None`` if the catalog lacks one of its tools."""
     ids = [snapshot.named(part) for part in key.split("~")]
     if len(ids) != 2 or ids[0] is None or ids[1] is None or ids[0] == ids[1]:
         return None
@@ -182,18 +183,17 @@ def pair_of_key(snapshot: Snapshot, key: str) -> Pair | None:
 
 @kept()
 def unsure(analysis: Analysis) -> Mapping[Pair, float]:
-    """The candidate pairs that the judge is unsure of, with their probability."""
+    """The candidate pairs about which the judge is unsure, with their probability."""
     return unsure_pairs(analysis)
 
 
 @kept()
 def undecided(snapshot: Snapshot) -> tuple[Pair, ...]:
-    """The pairs that the judge is unsure of and nobody decided on: those of the same servers
-    together, the most probable first.
+    """The unsure pairs that nobody decided on, grouped by servers, most probable first.
 
-    Those of one cluster are decided on its card, and those of two are in merges already; a tool
-    that reads is not asked about beside one that writes or destroys.
-    Raises ``JobError`` before the analysis is finished.
+    Pairs inside one cluster are decided on its card, and pairs across two clusters are in merges
+    already. A tool that reads is not compared with one that writes or destroys. Raises ``JobError``
+    before the analysis is done.
     """
     analysis, plan = snapshot.analysis, snapshot.plan
     kept_apart = constraints(analysis.catalog, snapshot.log).cannot
@@ -214,7 +214,7 @@ def undecided(snapshot: Snapshot) -> tuple[Pair, ...]:
 
 
 def view(snapshot: Snapshot, pair: Pair) -> PairView:
-    """Everything on two tools. Raises ``JobError`` before the analysis is finished."""
+    """Everything about two tools. Raises ``JobError`` before the analysis is done."""
     analysis = snapshot.analysis
     log = snapshot.log
     tools = _tools_of(analysis.catalog, pair)
@@ -253,8 +253,9 @@ def view(snapshot: Snapshot, pair: Pair) -> PairView:
 
 
 def waterfall_of(analysis: Analysis, verdict: Verdict) -> Waterfall:
-    """What led to the verdict, the strongest signals first; the start and what overruled the
-    signals stay at the ends.
+    """The contributions to the verdict, strongest signals first.
+
+    The start, and whatever overruled the signals, stay at the ends.
     """
     rows = (analysis.rows[side] for side in (verdict.pair.left, verdict.pair.right))
     start, *signals = analysis.judge.shares(*rows)
@@ -297,7 +298,7 @@ def neighbours(analysis: Analysis, tool: Tool, count: int = _NEIGHBOURS) -> tupl
 
 
 def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
-    """The parameters of both: those that align beside each other, then the rest of each."""
+    """The parameters of both: aligned ones side by side, then the rest of each."""
     lefts = {parameter.name: parameter for parameter in one.parameters}
     rights = {parameter.name: parameter for parameter in other.parameters}
     partner = {match.left: match.right for match in match_parameters(one, other)}
@@ -309,7 +310,7 @@ def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
 
 
 def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """What becomes of a call to ``tool`` that goes to ``target``, argument by argument."""
+    """What happens to a call of ``tool`` that goes to ``target``, argument by argument."""
     alpha: ArgumentMap = argument_map(tool, target)
     maps = [
         f"{move.target} as it is"
@@ -323,7 +324,7 @@ def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
 
 
 def other_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
-    """What both return and their annotations, a row for each that either declares."""
+    """The results and annotations of both, a row for each that either declares."""
     for name, left, right in (
         ("returns", one.returns, other.returns),
         *(

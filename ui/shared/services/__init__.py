@@ -1,1 +1,1 @@
-"""What a page asks for: one method a button, over one store."""
+"""The services behind the pages: one method per button, over one store."""

@@ -1,4 +1,4 @@
-"""Analyses on the screen: started as a job, watched, kept in memory, rebuilt from the cache."""
+"""Analyses on the screen: started as a job, watched, cached in memory, rebuilt from the cache."""
 
 import gc
 import threading
@@ -23,12 +23,11 @@ LEFT = "its page was left before this was done; it starts again when you come ba
 
 
 class WatchedJobs:
-    """Long work that only who looks at it waits for, as maps: by catalog and kind, with the
-    visitors that look at it.
+    """Long work, such as maps, that stops when nobody watches it.
 
-    It has a thread of its own, so that no other work waits for it, and ends when its page is left:
-    a panel that shows its progress looks every second, and a page that is drawn without it looks
-    away. A tab that was closed looks no more.
+    It is recorded by catalog and kind, with the watching visitors. It has its own thread, so no
+    other work waits for it. A panel with its progress reports a look every second; a page drawn
+    without it ends the look, and so does a closed tab.
     """
 
     def __init__(self, store: Store) -> None:
@@ -37,8 +36,9 @@ class WatchedJobs:
         self._lock = threading.Lock()
 
     def start(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Start work that ends as paused when nobody looks at it; returns the job's id (that of a
-        running one, if any).
+        """Start work that ends as paused when nobody watches; returns the job's id.
+
+        If such a job is running, its id is returned.
         """
         self._look("", catalog_id, kind, AWAY_SECONDS)
 
@@ -53,11 +53,13 @@ class WatchedJobs:
         return self._runner.submit(catalog_id, kind, run)
 
     def look(self, visitor: str, job: Job) -> None:
-        """Say that a visitor looks at the job."""
+        """Record that a visitor watches the job."""
         self._look(visitor, job.catalog_id, job.kind, LOOK_SECONDS)
 
     def look_away(self, visitor: str) -> None:
-        """Say that what a visitor sees is drawn anew; what is still shown is looked at again."""
+        """Record that a visitor's page is drawn again; what it still shows
+        is then watched again.
+        """
         soon = time.monotonic() + AWAY_SECONDS
         with self._lock:
             for watched, until in self._until.items():
@@ -82,7 +84,7 @@ class WatchedJobs:
 
 
 def was_left(job: Job) -> bool:
-    """Whether a job ended because nobody looked at it."""
+    """Whether a job ended because nobody watched it."""
     return job.state == "paused" and job.message == LEFT
 
 
@@ -101,8 +103,9 @@ JOB_KIND = "analyse"
 
 
 class Analyses:
-    """One analysis a catalog version, with the default configuration; ``kind`` is what its jobs are
-    recorded as.
+    """One analysis per catalog version, with the default configuration.
+
+    Its jobs are recorded as ``kind``.
     """
 
     def __init__(
@@ -130,7 +133,7 @@ class Analyses:
         )
 
     def run(self, catalog_id: int, progress: Progress = silent) -> Analysis:
-        """Analyse here and now."""
+        """Analyse now."""
         # The judge is loaded where it judges; what reads an analysis needs no more than its type.
         from toolscope_core.merging.analysing import analyse, judge_at_lowest_thresholds
 
@@ -147,9 +150,9 @@ class Analyses:
         return analysis
 
     def offline(self, catalog_id: int) -> Analysis | None:
-        """The finished analysis of the program's own judge, or ``None`` where one has to be
-        started. After a restart it is made again from the cached vectors, at once for a small
-        catalog.
+        """The finished analysis of the program's own judge, or ``None`` if one has to be started.
+
+        After a restart it is rebuilt from the cached vectors, at once for a small catalog.
         """
         with self._lock:
             if catalog_id in self._kept:
@@ -163,15 +166,16 @@ class Analyses:
         return self.run(catalog_id)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Texts as the tools were embedded: float32 (n, d), cached; loads the model if need be."""
+        """Texts embedded like the tools: float32 (n, d), cached; loads the model if necessary."""
         from toolscope_core.embedding.vector_cache import embed_cached
 
         return embed_cached(texts, self._embedder, self._cache)
 
     def background(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Start other long work on an analysed catalog, as ``start`` does; analyses do not wait for
-        it: a run with a model may take minutes, and an analysis is what pages wait for. Maps have
-        ``watched``, as nothing waits for them.
+        """Start other long work on an analysed catalog, like ``start``.
+
+        Analyses do not wait for it: a run with a model may take minutes, and pages wait for
+        analyses. Maps use ``watched``, since nothing waits for them.
         """
         return self._background.submit(catalog_id, kind, work)
 
@@ -180,11 +184,11 @@ class Analyses:
         return latest_job(self._store, catalog_id, kind or self._kind)
 
     def watch(self, job_id: str) -> Job:
-        """How far a job is. Raises ``StoreError`` for an unknown id."""
+        """The progress of a job. Raises ``StoreError`` for an unknown id."""
         return get_job(self._store, job_id)
 
     def wait(self, job_id: str, progress: Progress = silent) -> None:
-        """Return when the job is done. Raises ``JobError`` where it ends in another way."""
+        """Return when the job is done. Raises ``JobError`` if it ends in another way."""
         while (job := self.watch(job_id)).live:
             if job.stage:
                 progress(Step(job.stage, job.done, job.total))
@@ -204,9 +208,9 @@ class Analyses:
 
 
 def _out_of_the_collection() -> None:
-    """Let what lives now be no part of later collections of garbage, which hold up every thread
-    in the middle of whatever somebody does. What a dropped analysis leaves behind is found here,
-    the next time.
+    """Exclude existing objects from later garbage collections, which pause all threads.
+
+    What a dropped analysis leaves behind is collected here the next time.
     """
     gc.unfreeze()
     gc.collect()

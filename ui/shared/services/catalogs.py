@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Catalogs:
-    """What is stored under which name; opened catalogs are kept in memory (they never change)."""
+    """The stored catalogs by name; opened catalogs, which never change, are cached in memory."""
 
     def __init__(self, store: engine.Store) -> None:
         self._store = store
@@ -28,10 +28,9 @@ class Catalogs:
         self._previewed: tuple[str, Catalog] | None = None
 
     def preview(self, sources: Sequence[Source], forced: str | None = None) -> Catalog:
-        """What an import of these files would bring, without storing anything; read once for the
-        same files.
+        """What importing these files would add, without storing it; cached for the same files.
 
-        Raises ``CatalogError`` where no catalog can be made of them.
+        Raises ``CatalogError`` if no catalog can be made of them.
         """
         from toolscope_core.catalog.isolation import read_isolated  # with every reader
 
@@ -44,8 +43,9 @@ class Catalogs:
         return last[1]
 
     def add(self, name: str, catalog: Catalog) -> catalog_rows.CatalogRecord:
-        """Store a previewed catalog under a name; equal content again is a no-op. Decisions on
-        tools that the newest version of that name has under other ids follow them.
+        """Store a previewed catalog under a name; equal content is not stored again.
+
+        Decisions follow tools that had other ids in the newest version of that name.
         """
         from toolscope_core.check.version_changes import diff
 
@@ -64,27 +64,28 @@ class Catalogs:
         return tuple(newest.values())
 
     def rename(self, name: str, new: str) -> None:
-        """Call a catalog, all its versions and decisions, otherwise. Raises ``StoreError``."""
+        """Rename a catalog with all its versions and decisions. Raises ``StoreError``."""
         catalog_rows.rename_catalog(self._store, name, new.strip())
 
     def delete(self, name: str) -> None:
-        """Delete a catalog with all that hangs on it. Raises ``StoreError`` while a job runs on
-        it, and for the last one: there is always one to show.
+        """Delete a catalog with everything that belongs to it.
+
+        Raises ``StoreError`` while a job runs on it, and for the last catalog: one is always shown.
         """
         if [record.name for record in self.newest()] == [name]:
             raise StoreError(f"{name} is the only catalog; add another before you delete it")
         catalog_rows.delete_catalog(self._store, name)
 
     def open(self, catalog_id: int) -> Catalog:
-        """Raises ``StoreError`` for an unknown id."""
+        """The catalog. Raises ``StoreError`` for an unknown id."""
         if catalog_id not in self._open:
             self._open[catalog_id] = catalog_rows.load_catalog(self._store, catalog_id)
         return self._open[catalog_id]
 
     def choose_format(self, format: str) -> None:
-        """Show all sizes as tools are sent in this format."""
+        """Show all sizes in this format."""
         stored_state.write_setting(self._store, FORMAT, {"format": format})
 
     def definition_tokens(self, tool: Tool) -> int:
-        """What the definition of any tool adds to a prompt."""
+        """The tokens of a tool's definition in a prompt."""
         return self.costs.of(tool, PROMPT_FORMATS[0])

@@ -1,4 +1,4 @@
-"""The experiments that are kept of a catalog, and what they found of its tools and pairs."""
+"""A catalog's stored experiments, and their findings on its tools and pairs."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
@@ -22,14 +22,12 @@ _CONFIGURED = {"queries", "before", "after", "query_count"}
 
 
 def all(snapshot: Snapshot) -> tuple[Experiment, ...]:
-    """The experiments on every version of the catalog, the newest first, without results."""
+    """The experiments on every version of the catalog, newest first, without results."""
     return list_experiments(snapshot.work.store, snapshot.id)
 
 
 def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> ExperimentResult:
-    """What an experiment found. Raises ``StoreError`` for one that somebody else wrote in another
-    form.
-    """
+    """An experiment's result. Raises ``StoreError`` if somebody else wrote it in another form."""
     try:
         if missing_settings := _CONFIGURED - experiment.configuration.keys():
             raise ConfigError(f"it has no {min(missing_settings)!r}")
@@ -42,8 +40,9 @@ def result_of(experiment: Experiment, kind: type[ExperimentResult]) -> Experimen
 
 
 def confusion_of(snapshot: Snapshot, pair: Pair) -> tuple[int, tuple[str, ...]] | None:
-    """The texts of the queries of the newest comparison on this version that confuse two tools,
-    after its number; ``None`` where none does.
+    """The newest comparison's number and the queries in it that confuse two tools.
+
+    Only this version counts; ``None`` without such queries.
     """
     number = _newest_comparison(snapshot)
     texts = None if number is None else _findings(snapshot.work, number)[0].get(pair)
@@ -57,7 +56,7 @@ def missed(snapshot: Snapshot) -> Mapping[str, str] | None:
 
 
 def _newest_comparison(snapshot: Snapshot) -> int | None:
-    """The newest finished comparison on this version with the catalog as it is."""
+    """The newest finished comparison of this version with the unchanged catalog."""
     comparisons = (
         one.number
         for one in all(snapshot)
@@ -73,7 +72,7 @@ def _newest_comparison(snapshot: Snapshot) -> int | None:
 def _findings(
     work: Workspace, number: int
 ) -> tuple[Mapping[Pair, tuple[str, ...]], Mapping[str, str]]:
-    """The texts of the queries that confuse each pair, and ``missed_tools``."""
+    """The queries that confuse each pair, and ``missed_tools``."""
     try:
         result = result_of(get_experiment(work.store, number), Comparison)
     except StoreError:
@@ -86,8 +85,10 @@ def _findings(
 
 
 def missed_tools(queries: Iterable[ComparedQuery]) -> dict[str, str]:
-    """By id the tools of the catalog as it is that no query of a comparison found among the first
-    places, though it needs them, each with the first such query.
+    """The original tools that no query of a comparison finds among the first places though it needs
+    them.
+
+    By id, each with the first such query.
     """
     missed: dict[str, str] = {}
     found_ids: set[str] = set()

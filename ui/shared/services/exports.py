@@ -1,4 +1,4 @@
-"""What leaves: the bundle of a plan, its figures, and each policy beside a target's limit."""
+"""The export: the bundle of a plan, its figures, and each policy against a target's limit."""
 
 import re
 from collections.abc import Mapping
@@ -32,8 +32,9 @@ _POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """What a toolset is exported for: a client, or a format, ``format`` unless it is the input's;
-    ``label`` names it for people.
+    """What a toolset is exported for: a client or a format.
+
+    ``format`` is ``None`` for the input's; ``label`` is its name for people.
     """
 
     target: record_format.Target
@@ -43,8 +44,9 @@ class ExportTarget:
 
 @dataclass(frozen=True, slots=True)
 class _SharedName:
-    """A name that tools of several servers have, one of them, and its name once fixes are applied,
-    where the target takes a name once only.
+    """A name shared across servers: one of its tools, and its name after fixes.
+
+    The latter only if the target allows a name once.
     """
 
     name: str
@@ -54,8 +56,8 @@ class _SharedName:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetLine:
-    """A file of the toolset, or the set of tools that a client has on at a time, and its tokens
-    in every prompt.
+    """A file of the toolset, or the tools that a client has on at a time, with its tokens in every
+    prompt.
     """
 
     file: str
@@ -66,7 +68,7 @@ class ToolsetLine:
 
 @dataclass(frozen=True, slots=True)
 class PolicySize:
-    """How many tools an accept policy leaves, and in how many parts a target takes them."""
+    """How many tools an accept policy leaves, and in how many parts a target accepts them."""
 
     accept: AcceptPolicy
     tools: int
@@ -75,17 +77,16 @@ class PolicySize:
 
 @dataclass(frozen=True, slots=True)
 class ExportFigures:
-    """What a ``plan``, as it is written, makes of the catalog.
+    """The figures of a ``plan`` as exported.
 
-    ``violations`` are by target's name the rules that the tools break, ``refusals`` those of the
-    chosen one's that stand against the download; ``sizes`` has one for each format in prompts, and
-    ``size`` is that of the chosen one, of ``sizes_for`` where that is none.
-    ``hostile`` are ids of tools that go out with the text for which the scan blocks them;
-    ``unreadable`` says in sentences what is held back since the target could not take it.
-    ``toolsets`` are, by target's name, the parts that its limit on tools asks for, where there are
-    several. ``files`` are those of the bundle that a client or an API may take; ``shared_names``
-    has a line a tool. ``loading`` are the sizes of the tools in every prompt and of those left to a
-    search, ``None`` where none is.
+    ``violations`` are the broken rules by target name; ``refusals`` are those of the chosen target
+    that block the download. ``sizes`` has one for each prompt format; ``size`` is that of the
+    chosen one, or of ``sizes_for`` if it is not used in prompts. ``hostile`` are ids of tools
+    exported with the text for which the scan blocks them. ``unreadable`` says in sentences what is
+    held back because the target could not accept it. ``toolsets`` are the parts required by the
+    tool limit, by target name, if there are several. ``files`` are the bundle files for clients and
+    APIs; ``shared_names`` has a line per tool. ``loading`` has the sizes of tools in every prompt
+    and of those left to a search, ``None`` if there are none.
     """
 
     plan: MergePlan
@@ -110,15 +111,16 @@ class ExportFigures:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """The files of a zip and its bytes."""
+    """The files of a zip, and its bytes."""
 
     files: Mapping[str, bytes]
     archive: bytes
 
 
 def exported_plan(snapshot: Snapshot, config: PlanConfig) -> MergePlan:
-    """The plan as it leaves, with the names of all exports before: what meant one server's
-    tool never means another's.
+    """The exported plan, which respects the names of all earlier exports.
+
+    A name that meant one server's tool never means another's.
     """
     plan = snapshot.plan_under(config)
     names = exported_names(snapshot.work.store, snapshot.id)
@@ -133,7 +135,7 @@ def exported_plan(snapshot: Snapshot, config: PlanConfig) -> MergePlan:
 def figures(
     snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> ExportFigures:
-    """What the bundle would hold, in figures; ``format`` defaults to the input's."""
+    """The figures of the bundle; ``format`` defaults to the input's."""
     plan, costs = exported_plan(snapshot, config), snapshot.work.catalogs.costs
     return kept_under(
         plan,
@@ -144,14 +146,14 @@ def figures(
 
 
 def edits_not_applied(snapshot: Snapshot, plan: MergePlan) -> tuple[str, ...]:
-    """The edits in the log that the plan does not show, a sentence each."""
+    """A sentence for each edit in the log without effect on the plan."""
     log = snapshot.log
     reasons = analysing.unapplied_edits(plan, log)
     return tuple(f"{id_list(one.ids)}: {reasons[one.seq]}" for one in log if one.seq in reasons)
 
 
 def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ...]:
-    """What each accept policy means for the limit of ``target`` on tools."""
+    """The result of each accept policy for the tool limit of ``target``."""
     configs = [PlanConfig(accept=accept, gateway=gateway) for accept in _POLICIES]
     plans = [(c.accept, snapshot.plan_under(c)) for c in configs]
     return tuple(
@@ -163,7 +165,7 @@ def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ..
 def bundle(
     snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> dict[str, bytes]:
-    """The files of the export bundle. Raises ``ExportError`` where the target refuses it."""
+    """The files of the export bundle. Raises ``ExportError`` if the target refuses it."""
     return dict(_bundle(snapshot, config, format, fix).files())
 
 
@@ -176,7 +178,8 @@ def download(
     snapshot: Snapshot, config: PlanConfig, choice: ExportTarget | None = None, fix: bool = False
 ) -> Download:
     """The zip for ``choice``, by default the input's format: its files, and the whole bundle.
-    Raises ``ExportError`` where the target refuses it.
+
+    Raises ``ExportError`` if the target refuses it.
     """
     record = snapshot.record
     choice = choice or export_targets(record.format)[-1]
@@ -194,7 +197,7 @@ def download(
 def exported(
     snapshot: Snapshot, config: PlanConfig, choice: ExportTarget | None = None, fix: bool = False
 ) -> bytes:
-    """The bytes of ``download``, for somebody who takes them: the names in them are kept."""
+    """The bytes of ``download`` when somebody takes them; its names are then stored."""
     archive = download(snapshot, config, choice, fix).archive
     names = names_after(exported_plan(snapshot, config))
     keep_exported_names(snapshot.work.store, snapshot.id, names)
@@ -202,9 +205,7 @@ def exported(
 
 
 def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, bytes]) -> TextSearch:
-    """The lines of texts, by file name, that name a tool which the plan takes away, and the
-    texts that are not read.
-    """
+    """The lines in texts, by file name, that name a tool removed by the plan, and unread texts."""
     plan = snapshot.plan_under(config)
     removed_names = gone_names(plan.relabels, (item.tool.name for item in plan.tools))
     return join_searches(
@@ -215,8 +216,8 @@ def text_search(snapshot: Snapshot, config: PlanConfig, texts: Mapping[str, byte
 def file_name(
     snapshot: Snapshot, config: PlanConfig, choice: ExportTarget, fix: bool = False
 ) -> str:
-    """The name of the zip, after the catalog and what it is for; other decisions or options
-    give another.
+    """The name of the zip, from the catalog and its purpose; other
+    decisions or options change it.
     """
     record = snapshot.record
     log = [(one.seq, one.at) for one in snapshot.log]
@@ -226,7 +227,7 @@ def file_name(
 
 
 def export_targets(own: str) -> tuple[ExportTarget, ...]:
-    """What a toolset that came in the format ``own`` can be exported for, that format last."""
+    """The possible export targets of a toolset in the format ``own``, with that format last."""
     formats = (format_table.format_named(name) for name in format_table.OFFERED if name != own)
     format = format_table.format_named(own)
     return (
@@ -237,7 +238,7 @@ def export_targets(own: str) -> tuple[ExportTarget, ...]:
 
 
 def _label(format: record_format.RecordFormat) -> str:
-    """The title of a format, which is only a file where no API takes it."""
+    """The title of a format, which is marked as a file if no API accepts it."""
     is_file = format.rules.mcp_record or not format.in_prompts
     return f"{format.title} file" if is_file else format.title
 
@@ -250,9 +251,10 @@ def figures_of(
     leave_out: bool = False,
     sizes_for: str = format_table.PROMPT_FORMATS[0],
 ) -> ExportFigures:
-    """The figures of a plan written in ``format``, ``None`` for the one it came in; ``fix`` applies
-    the fixes offered for it, ``leave_out`` drops what it still refuses. Raises ``ExportError`` for
-    an unknown format.
+    """The figures of a plan in ``format`` (``None``: the input's).
+
+    ``fix`` applies proposed fixes; ``leave_out`` drops what the target still refuses. Raises
+    ``ExportError`` for an unknown format.
     """
     target = format or plan.catalog.format
     names = _shared_names(plan, target)
@@ -279,7 +281,7 @@ def figures_of(
 
 
 def toolset_lines(plan: MergePlan, target: str, costs: Costs) -> tuple[ToolsetLine, ...]:
-    """The parts that the limit of ``target`` on tools asks for; empty where one is enough."""
+    """The parts required by the tool limit of ``target``; empty if one is enough."""
     parts = checked_plan.toolsets(plan, target, fix=True)
     if len(parts) == 1:
         return ()
@@ -306,7 +308,7 @@ def _shared_names(plan: MergePlan, target: str) -> tuple[_SharedName, ...]:
 
 
 def _hostile(plan: MergePlan) -> tuple[str, ...]:
-    """Ids of outgoing tools of which what was blocked is still there."""
+    """Ids of outgoing tools that still have blocked text."""
     came, exported = plan.catalog.by_id, [item.tool for item in plan.tools]
     hidden = {finding.tool_id for finding in hidden_in(exported) if finding.severity == "block"}
     worded = {

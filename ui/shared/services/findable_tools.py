@@ -1,4 +1,4 @@
-"""Which tools the searches of clients find, as the catalog is and after what people decided."""
+"""Which tools clients' searches find, before and after people's decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,8 +41,10 @@ _SUGGESTED = "under suggested namespaces"
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """What one search finds on each side: the mean share of a tool's own requests, and how many
-    tools it never finds. A side on which nothing is decided is left out.
+    """The results of one search on each side.
+
+    They are the mean share of a tool's own requests, and how many tools it never finds. A side
+    without decisions is left out.
     """
 
     search: str
@@ -53,7 +55,7 @@ class SearchRow:
 
 @dataclass(frozen=True, slots=True)
 class ToolShare:
-    """A tool that a search does not always find, and what stands before it."""
+    """A tool that a search does not always find, and the tools ranked above it."""
 
     tool_id: str
     name: str
@@ -68,12 +70,12 @@ KIND = "findability"
 
 @kept()
 def _results(catalog: Catalog) -> dict[tuple[str, str], tuple[object, Sequence[Findability]]]:
-    """By side and search what was found last, and what decided it."""
+    """The last results by side and search, with the inputs that decided them."""
     return {}
 
 
 def rows(snapshot: Snapshot) -> tuple[SearchRow, ...] | None:
-    """A row for each search; ``None`` where it is not worked out: ``start`` it."""
+    """A row for each search; ``None`` if not computed: ``start``."""
     sides, rows = _sides(snapshot), []
     for name in COMPARED:
         results = {side: _of(snapshot, side, name, sides) for side in sides}
@@ -87,7 +89,7 @@ def rows(snapshot: Snapshot) -> tuple[SearchRow, ...] | None:
 
 
 def tools(snapshot: Snapshot, search: str) -> tuple[ToolShare, ...]:
-    """The tools, as they are, that a search does not find for all their requests."""
+    """The original tools that a search does not find for all their requests."""
     before = _of(snapshot, AS_THEY_ARE, search) or ()
     by_id = snapshot.analysis.catalog.by_id
     return tuple(
@@ -105,23 +107,22 @@ def tools(snapshot: Snapshot, search: str) -> tuple[ToolShare, ...]:
 
 
 def shares(snapshot: Snapshot, search: str, side: str = AS_THEY_ARE) -> Mapping[str, float] | None:
-    """By the id of a tool of a side the share of its own requests for which a search finds it;
-    ``None`` where it is not worked out: ``start`` it.
+    """The share of each tool's own requests found on a side, by tool id.
+
+    ``None`` if not computed: ``start``.
     """
     rows = _of(snapshot, side, search)
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
 def shares_under(snapshot: Snapshot, texts: Mapping[str, str]) -> Mapping[str, float] | None:
-    """The same as the merge leaves the tools, by namespace under other descriptions of these, by
-    server.
-    """
+    """The same for the merged tools, searched by namespace with these descriptions by server."""
     rows = _findability(snapshot, _SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
 def start(snapshot: Snapshot, search: str = "", texts: Mapping[str, str] | None = None) -> str:
-    """Do what ``run`` does in the background; returns the job's id."""
+    """Run ``run`` in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, search, texts, progress))
 
 
@@ -131,8 +132,8 @@ def run(
     texts: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Work out here and now what is not yet, for one ``search`` the tools as they are, and
-    beside it ``shares_under`` the texts.
+    """Compute missing results now: the original tools for one ``search``, and ``shares_under`` the
+    texts.
     """
     sides, results = _sides(snapshot), _results(snapshot.catalog)
     for side in (AS_THEY_ARE,) if search else sides:
@@ -156,7 +157,7 @@ def _rows(
     progress: Progress,
     descriptions: Mapping[str, str] | None,
 ) -> tuple[Findability, ...]:
-    """Under what servers say of themselves, or namespaces with ``descriptions`` of them."""
+    """Findability with servers' own texts, or with these namespace ``descriptions``."""
     if descriptions is not None:
         described = described_servers(catalog.servers, catalog.tools, descriptions)
         catalog = replace(catalog, servers=described)
@@ -188,8 +189,9 @@ def _sides(snapshot: Snapshot) -> Sides:
 
 
 def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnRequests]]:
-    """The tools that are searched on a side, and the requests for each. A search does not read
-    the questions that are asked.
+    """The tools searched on a side, and the requests for each.
+
+    The search does not read the questions that are asked.
     """
     (queries, descriptions), plan = _sources(snapshot), snapshot.plan
     came = snapshot.analysis.catalog
@@ -212,13 +214,13 @@ def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnReque
 
 
 def _descriptions(snapshot: Snapshot) -> dict[str, str]:
-    """By server what people wrote of its namespace."""
+    """People's namespace descriptions by server."""
     catalog = snapshot.analysis.catalog
     return namespace_descriptions(catalog, snapshot.log)
 
 
 def _described(snapshot: Snapshot) -> dict[str, str]:
-    """By tool id the descriptions that people gave to tools that stay single."""
+    """People's descriptions of unmerged tools, by tool id."""
     own = snapshot.analysis.catalog.by_id
     single = (one.tool for one in snapshot.plan.tools if len(one.members) == 1)
     texts = {one.id: one.description for one in single if one.id in own}
@@ -226,12 +228,12 @@ def _described(snapshot: Snapshot) -> dict[str, str]:
 
 
 def _sources(snapshot: Snapshot) -> tuple[tuple[Query, ...], dict[str, Augmentation]]:
-    """The queries of all sets, and the document variants that people accepted."""
+    """The queries of all sets, and accepted document variants."""
     return loaded_queries.queries(snapshot), dict(reviewed_variants.accepted_variants(snapshot))
 
 
 def title_of(search: str) -> str:
-    """The name of a search as a person knows it."""
+    """The name of a search for people."""
     return next((one.title for name, one in CLIENT_SEARCHES.items() if name == search), "ToolScope")
 
 

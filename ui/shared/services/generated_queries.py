@@ -1,7 +1,7 @@
-"""Queries of a model on the screen: asked for as a job, reviewed, kept as a query set.
+"""A model's queries on the screen: requested as a job, reviewed, saved as a query set.
 
-Nothing is used before a person keeps it: searches, measurements and training read query sets, and
-the set of generated queries holds what was kept.
+Nothing is used until a person keeps it: searches, measurements and training read query sets, and
+the set of generated queries has only the kept ones.
 """
 
 import json
@@ -41,7 +41,7 @@ UNUSABLE = frozenset({"length", "hidden"})
 
 @dataclass(frozen=True, slots=True)
 class GeneratedView:
-    """A query on offer, and what speaks against it as it stands."""
+    """A generated query, and the objections to its current text."""
 
     query: GeneratedQuery
     flaws: tuple[query_checks.QueryFlaw, ...] = ()
@@ -51,14 +51,15 @@ _KIND: RunKind = "queries"
 
 
 def estimate(snapshot: Snapshot, generation: QueryGeneration) -> estimates.Estimates:
-    """What ``start`` would take now; sends nothing. Raises as ``run``."""
+    """The cost of ``start`` now; sends nothing. Raises the errors of ``run``."""
     questions = _questions(snapshot, generation)
     return model_runs.estimate_of(snapshot, partial(query_writing.queries_of_model, questions))
 
 
 def start(snapshot: Snapshot, generation: QueryGeneration) -> str:
-    """Ask in the background; returns the job's id (that of a running one, if any). Raises
-    ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
+    """Ask in the background; returns the job's id (that of a running one, if any).
+
+    Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is done.
     """
     _ = snapshot.analysis  # raises where there is none
     return model_runs.in_background(
@@ -67,8 +68,9 @@ def start(snapshot: Snapshot, generation: QueryGeneration) -> str:
 
 
 def run(snapshot: Snapshot, request: QueryGeneration, progress: Progress = silent) -> ModelRun:
-    """Ask here and now, and put what is written on offer, as far as it was answered. Raises as
-    ``model_runs.run`` and ``draft_questions`` do.
+    """Ask now, and store the written queries for review.
+
+    Raises the errors of ``model_runs.run`` and ``draft_questions``.
     """
     questions = _questions(snapshot, request)
 
@@ -90,8 +92,10 @@ def run(snapshot: Snapshot, request: QueryGeneration, progress: Progress = silen
 
 
 def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
-    """What is on offer, in order of its arrival. A copy is held against what arrived before it
-    and was not dropped, and against the other query sets.
+    """The generated queries, in order of arrival.
+
+    Copies are checked against earlier queries that were not dropped, and against the other query
+    sets.
     """
     rows = list_generated(snapshot.work.store, snapshot.id)
     people = (*loaded_queries.queries(snapshot, SET_NAME), *example_requests())
@@ -109,8 +113,10 @@ def views(snapshot: Snapshot) -> tuple[GeneratedView, ...]:
 
 
 def decide(snapshot: Snapshot, queries: Iterable[GeneratedQuery], state: GeneratedState) -> int:
-    """Keep queries, drop them or put them back to wait; how many changed. One that is no longer
-    as it was in ``queries`` stays as it is. The query set is that of the kept ones.
+    """Keep queries, drop them or let them wait again; returns how many changed.
+
+    A query that differs from its version in ``queries`` stays unchanged. The query set has the kept
+    ones.
     """
     return decide_generated(
         snapshot.work.store, snapshot.id, queries, state, partial(_query_file, snapshot.catalog)
@@ -118,7 +124,7 @@ def decide(snapshot: Snapshot, queries: Iterable[GeneratedQuery], state: Generat
 
 
 def keep_clean(snapshot: Snapshot) -> int:
-    """Keep every waiting query that nothing speaks against; how many they are."""
+    """Keep every waiting query without objections; returns their number."""
     clean = [
         view.query for view in views(snapshot) if view.query.state == "waiting" and not view.flaws
     ]
@@ -126,8 +132,10 @@ def keep_clean(snapshot: Snapshot) -> int:
 
 
 def edit(snapshot: Snapshot, query: GeneratedQuery, text: str) -> None:
-    """Give a query another text and keep it. Raises ``ConfigError`` for one that is too short,
-    too long or hides characters, ``StoreError`` where somebody else has changed it since.
+    """Give a query another text and keep it.
+
+    Raises ``ConfigError`` for a text that is too short, too long or has hidden characters,
+    ``StoreError`` if somebody else has changed it.
     """
     line = " ".join(text.split())
     for flaw in flaws(snapshot, query, line):
@@ -141,12 +149,12 @@ def edit(snapshot: Snapshot, query: GeneratedQuery, text: str) -> None:
 def flaws(
     snapshot: Snapshot, query: GeneratedQuery, text: str
 ) -> tuple[query_checks.QueryFlaw, ...]:
-    """What speaks against a text for the tools of a query, copies left out."""
+    """The objections to a text for a query's tools, except copies."""
     return _checks(snapshot.catalog).flaws(text, query.tools)
 
 
 def clear(snapshot: Snapshot) -> int:
-    """Delete what was dropped or failed for good; how many there were."""
+    """Delete dropped and failed queries permanently; returns their number."""
     return clear_generated(snapshot.work.store, snapshot.id, ("dropped", "failed"))
 
 
@@ -157,7 +165,7 @@ def file(snapshot: Snapshot) -> bytes:
 
 
 def covered_count(snapshot: Snapshot, with_waiting: bool = False) -> int:
-    """How many tools answer a query: one that is kept, or on offer too."""
+    """How many tools answer a query that is kept, or also one that waits."""
     catalog, states = snapshot.catalog, {"kept"}
     states |= {"waiting"} if with_waiting else set()
     rows = [one for one in list_generated(snapshot.work.store, snapshot.id) if one.state in states]

@@ -1,4 +1,4 @@
-"""A model on the screen: what it was asked, what it said, and which judge counts."""
+"""A model on the screen: its questions, its answers, and which judge counts."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,8 +27,8 @@ ENDED = "it was ended before it was done; start it again to go on"
 
 
 def known_answers(snapshot: Snapshot) -> Asker | None:
-    """What the endpoint answered so far, whatever it is asked; sends nothing. ``None`` without
-    an endpoint.
+    """The endpoint's stored answers to any question; sends nothing.
+    ``None`` without an endpoint.
     """
     endpoint = snapshot.work.endpoints.get()
     return (
@@ -44,7 +44,7 @@ def job(snapshot: Snapshot) -> Job | None:
 
 
 def runs(snapshot: Snapshot, of_all: bool = False) -> tuple[ModelRun, ...]:
-    """The history of the catalog, or ``of_all``, newest first; a run whose process died is
+    """The runs on the catalog, or ``of_all``, newest first; one whose process died is
     *interrupted*.
     """
     work = snapshot.work
@@ -53,7 +53,7 @@ def runs(snapshot: Snapshot, of_all: bool = False) -> tuple[ModelRun, ...]:
 
 
 def choices(snapshot: Snapshot) -> tuple[ModelRun, ...]:
-    """The runs that ``use`` takes: those that judged, have ended and could be gone on with."""
+    """The runs that ``use`` accepts: finished judging runs that could be continued."""
     analysis = snapshot.analysis
     return tuple(
         run
@@ -65,7 +65,7 @@ def choices(snapshot: Snapshot) -> tuple[ModelRun, ...]:
 
 
 def use(snapshot: Snapshot, judge: str) -> None:
-    """Make the plan with ``OFFLINE``, or with all that the run of this id was told so far."""
+    """Make the plan with ``OFFLINE``, or with all answers so far of the run with this id."""
     if judge == OFFLINE:
         choose(snapshot.work.store, snapshot.id, None)
         return
@@ -77,13 +77,13 @@ def use(snapshot: Snapshot, judge: str) -> None:
 
 
 def judge_in_use(snapshot: Snapshot) -> str:
-    """What ``use`` was told last: ``OFFLINE`` or the id of a run."""
+    """The last choice of ``use``: ``OFFLINE`` or the id of a run."""
     choice = snapshot.judge_choice
     return choice.run if choice else OFFLINE
 
 
 def grades(snapshot: Snapshot) -> Mapping[str, DocumentationGrade]:
-    """Documentation quality by tool id, as far as the newest model was asked."""
+    """Documentation grades by tool id, as far as the newest model was asked."""
     run = newest(snapshot, "quality")
     if run is None:
         return {}
@@ -93,7 +93,7 @@ def grades(snapshot: Snapshot) -> Mapping[str, DocumentationGrade]:
 
 
 def newest(snapshot: Snapshot, kind: RunKind, analysis: Analysis | None = None) -> ModelRun | None:
-    """The newest run of this kind that would ask the same today."""
+    """The newest run of this kind that would ask the same questions today."""
     catalog = snapshot.catalog
     for run in list_runs(snapshot.work.store, snapshot.id):
         if run.kind == kind and still_holds(run.configuration, catalog, analysis):

@@ -1,4 +1,4 @@
-"""What the judge learned from the decisions on a catalog: offered, used by choice, switched off."""
+"""What the judge learned from decisions on a catalog: proposed, used by choice, switched off."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -14,7 +14,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def update_in_use(snapshot: Snapshot) -> JudgeUpdate | None:
-    """The update in use; none where it was learned for another judge."""
+    """The update in use; none if it was learned for another judge."""
     saved = snapshot.setting(_name(snapshot), JudgeUpdate.of_json)
     analysis = snapshot.analysed if saved else None
     if saved is None or analysis is None or saved.judge != analysis.judge.name:
@@ -23,19 +23,20 @@ def update_in_use(snapshot: Snapshot) -> JudgeUpdate | None:
 
 
 def use(snapshot: Snapshot, update: JudgeUpdate) -> None:
-    """Order by this update from now on."""
+    """Use this update for ordering from now on."""
     write_setting(snapshot.work.store, _name(snapshot), update.as_json())
 
 
 def switch_off(snapshot: Snapshot) -> None:
-    """Use no update; what was learned can be learned again."""
+    """Stop using an update; it can be learned again."""
     write_setting(snapshot.work.store, _name(snapshot), None)
 
 
 @kept()
 def of_clusters(snapshot: Snapshot) -> Mapping[str, float]:
-    """By cluster id the learned probability of the weakest pair of its members, of those that
-    wait; empty where no update is in use.
+    """The learned probability of each waiting cluster's weakest pair, by cluster id.
+
+    Empty if no update is in use.
     """
     update = update_in_use(snapshot)
     if update is None:

@@ -1,4 +1,4 @@
-"""Models that learned from a catalog's query sets: trained as a job, shown, used, removed."""
+"""Models trained on a catalog's query sets: trained as a job, shown, used, removed."""
 
 import shutil
 from collections.abc import Mapping
@@ -27,9 +27,11 @@ _SIDES = ("before", "after")
 
 @dataclass(frozen=True, slots=True)
 class TrainedSide:
-    """A model of the toolset before or after the merge: what it reached on held-out queries, what
-    it was trained on, and its bytes on disk. ``stale`` counts the tools of now that it does not
-    know; ``helps`` is false where nothing learned clearly helps, so that the text ranks alone.
+    """A model of the toolset before or after the merge.
+
+    It has its results on held-out queries, its training data, and its size on disk in bytes.
+    ``stale`` counts today's tools that it does not know. ``helps`` is false if learning clearly
+    helps nothing, so that the text ranks alone.
     """
 
     method: str
@@ -44,7 +46,7 @@ class TrainedSide:
 
 @dataclass(frozen=True, slots=True)
 class TrainedView:
-    """A ranking's models of both sides; ``after`` is ``None`` where nothing is merged."""
+    """A ranking's models on both sides; ``after`` is ``None`` if nothing is merged."""
 
     before: TrainedSide
     after: TrainedSide | None
@@ -54,13 +56,13 @@ KIND = "learn"
 
 
 def queries(snapshot: Snapshot) -> tuple[Query, ...]:
-    """The queries of all its sets that name a tool."""
+    """The queries of all sets that name a tool."""
     return tuple(one for one in loaded_queries.queries(snapshot) if one.gold)
 
 
 def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
-    """What was trained for a ranking; ``None`` for nothing. Raises ``ConfigError`` for a
-    damaged model.
+    """The models trained for a ranking; ``None`` without any. Raises ``ConfigError`` for a damaged
+    one.
     """
     before = _side(snapshot, ranking, "before")
     if before is None:
@@ -69,7 +71,7 @@ def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
 
 
 def model(snapshot: Snapshot, ranking: Ranking, side: str) -> LearnedModel | None:
-    """The model of one side; ``None`` where there is none. Raises as ``view``."""
+    """The model of one side; ``None`` if there is none. Raises the errors of ``view``."""
     folder = _folder(snapshot, ranking) / side
     manifest = folder / "manifest.json"
     if ranking == "text" or not manifest.is_file():
@@ -79,19 +81,20 @@ def model(snapshot: Snapshot, ranking: Ranking, side: str) -> LearnedModel | Non
 
 @kept()
 def _model(work: Workspace, folder: Path, modified: int) -> LearnedModel:
-    """The model of a folder as it was ``modified`` last."""
+    """The model in a folder last ``modified`` at this time."""
     return read_model(folder)
 
 
 def start(snapshot: Snapshot, method: LearningMethod) -> str:
-    """Do what ``run`` does in the background; returns the job's id."""
+    """Run ``run`` in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, method, progress))
 
 
 def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent) -> None:
-    """Train here and now, for the toolset as it is and, where something is merged, as the merge
-    leaves it with the queries relabelled by φ. Raises ``ConfigError`` where too few queries
-    name a tool.
+    """Train now, for the original toolset and, if something is merged, for the merged one.
+
+    The latter uses the queries relabelled by φ. Raises ``ConfigError`` if too few queries name a
+    tool.
     """
     catalog = snapshot.analysis.catalog
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
@@ -113,7 +116,7 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
 
 
 def delete(snapshot: Snapshot, ranking: Ranking) -> None:
-    """Remove what was trained for a ranking."""
+    """Remove the models trained for a ranking."""
     shutil.rmtree(_folder(snapshot, ranking), ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""Catalogs read from servers: shown first, started when somebody says so, added like a file."""
+"""Catalogs read from servers: shown first, started after confirmation, added like a file."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What the servers of one reading offered, in the order of their configuration."""
+    """What the servers offered in one reading, in the order of their configuration."""
 
     servers: tuple[server_definitions.ServerDefinition, ...]
     offers: tuple[ServerOffer, ...]
@@ -43,7 +43,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ServersRead:
-    """The servers that a catalog was last read from, as they may be shown, and when."""
+    """The servers from which a catalog was last read, in a form that may be shown, and when."""
 
     at: str
     servers: tuple[server_definitions.ServerDefinition, ...]
@@ -51,18 +51,18 @@ class ServersRead:
 
     @property
     def configuration(self) -> server_definitions.ClientConfiguration:
-        """The servers without values: those that need none can be read again with it."""
+        """The servers without values; those that need none can be read again with it."""
         return server_definitions.ClientConfiguration("the last reading", self.servers)
 
 
 @kept()
 def _surveys(work: Workspace) -> dict[int, Survey]:
-    """By the id of a catalog what was read while it was on the screen."""
+    """The readings made while a catalog was on the screen, by catalog id."""
     return {}
 
 
 def why_off(settings: Settings, is_shared: bool) -> str:
-    """Why no server may be started from the screen, in a sentence; empty where it may.
+    """Why no server may be started from the screen, in a sentence; empty if it may.
 
     ``is_shared``: other machines may reach the app.
     """
@@ -76,8 +76,9 @@ def why_off(settings: Settings, is_shared: bool) -> str:
 
 
 def configuration(label: str, data: bytes) -> server_definitions.ClientConfiguration:
-    """The servers of a client's configuration, or of the address that ``data`` is; nothing is
-    started. Raises ``ConfigError``.
+    """The servers of a client's configuration, or of an address in ``data``; nothing is started.
+
+    Raises ``ConfigError``.
     """
     if data.startswith((b"http://", b"https://")):
         return server_definitions.configuration_of_url(data.decode("utf-8", "replace").strip())
@@ -91,11 +92,12 @@ def start(
     is_shared: bool = False,
     limits: ConnectionLimits | None = None,
 ) -> str:
-    """Start or reach the servers named and list their tools, in the background; returns the
-    job's id. Jobs belong to a catalog: the one on the screen.
+    """Start or contact the named servers and list their tools in the background; returns the job's
+    id.
 
-    Values are read when each server's turn comes and kept in memory until then. Raises
-    ``ConfigError`` where that is off, or for a name that is not configured.
+    The job belongs to the catalog on the screen. Values are read when each server's turn comes and
+    kept in memory until then. Raises ``ConfigError`` if starting is off, or for a name that is not
+    configured.
     """
     if reason := why_off(snapshot.work.settings, is_shared):
         raise ConfigError(reason)
@@ -117,20 +119,19 @@ def start(
 
 
 def survey(snapshot: Snapshot) -> Survey | None:
-    """What the latest reading brought; ``None`` once it was added, and after a restart."""
+    """The latest reading; ``None`` once it is added, and after a restart."""
     return _surveys(snapshot.work).get(snapshot.id)
 
 
 def drop(snapshot: Snapshot) -> None:
-    """Forget what the latest reading brought."""
+    """Forget the latest reading."""
     _surveys(snapshot.work).pop(snapshot.id, None)
 
 
 def source(snapshot: Snapshot, survey: Survey, kept_of: int | None = None) -> Source:
     """The tools of a reading as a file, which is previewed and added like any other.
 
-    With ``kept_of``, a catalog's id, servers of that catalog that were not read keep the tools
-    that they have there.
+    With ``kept_of`` (a catalog's id), servers of that catalog that were not read keep their tools.
     """
     limits = {}
     if kept_of is not None:
@@ -144,8 +145,9 @@ def source(snapshot: Snapshot, survey: Survey, kept_of: int | None = None) -> So
 
 
 def remember(store: Store, name: str, survey: Survey) -> None:
-    """Keep which servers a catalog was read from, without values, so that it can be read
-    again; servers of earlier readings stay.
+    """Store which servers a catalog was read from, without values, so that it can be read again.
+
+    Servers of earlier readings stay.
     """
     earlier = last_read(store, name)
     servers = {server.name: server for server in (earlier.servers if earlier else ())}
@@ -160,8 +162,9 @@ def remember(store: Store, name: str, survey: Survey) -> None:
 
 
 def last_read(store: Store, name: str) -> ServersRead | None:
-    """The servers that a catalog was last read from; ``None`` for one read from files, and for
-    a row that cannot be read.
+    """The servers from which a catalog was last read.
+
+    ``None`` if it came from files or the row is unreadable.
     """
     source = read_server_source(store, name)
     if source is None:
@@ -177,7 +180,7 @@ def last_read(store: Store, name: str) -> ServersRead | None:
 def changed_servers(
     now_given: server_definitions.ClientConfiguration, before: ServersRead
 ) -> tuple[server_definitions.ServerDefinition, ...]:
-    """The servers that a configuration starts or reaches otherwise than at the last reading."""
+    """The servers whose command or address has changed since the last reading."""
     earlier = {server.name: server for server in before.servers}
     return tuple(
         server

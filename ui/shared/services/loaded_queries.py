@@ -1,4 +1,4 @@
-"""Query sets on the screen: previewed, kept with a catalog, read again."""
+"""Query sets on the screen: previewed, stored with a catalog, read again."""
 
 from dataclasses import dataclass, replace
 
@@ -14,9 +14,10 @@ MOST_BYTES = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class QuerySetView:
-    """A query set against a catalog. ``unknown`` is what gold answers name and the catalog does not
-    have, tools and then servers, each with what may be meant; ``judged`` counts the queries with
-    gold answers.
+    """A query set checked against a catalog.
+
+    ``unknown`` are names in gold answers that the catalog lacks, tools, then servers, each with
+    likely matches. ``judged`` counts the queries with gold answers.
     """
 
     name: str
@@ -29,8 +30,9 @@ class QuerySetView:
 
 @kept(limit=16)
 def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QuerySetView:
-    """What a file holds, without keeping it. Raises ``ConfigError`` for one that is no query
-    set, or without any query.
+    """The contents of a file, without storing it.
+
+    Raises ``ConfigError`` if it is not a query set or has no query.
     """
     if len(content) > MOST_BYTES:
         raise ConfigError(
@@ -61,8 +63,9 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
 
 
 def add(snapshot: Snapshot, content: bytes, name: str) -> None:
-    """Keep a query set for all versions of the catalog, in place of one of this name. Raises as
-    ``preview`` does.
+    """Store a query set for all versions of the catalog, replacing one of this name.
+
+    Raises the errors of ``preview``.
     """
     preview(snapshot.catalog, content, name)
     keep_query_file(snapshot.work.store, snapshot.id, name, content)
@@ -78,7 +81,7 @@ def sets(snapshot: Snapshot) -> tuple[QuerySetView, ...]:
 
 
 def queries(snapshot: Snapshot, without: str = "") -> tuple[query_sets.Query, ...]:
-    """Every query of a catalog in the order of its sets, but those of the set ``without``."""
+    """Every query of a catalog in the order of its sets, except the set ``without``."""
     views = (view for view in sets(snapshot) if view.name != without)
     return tuple(query for view in views for query in view.content.queries)
 
@@ -89,13 +92,13 @@ def delete(snapshot: Snapshot, name: str) -> None:
 
 
 def texts(snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
-    """Every query of a catalog in the order of its sets: the set's name, the request."""
+    """Every query of a catalog in the order of its sets: the set's name and the request."""
     return tuple(
         (view.name, query.text) for view in sets(snapshot) for query in view.content.queries
     )
 
 
 def of_text(snapshot: Snapshot, text: str) -> query_sets.Query | None:
-    """The first query of any set that asks exactly this, with gold answers if one has."""
+    """The first query with exactly this text, preferably one with gold answers."""
     twins = [one for one in queries(snapshot) if one.text.strip() == text.strip()]
     return next((one for one in twins if one.gold or one.servers), twins[0] if twins else None)

@@ -1,8 +1,8 @@
-"""Runs of a model on the screen: what asking takes, and asking in the background.
+"""Runs of a model on the screen: the cost of asking, and asking in the background.
 
-A run that is done makes the plan with its answers; one that is paused, stopped or cancelled leaves
-the plan as it was until a person chooses it (``judging.use``), for it knows only a part. Starting
-it again goes on where it ended.
+A finished run makes the plan with its answers. A paused, stopped or cancelled run leaves the plan
+unchanged until a person chooses it (``judging.use``), because it is incomplete; starting it again
+continues it.
 """
 
 import uuid
@@ -42,7 +42,7 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class RunAccess:
-    """The model within one run: its ledger, and the terms that say what may be spent."""
+    """The model within one run: its ledger, and the limits on spending."""
 
     model: EndpointModel
     ledger: Ledger
@@ -50,7 +50,7 @@ class RunAccess:
 
 
 def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -> Estimates:
-    """What ``start`` would take now; sends nothing."""
+    """The cost of ``start`` now; sends nothing."""
     if kind != "judge":
         return estimate_of(snapshot, _questions(snapshot, kind))
     analysis, log = snapshot.analysis, read_log(snapshot.work.store, snapshot.id)
@@ -60,7 +60,7 @@ def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -
 
 
 def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates:
-    """What the questions of ``ask`` would take now; sends nothing."""
+    """The cost of the questions of ``ask`` now; sends nothing."""
     endpoint = snapshot.work.endpoints.required()
     return question_estimates(
         ask, model_without_key(endpoint), snapshot.work.ledger, endpoint.prices
@@ -72,8 +72,8 @@ def start(
 ) -> str:
     """Ask in the background; returns the job's id (that of a running one, if any).
 
-    ``clusters`` are ids of those whose words are wanted (*documents*), all if none are given.
-    Raises ``ConfigError`` without an endpoint, ``JobError`` before the analysis is finished.
+    ``clusters`` are ids of those whose texts are wanted (*documents*), all if empty. Raises
+    ``ConfigError`` without an endpoint, ``JobError`` before the analysis is done.
     """
     snapshot.work.endpoints.required()
     _ = snapshot.analysis  # raises where there is none
@@ -87,8 +87,10 @@ def run(
     clusters: Sequence[str] = (),
     progress: Progress = silent,
 ) -> ModelRun:
-    """Ask here and now. Raises ``PausedError`` where the budget is used up or the endpoint does
-    not answer, ``ModelStopError`` where it refuses every call: what was answered is kept.
+    """Ask now.
+
+    Raises ``PausedError`` if the budget is used up or the endpoint does not answer,
+    ``ModelStopError`` if it refuses every call; answers so far are stored.
     """
     if kind == "judge":
         return _judge(snapshot, QuestionConfig(paper=paper), progress)
@@ -106,8 +108,9 @@ def ask(
     progress: Progress,
     generation: JsonObject | None = None,
 ) -> ModelRun:
-    """Do work that asks about a catalog, as a run of this kind; ``generation`` is what decides
-    its questions. Raises as ``run``.
+    """Do work that asks about a catalog, as a run of this kind.
+
+    ``generation`` decides its questions. Raises the errors of ``run``.
     """
     run_config = _configuration(snapshot, kind, generation)
     return _run_questions(snapshot, run_config, work, progress)
@@ -116,8 +119,9 @@ def ask(
 def in_run(
     snapshot: Snapshot, kind: RunKind, work: Callable[[RunAccess], None], generation: JsonObject
 ) -> ModelRun:
-    """Do work that talks with the model by itself, as a run of this kind; ``generation`` is
-    what decides what it says. Raises as ``run``, and what ``work`` does.
+    """Do work that talks with the model directly, as a run of this kind.
+
+    ``generation`` decides what it says. Raises the errors of ``run`` and of ``work``.
     """
 
     def done(access: RunAccess) -> tuple[RunState, str]:
@@ -130,7 +134,7 @@ def in_run(
 def in_background(snapshot: Snapshot, kind: RunKind, work: Work) -> str:
     """Start work that asks a model; returns the job's id (that of a running one, if any).
 
-    Raises ``ConfigError`` where no model is set up.
+    Raises ``ConfigError`` if no model is set up.
     """
     snapshot.work.endpoints.required()
     return snapshot.start(kind, work)
@@ -153,8 +157,9 @@ def _judge(snapshot: Snapshot, questions: QuestionConfig, progress: Progress) ->
 def _questions(
     snapshot: Snapshot, kind: RunKind, clusters: Sequence[str] = ()
 ) -> Callable[[Asker], Any]:
-    """What asks the questions of a run of this kind, *judge* and those of other services apart;
-    ``clusters`` as in ``start``.
+    """A function that asks the questions of a run of this kind; ``clusters`` as in ``start``.
+
+    It covers all kinds except *judge* and those of other services.
     """
     catalog = snapshot.catalog
     if kind == "quality":
@@ -173,7 +178,7 @@ def _questions(
 
 
 def _offer_variants(snapshot: Snapshot, ask: Callable[[Asker], Any], asker: Asker) -> None:
-    """Put what a model writes about the tools on offer, as far as it answered."""
+    """Store a model's texts about the tools for review, as far as it answered."""
     variants, tools = ask(asker), snapshot.catalog.tools
     by_content = {one.fingerprint: variants[one.id] for one in tools if one.id in variants}
     keep_variants(snapshot.work.store, snapshot.id, asker.name, by_content)
@@ -185,7 +190,7 @@ def _run_questions(
     work: Callable[[ModelRequests], object],
     progress: Progress,
 ) -> ModelRun:
-    """Do work that asks, as a run of its own or going on with the one that has not ended."""
+    """Do work that asks, as a new run or continuing an unfinished one."""
 
     def ask_all(access: RunAccess) -> tuple[RunState, str]:
         requests = ModelRequests(access.model, access.ledger, access.terms, progress)
@@ -212,7 +217,7 @@ def _configuration(
 def _recorded(
     snapshot: Snapshot, run_config: JsonObject, work: Callable[[RunAccess], tuple[RunState, str]]
 ) -> ModelRun:
-    """Do work within the budget of a run; how it ended is kept with it."""
+    """Do work within a run's budget, and record how it ended."""
     endpoint = snapshot.work.endpoints.required()
     run = open_run(
         snapshot.work.store, uuid.uuid4().hex, snapshot.id, run_config["kind"], run_config

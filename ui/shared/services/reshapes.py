@@ -1,4 +1,4 @@
-"""A proposal split anew by hand, with a look at what comes of it before it is recorded."""
+"""Splitting a proposal by hand, with a preview before it is recorded."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,13 +34,12 @@ Parts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ReshapeEffect:
-    """What a plan would make of a new split.
+    """The effect of a new split on the plan.
 
-    ``decision`` is what would be recorded, ``None`` where the split changes nothing; ``refusal``
-    says why it could not be. ``clusters`` are those that would hold one of the tools, the largest
-    first; ``alone`` the ids of the tools that would be in none; ``otherwise`` the parts that come
-    out differently, since what people decided before holds. ``version`` is what the decision
-    carries.
+    ``decision`` is what would be recorded, ``None`` if the split changes nothing; ``refusal`` says
+    why it could not be. ``clusters`` are those that would contain one of the tools, largest first.
+    ``alone`` are the ids of tools that would be in none. ``otherwise`` are the parts that come out
+    differently because of earlier decisions. ``version`` is what the decision carries.
     """
 
     decision: Decision | None
@@ -52,8 +51,9 @@ class ReshapeEffect:
 
 
 def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
-    """``parts`` with one more tool in part 1. What waits in one cluster with it comes along as
-    a part of its own, so that the tool leaves that cluster and is not followed by it.
+    """``parts`` with one more tool in part 1.
+
+    The rest of its waiting cluster becomes a separate part, so that it does not follow the tool.
     """
     clusters = snapshot.plan.clusters
     home = next((one.members for one in clusters if tool_id in one.members), ())
@@ -63,22 +63,23 @@ def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
 
 
 def with_cluster(snapshot: Snapshot, parts: Parts, cluster_id: str) -> dict[str, int]:
-    """``parts`` with a cluster as a further one; as they are where it is gone."""
+    """``parts`` with a cluster as a further part; unchanged if the cluster is gone."""
     cluster = review.cluster(snapshot, cluster_id)
     own = max(parts.values(), default=0) + 1
     return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}
 
 
 def joinable(snapshot: Snapshot, cluster: Cluster) -> list[Cluster]:
-    """The clusters that nobody accepted, beside ``cluster``, the most similar first."""
+    """The clusters that nobody accepted, except ``cluster``, most similar first."""
     analysis, plan = snapshot.analysis, snapshot.plan
     candidates = [c for c in plan.clusters if c.state != "accepted" and c.id != cluster.id]
     return _nearest_first(analysis, candidates, cluster.members)
 
 
 def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
-    """The cluster that nobody accepted and that holds most of these tools (ids), or else is the
-    most similar to one; ``None`` where there is none at all.
+    """The unaccepted cluster with most of these tools (ids), or else the most similar one.
+
+    ``None`` if there is none at all.
     """
     analysis, plan = snapshot.analysis, snapshot.plan
     open_ones = [c for c in plan.clusters if c.state != "accepted"]
@@ -87,14 +88,14 @@ def home(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
 
 
 def preview(snapshot: Snapshot, cluster: Cluster, parts: Parts, reviewer: str) -> ReshapeEffect:
-    """What the plan would make of ``cluster`` in these parts; writes nothing."""
+    """The effect of splitting ``cluster`` into these parts; writes nothing."""
     return _looked_at(snapshot, parts, reviewer, decided_by(cluster, parts))
 
 
 def preview_as(
     snapshot: Snapshot, cluster: Cluster, relation: Relation, reviewer: str
 ) -> ReshapeEffect:
-    """What the plan would make of ``cluster`` accepted as another relation; writes nothing."""
+    """The effect of accepting ``cluster`` as another relation; writes nothing."""
     request: tuple[Action, dict[str, Any]] = "accept", {"relation": relation}
     return _looked_at(snapshot, dict.fromkeys(cluster.members, 1), reviewer, request)
 
@@ -102,7 +103,7 @@ def preview_as(
 def _looked_at(
     snapshot: Snapshot, parts: Parts, reviewer: str, request: tuple[Action, dict[str, Any]] | None
 ) -> ReshapeEffect:
-    """The plan with the decision of the ``request`` put behind the log."""
+    """The plan with the decision of ``request`` appended to the log."""
     key = digest(sorted(parts.items()), reviewer, request)
     return kept_under(
         snapshot, "reshaped", key, lambda: _reshaped(snapshot, parts, reviewer, request), limit=16
@@ -127,10 +128,10 @@ def _reshaped(
 
 
 def record(snapshot: Snapshot, effect: ReshapeEffect) -> Decision:
-    """Append the decision that was looked at.
+    """Append the previewed decision.
 
-    Raises ``StaleDecisionError`` where somebody decided on one of the tools meanwhile,
-    ``DecisionError`` where a standing decision says the opposite, or nothing would change.
+    Raises ``StaleDecisionError`` if somebody decided on one of the tools meanwhile,
+    ``DecisionError`` if it contradicts an active decision, or nothing would change.
     """
     decision = effect.decision
     if decision is None:
@@ -139,17 +140,17 @@ def record(snapshot: Snapshot, effect: ReshapeEffect) -> Decision:
 
 
 def groups_of(parts: Parts) -> list[list[str]]:
-    """The tools of each part, sorted, in the order of the parts; then each that stands apart."""
+    """The tools of each part, sorted, in the order of the parts; then each single tool."""
     numbers = sorted({number for number in parts.values() if number != APART})
     together = [sorted(one for one, own in parts.items() if own == number) for number in numbers]
     return together + [[one] for one in sorted(parts) if parts[one] == APART]
 
 
 def decided_by(cluster: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] | None:
-    """The action and detail that ask for these parts; ``None`` where they are the cluster as it is.
+    """The action and detail that request these parts; ``None`` if they are the unchanged cluster.
 
-    Several parts are a *recut*, all tools in one a *propose*. Where tools came from elsewhere, what
-    they are to each other is the judge's to say anew.
+    Several parts are a *recut*, all tools in one a *propose*. If tools came from elsewhere, the
+    judge decides their relation again.
     """
     groups, from_elsewhere = groups_of(parts), set(parts) - set(cluster.members)
     if len(groups) > 1:
@@ -161,9 +162,7 @@ def decided_by(cluster: Cluster, parts: Parts) -> tuple[Action, dict[str, Any]] 
 def as_planned(
     plan: MergePlan, parts: Parts
 ) -> tuple[tuple[Cluster, ...], tuple[str, ...], tuple[int, ...]]:
-    """What a plan makes of the parts: ``clusters``, ``alone`` and ``otherwise`` of
-    ``ReshapeEffect``.
-    """
+    """The parts in a plan: ``clusters``, ``alone`` and ``otherwise`` of ``ReshapeEffect``."""
     holders = [c for c in plan.clusters if not parts.keys().isdisjoint((*c.members, *c.newcomers))]
     clustered = {one for c in holders for one in (*c.members, *c.newcomers)}
     shapes = {c.members for c in holders}
@@ -179,7 +178,7 @@ def as_planned(
 def _nearest_first(
     analysis: Analysis, clusters: Iterable[Cluster], ids: Sequence[str]
 ) -> list[Cluster]:
-    """The clusters, those first of which a member is the most similar to one of the tools."""
+    """The clusters, those with a member most similar to one of the tools first."""
     own = analysis.vectors[[analysis.rows[one] for one in ids]]
     closest = (analysis.vectors @ own.T).max(axis=1)
 

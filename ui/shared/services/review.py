@@ -1,4 +1,4 @@
-"""Review on the screen: the queue and who has which share of it, decisions, undo."""
+"""Review on the screen: the queue and its division among people, decisions, undo."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -49,7 +49,7 @@ def admission(catalog: Catalog, decision: Decision, version: str | None = None) 
 
 
 def retraction(seq: int, reviewer: str) -> NextDecision:
-    """Takes back decision ``seq``."""
+    """Retracts decision ``seq``."""
     undo = Decision("undo", (), (), reviewer, now(), detail={"retracts": seq})
     return lambda log: admit(log, undo, None)
 
@@ -61,7 +61,7 @@ def make_decision(
     reviewer: str,
     detail: JsonObject = MappingProxyType({}),
 ) -> Decision:
-    """What ``reviewer`` says now of tools of the catalog (ids), not yet admitted. Raises
+    """A reviewer's decision on tools of the catalog (ids), not yet admitted. Raises
     ``DecisionError``.
     """
     row = {"action": action, "ids": list(ids), "reviewer": reviewer, "detail": dict(detail)}
@@ -76,13 +76,12 @@ def queue(
     learned: Mapping[str, float] | None = None,
     calls: Mapping[str, int] | None = None,
 ) -> tuple[Cluster, ...]:
-    """What waits for a person, accepted clusters with newcomers too, as ``in_order`` sorts
-    it.
+    """The clusters that wait for a person, sorted by ``in_order``; accepted ones with newcomers
+    too.
 
-    ``learned`` are the probabilities of the order of this name, by cluster id, ``calls`` those
-    of the order *used*, by tool id.
-    Cluster ids in ``order`` come first and in that order, so that a queue which somebody works
-    through does not move under the hand.
+    ``learned`` are the probabilities of the order of this name, by cluster id; ``calls`` those of
+    the order *used*, by tool id. Cluster ids in ``order`` come first and in that order, so that the
+    queue does not move while somebody works on it.
     """
     clusters = of_show(filter(waits, snapshot.plan.clusters), show)
     savings = {one: -size.added for one, size in sizes(snapshot).items()}
@@ -93,8 +92,8 @@ def queue(
 
 
 def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
-    """What a new version of a catalog brings into the queue. Raises ``JobError`` before the
-    analysis is finished.
+    """The clusters of a new version's part of the queue. Raises ``JobError`` before the analysis is
+    done.
     """
     queued, earlier = queue(snapshot), snapshot.earlier
     if part == "again":
@@ -106,7 +105,7 @@ def queue_part(snapshot: Snapshot, part: Part) -> tuple[Cluster, ...]:
 
 @kept()
 def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
-    """By cluster id what merging it makes of what agents read, for the chosen client."""
+    """The size change of merging each cluster, by cluster id, for the chosen client."""
     costs, tools = snapshot.analysis.syntheses.costs, snapshot.catalog.by_id
     return {
         one.id: merge_size(one, tools, snapshot.format, costs) for one in snapshot.plan.clusters
@@ -114,7 +113,7 @@ def sizes(snapshot: Snapshot) -> Mapping[str, SizeChange]:
 
 
 def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
-    """The ids of the proposals that are in no batch: see ``is_larger_gateway``."""
+    """The ids of proposals that are in no batch: see ``is_larger_gateway``."""
     size = sizes(snapshot)
     return frozenset(
         one.id for one in snapshot.plan.clusters if is_larger_gateway(one, size[one.id])
@@ -123,13 +122,13 @@ def larger_gateways(snapshot: Snapshot) -> frozenset[str]:
 
 @kept()
 def disagreements(analysis: Analysis) -> tuple[Disagreement, ...]:
-    """The pairs on which the model and the offline judge differ, the widest gap first."""
+    """The pairs on which the model and the offline judge differ, widest gap first."""
     verdicts = analysis.model_verdicts
     return model_verdicts.disagreements(verdicts, analysis.offline) if verdicts else ()
 
 
 def judge_differences(snapshot: Snapshot) -> dict[str, float]:
-    """How far the model and the offline judge differ, by tool: on the worst of its pairs."""
+    """The largest difference between model and offline judge over a tool's pairs, by tool."""
     widest: dict[str, float] = {}
     for differ in disagreements(snapshot.analysis):
         for tool in (differ.pair.left, differ.pair.right):
@@ -138,27 +137,27 @@ def judge_differences(snapshot: Snapshot) -> dict[str, float]:
 
 
 def cluster(snapshot: Snapshot, cluster_id: str | None) -> Cluster | None:
-    """The cluster of this id in the plan as it stands, if there is one."""
+    """The cluster with this id in the current plan, if any."""
     return next((c for c in snapshot.plan.clusters if c.id == cluster_id), None)
 
 
 def tool_as_cluster(snapshot: Snapshot, tool_id: str) -> Cluster:
-    """A tool as a cluster of one: what is edited of a tool whether or not it is merged."""
+    """A tool as a cluster of one: what is edited, whether or not it is merged."""
     return analysing.alone(snapshot.analysis, snapshot.log, tool_id)
 
 
 def card(snapshot: Snapshot, cluster: Cluster) -> Card:
-    """Everything a person looks at before deciding on ``cluster``."""
+    """Everything that a person reviews before deciding on ``cluster``."""
     return card_of(snapshot.analysis, cluster, snapshot.format)
 
 
 def active_decisions(snapshot: Snapshot) -> tuple[Decision, ...]:
-    """The decisions that hold, newest first."""
+    """The active decisions, newest first."""
     return active(snapshot.log)[::-1]
 
 
 def history(snapshot: Snapshot) -> tuple[tuple[Decision, Decision | None], ...]:
-    """Every decision, newest first, with the undo that took it back, if one did."""
+    """Every decision, newest first, with the undo that retracted it, if any."""
     log = snapshot.log
     undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
     return tuple((one, undone.get(one.seq)) for one in log[::-1] if one.action != "undo")
@@ -176,12 +175,12 @@ def decide(
     reviewer: str,
     detail: Mapping[str, Any] | None = None,
 ) -> Decision:
-    """Append what ``reviewer`` says of ``cluster`` as it was shown.
+    """Append a reviewer's decision on ``cluster`` as it was shown.
 
-    ``detail`` names tools by id (see ``Decision``); the relation is the one shown, unless it
-    says another, and so is what an accepted merge keeps, and that it is a drop-in. Raises
-    ``StaleDecisionError`` when somebody else decided on the cluster meanwhile,
-    ``DecisionError`` when the decision contradicts a standing one.
+    ``detail`` names tools by id (see ``Decision``). The relation is the shown one unless it says
+    otherwise; so is what an accepted merge keeps, and that it is a drop-in. Raises
+    ``StaleDecisionError`` if somebody else decided on the cluster meanwhile, ``DecisionError`` if
+    the decision contradicts an active one.
     """
     shown: dict[str, Any] = {"relation": cluster.relation} if action in forms.WITH_RELATION else {}
     is_as_shown = "relation" not in (detail or {}) and cluster.canonical in cluster.members
@@ -200,16 +199,17 @@ def say(
     detail: JsonObject = MappingProxyType({}),
     version: str | None = None,
 ) -> Decision:
-    """Append what ``reviewer`` decides on tools (ids) of this ``version``, if one was seen.
-    Raises as ``decide`` does.
+    """Append a reviewer's decision on tools (ids) of this ``version``, if one was seen.
+
+    Raises the errors of ``decide``.
     """
     decision = make_decision(snapshot.catalog, action, ids, reviewer, detail)
     return record(snapshot, decision, version)
 
 
 def record(snapshot: Snapshot, decision: Decision, version: str | None = None) -> Decision:
-    """Append a decision that was made on tools of this ``version``, if one was seen. Raises as
-    ``decide`` does.
+    """Append a decision made on tools of this ``version``, if one was seen. Raises the errors of
+    ``decide``.
     """
     step = admission(snapshot.catalog, decision, version)
     return append_decision(snapshot.work.store, snapshot.id, step)
@@ -218,8 +218,9 @@ def record(snapshot: Snapshot, decision: Decision, version: str | None = None) -
 def recut(
     snapshot: Snapshot, cluster: Cluster, reviewer: str, groups: Sequence[Sequence[str]]
 ) -> tuple[str, ...]:
-    """Take the proposal apart into ``groups`` of tool ids, and leave those of two or more
-    open; the ids of what is left as proposals, the largest first. Raises as ``decide`` does.
+    """Divide the proposal into ``groups`` of tool ids, and leave those of two or more open.
+
+    Returns the ids of the remaining proposals, largest first. Raises the errors of ``decide``.
     """
     decide(snapshot, "recut", cluster, reviewer, {"groups": [list(g) for g in groups]})
     tools = snapshot.catalog.by_id
@@ -230,9 +231,10 @@ def recut(
 def decide_each(
     snapshot: Snapshot, reviewer: str, rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]]
 ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-    """A decision for each action, cluster as it was shown and detail, and why some could not
-    be made: somebody else was faster. Each names the batch in its detail: nobody looked at it
-    alone.
+    """A decision for each row, and why some failed because somebody else was faster.
+
+    A row is an action, the cluster as shown, and the detail. Each decision names the batch in its
+    detail, since nobody reviewed it alone.
     """
     rows, decisions, refused = list(rows), [], []
     batch = {"batch": digest(reviewer, now(), [one.version for _, one, _ in rows])[:12]}
@@ -246,8 +248,9 @@ def decide_each(
 
 @kept()
 def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more duplicates wait; larger gateway tools are left
-    to the queue.
+    """The pairs of servers with two or more waiting duplicates.
+
+    Larger gateway tools are left to the queue.
     """
     larger = larger_gateways(snapshot)
     clusters = [cluster for cluster in queue(snapshot) if cluster.id not in larger]
@@ -255,19 +258,19 @@ def server_pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
 
 
 def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> ServerPairProposals | None:
-    """The pair of servers that the cluster is to be decided with, if there is one."""
+    """The pair of servers with which the cluster is decided, if any."""
     pairs = server_pairs(snapshot)
     return next((pair for pair in pairs if cluster in pair.clusters), None)
 
 
 @kept()
 def safe(snapshot: Snapshot) -> BatchSelection:
-    """What may be accepted without a look now: the list for ``accept_safe``."""
+    """What can be accepted without a review now: the list for ``accept_safe``."""
     return safe_batch(snapshot.catalog, queue(snapshot))
 
 
 def about(snapshot: Snapshot, decision: Decision) -> str | None:
-    """Id of the cluster that a decision was made on, as far as its tools are still there."""
+    """Id of the cluster of a decision, as far as its tools still exist."""
     tools = snapshot.catalog.by_id
     members = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
     return cluster_id(members) if len(members) > 1 else None
@@ -276,9 +279,9 @@ def about(snapshot: Snapshot, decision: Decision) -> str | None:
 def answer_newcomers(
     snapshot: Snapshot, cluster: Cluster, reviewer: str, welcome: bool
 ) -> Decision:
-    """Let the newcomers into an accepted cluster, or keep them out of it for good.
+    """Let the newcomers into an accepted cluster, or keep them out permanently.
 
-    Raises as ``decide`` does.
+    Raises the errors of ``decide``.
     """
     everybody = tuple(sorted({*cluster.members, *cluster.newcomers}))
     union = replace(cluster, members=everybody, version=cluster.grown)
@@ -289,14 +292,14 @@ def answer_newcomers(
 
 
 def undo_all(snapshot: Snapshot, reviewer: str, seqs: Sequence[int]) -> None:
-    """Take back several decisions, the newest first, all or none. Raises as ``undo``."""
+    """Undo several decisions, newest first, all or none. Raises the errors of ``undo``."""
     steps = [retraction(seq, reviewer) for seq in sorted(seqs, reverse=True)]
     append_decisions(snapshot.work.store, snapshot.id, steps)
 
 
 def undo(snapshot: Snapshot, reviewer: str, seq: int) -> Decision:
-    """Take back decision ``seq``. Raises ``DecisionError`` where there is none, or later
-    decisions build on it.
+    """Undo decision ``seq``. Raises ``DecisionError`` if there is none, or later decisions build on
+    it.
     """
     return append_decision(snapshot.work.store, snapshot.id, retraction(seq, reviewer))
 
@@ -306,15 +309,16 @@ SettledState = Literal["accepted", "kept_apart"]
 
 @dataclass(frozen=True, slots=True)
 class SettledCluster:
-    """A cluster with the decision that settled it, the latest; ``None`` where none stands."""
+    """A cluster with the latest decision on it; ``None`` if none is active."""
 
     cluster: Cluster
     decision: Decision | None
 
 
 def clusters(snapshot: Snapshot, state: SettledState) -> tuple[SettledCluster, ...]:
-    """The accepted clusters by name, or those kept apart, newest first. Tools kept apart that
-    have changed or are gone are left out.
+    """The accepted clusters by name, or those kept apart, newest first.
+
+    Tools kept apart that have changed or are gone are left out.
     """
     return accepted(snapshot) if state == "accepted" else _rejected(snapshot)
 
@@ -351,12 +355,12 @@ def accepted(snapshot: Snapshot) -> tuple[SettledCluster, ...]:
 
 @kept()
 def flags(snapshot: Snapshot) -> dict[str, tuple[Decision, ...]]:
-    """By tool id the flags that stand on it, oldest first."""
+    """The active flags of each tool, by tool id, oldest first."""
     return constraints.flags(snapshot.catalog, snapshot.log)
 
 
 def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
-    """The flags on a member of the cluster, each once, oldest first."""
+    """The flags on members of the cluster, without repeats, oldest first."""
     own = flags(snapshot)
     by_seq = {one.seq: one for member in cluster.members for one in own.get(member, ())}
     return tuple(by_seq[seq] for seq in sorted(by_seq))
@@ -382,22 +386,23 @@ _SEED = 77
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Who reviews, and by what the queue is divided among them."""
+    """The reviewers, and how the queue is divided among them."""
 
     people: tuple[str, ...]
     split: ReviewSplit
 
 
 def shares(snapshot: Snapshot) -> Shares | None:
-    """Who the queue is divided among; ``None`` where it is everybody's."""
+    """The division of the queue; ``None`` if everybody shares it."""
     return snapshot.setting(
         _name(snapshot), lambda saved: Shares(tuple(map(str, saved["people"])), saved["split"])
     )
 
 
 def divide(snapshot: Snapshot, shares: Shares | None) -> None:
-    """Divide the queue from now on, or with ``None`` no longer. Raises ``DecisionError`` for
-    fewer than two people.
+    """Divide the queue from now on, or with ``None`` no longer.
+
+    Raises ``DecisionError`` for fewer than two people.
     """
     if shares is not None and len(set(shares.people)) < 2:
         raise DecisionError(
@@ -409,8 +414,9 @@ def divide(snapshot: Snapshot, shares: Shares | None) -> None:
 
 @kept()
 def owners(snapshot: Snapshot) -> dict[str, str]:
-    """By id of each cluster that waits the person who has it; empty where nothing is divided.
-    Raises ``JobError`` before the analysis is finished.
+    """The person for each waiting cluster, by cluster id; empty without a division.
+
+    Raises ``JobError`` before the analysis is done.
     """
     divided = shares(snapshot)
     if divided is None:
@@ -422,9 +428,10 @@ def owners(snapshot: Snapshot) -> dict[str, str]:
 def shared_out(
     clusters: Iterable[Cluster], tools: Mapping[str, Tool], shares: Shares
 ) -> dict[str, str]:
-    """By cluster id the person who has it. A cluster, or all of the server of its canonical, goes
-    to the person whose hash with it is highest: the queue may change and people may come without
-    moving what others have.
+    """The person for each cluster, by cluster id.
+
+    A cluster (or the server of its canonical) goes to the person whose hash with it is highest, so
+    the queue may change and people may join without moving other shares.
     """
 
     def person(cluster: Cluster) -> str:

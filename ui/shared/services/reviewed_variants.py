@@ -1,4 +1,4 @@
-"""Document variants on the screen: added from a file, checked, reviewed tool by tool or at once."""
+"""Document variants on the screen: added from a file, checked, reviewed singly or at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -38,8 +38,10 @@ NONE = Augmentation("")
 
 @dataclass(frozen=True, slots=True)
 class VariantView:
-    """The variant of a tool: as it is on ``offer``, and ``decision`` as a person decided last,
-    ``None`` where nobody did. ``violations`` are what speaks against the offer.
+    """The variant of a tool.
+
+    ``offer`` is the proposed one, with the objections in ``violations``. ``decision`` is the last
+    decision of a person, ``None`` if nobody decided.
     """
 
     tool: Tool
@@ -58,8 +60,10 @@ class VariantView:
 
 
 def add(snapshot: Snapshot, content: bytes, name: str) -> int:
-    """Put the variants of a file on offer, in place of earlier ones of the same tools; how many
-    they are. Raises as ``variants_in`` does.
+    """Store a file's variants for review, replacing earlier ones of the same tools; returns their
+    number.
+
+    Raises the errors of ``variants_in``.
     """
     tools = snapshot.catalog.by_id
     variants = variants_in(content, name, snapshot.catalog).by_id
@@ -69,7 +73,7 @@ def add(snapshot: Snapshot, content: bytes, name: str) -> int:
 
 
 def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
-    """The variants of the catalog's tools as they are now, in the order of the tools."""
+    """The variants of the catalog's current tools, in the order of the tools."""
     catalog = snapshot.catalog
     offers = list_variants(snapshot.work.store, snapshot.id)
     own = {t.id: offers[t.fingerprint] for t in catalog.tools if t.fingerprint in offers}
@@ -93,19 +97,19 @@ def views(snapshot: Snapshot) -> tuple[VariantView, ...]:
 
 @kept()
 def decided_variants(snapshot: Snapshot) -> dict[str, Augmentation]:
-    """By tool id what people decided last; ``NONE`` where they want no variant."""
+    """People's last decision for each tool, by tool id; ``NONE`` if they want no variant."""
     return variants(snapshot.catalog, snapshot.log)
 
 
 def accepted_variants(snapshot: Snapshot) -> dict[str, Augmentation]:
-    """By tool id the variants that searches read."""
+    """The variants that searches read, by tool id."""
     return {one: variant for one, variant in decided_variants(snapshot).items() if variant.is_there}
 
 
 def decide(snapshot: Snapshot, variants: Mapping[str, Augmentation], reviewer: str) -> Decision:
     """Record the variants of tools, ``NONE`` to reject, as one decision with one undo.
 
-    Raises ``DecisionError`` for none.
+    Raises ``DecisionError`` without any.
     """
     if not variants:
         raise DecisionError("no variant is chosen; nothing was changed")
@@ -119,9 +123,11 @@ def decide(snapshot: Snapshot, variants: Mapping[str, Augmentation], reviewer: s
 
 
 def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEffect, ...]:
-    """A short clause in front of the tool's own description, then the ``expanded`` one: what
-    each does to the requests that exactly one of the tool and the one nearest to it answers.
-    Left out is what changes nothing. Raises ``JobError`` before the analysis is finished.
+    """A short clause before the tool's own description, then the ``expanded`` one, each with its
+    effect.
+
+    The effect is on requests that exactly one of the tool and its nearest tool answers. Rewrites
+    without a change are left out. Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     rows = _with_nearest(analysis, tool_id)
@@ -144,9 +150,10 @@ def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEf
 
 
 def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
-    """Accept of every waiting variant that nothing speaks against the short clause, if it wins,
-    else the whole text, if it was measured on requests and loses none; as one decision. Raises
-    ``DecisionError`` where there is none.
+    """Accept the waiting variants that are measured and have no objections, as one decision.
+
+    The short clause is accepted if it wins; else the whole text if it was measured on requests and
+    loses none. Raises ``DecisionError`` if there are none.
     """
     offers = {
         view.tool.id: view.offer
@@ -179,7 +186,7 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
 
 
 def _with_nearest(analysis: Analysis, tool_id: str) -> PairRows:
-    """The row of a tool and, where it is not the only one, that of the tool nearest to it."""
+    """The row of a tool and, if there are others, that of its nearest tool."""
     at = next(row for row, one in enumerate(analysis.catalog.tools) if one.id == tool_id)
     nearest = np.argsort(-(analysis.vectors @ analysis.vectors[at]), kind="stable")[:2]
     return np.array([at, *nearest[nearest != at][:1]], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Searching on the screen: a request against the toolset as it is and as the merge leaves it."""
+"""Searching on the screen: a request on the original and on the merged toolset."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -43,10 +43,12 @@ RANKED = 50
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A request as a page asks it. ``split`` says whether it is split into sub-queries: by the
-    steps of the query set that has it, else by rule; ``variants`` whether accepted document
-    variants are read beside the tools' own text; ``ranking`` what tools are ranked by. What was
-    learned ``is_alone`` where it stands in place of the text, as in Tool2Vec, which splits nothing.
+    """A request as a page asks it.
+
+    ``split`` says whether it is split into sub-queries: by the steps of its query set, else by
+    rule. ``variants`` says whether accepted document variants are read beside the tools' own text.
+    ``ranking`` says what ranks the tools. The learned ranking ``is_alone`` if it replaces the text,
+    as in Tool2Vec, which splits nothing.
     """
 
     text: str
@@ -79,7 +81,7 @@ class SearchView:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenToolset(Generic[AnySearch_co]):
-    """A toolset ready to be searched, and the needs of the request by its ids."""
+    """A toolset ready for search, and the request's needs by its ids."""
 
     catalog: Catalog
     retriever: AnySearch_co
@@ -87,15 +89,17 @@ class OpenToolset(Generic[AnySearch_co]):
 
 
 class LongWaitError(Exception):
-    """More is to be embedded than ``AT_ONCE`` texts."""
+    """More than ``AT_ONCE`` texts have to be embedded."""
 
 
 KIND = "index"
 
 
 def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
-    """What a request finds; ``None`` where more has to be embedded than a page waits for:
-    ``start`` it. Raises ``JobError`` before the analysis is finished.
+    """The results of a request; ``None`` if more has to be embedded than a page waits for:
+    ``start``.
+
+    Raises ``JobError`` before the analysis is done.
     """
     ready = _ready(snapshot, lookup)
     if ready is None:
@@ -124,8 +128,9 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
 
 
 def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]]:
-    """What words alone find in the catalog as it is, place by place: at once, for the time in which
-    the indexes are built. Raises ``JobError`` as ``look``.
+    """Results by words alone in the original catalog, at once while the indexes are built.
+
+    Raises ``JobError`` as ``look``.
     """
     catalog, _ = _catalogs(snapshot, lookup.merges, lookup.variants)
     places = ranked_by_words(catalog.tools, lookup.text, lookup.k)
@@ -135,8 +140,9 @@ def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]
 def open_toolsets(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, tuple[OpenToolset[SearchableTools], ...]] | None:
-    """The request as it is split, and the tools as they are and as the merge leaves them;
-    ``None`` as ``look``. Raises ``JobError`` before the analysis is finished.
+    """The split request, and the original and merged tools; ``None`` as ``look``.
+
+    Raises ``JobError`` before the analysis is done.
     """
     ready = _ready(snapshot, lookup)
     if ready is None:
@@ -152,7 +158,7 @@ def open_toolsets(
 def _ready(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, OpenToolset[AnyRetriever], OpenToolset[AnyRetriever]] | None:
-    """The request and what is searched before and after the merge; ``None`` as ``look``."""
+    """The request and the searches before and after the merge; ``None`` as ``look``."""
     try:
         before, after = _retrievers(snapshot, lookup, impatient)
     except LongWaitError:
@@ -168,12 +174,12 @@ def _ready(
 
 
 def start(snapshot: Snapshot, lookup: Lookup) -> str:
-    """Do what ``run`` does in the background; returns the job's id."""
+    """Run ``run`` in the background; returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, lookup, progress))
 
 
 def bench(snapshot: Snapshot, catalog: Catalog | None = None) -> Bench:
-    """What measures and searches a catalog, at first that of the snapshot."""
+    """The bench of a catalog, by default the snapshot's."""
     work = snapshot.work
     catalog = catalog or snapshot.analysis.catalog
     return Bench(catalog, work.embedder, work.vectors, work.catalogs.definition_tokens)
@@ -187,7 +193,7 @@ def _plan(snapshot: Snapshot, lookup: Lookup) -> MergePlan:
 def _catalogs(
     snapshot: Snapshot, config: PlanConfig, with_written: bool
 ) -> tuple[Catalog, Catalog]:
-    """The catalog as it is, and as the merge leaves it, both with variants where they are read."""
+    """The original catalog and the merged one, both with variants if they are read."""
     plan, before = snapshot.plan_under(config), snapshot.analysis.catalog
     after = replace(plan.catalog, tools=tuple(item.tool for item in plan.tools))
     variants = reviewed_variants.accepted_variants(snapshot) if with_written else {}
@@ -203,14 +209,14 @@ def _catalogs(
 
 
 def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
-    """Build here and now what ``look`` needs."""
+    """Build what ``look`` needs, now."""
     _retrievers(snapshot, lookup, progress)
 
 
 def _retrievers(
     snapshot: Snapshot, lookup: Lookup, progress: Progress
 ) -> tuple[AnyRetriever, AnyRetriever]:
-    """Those of the catalog as it is and as the merge leaves it. Raises what ``progress`` raises."""
+    """The retrievers of the original and the merged catalog. Raises what ``progress`` raises."""
     before, after = _catalogs(snapshot, lookup.merges, lookup.variants)
     return (
         _retriever(snapshot, lookup, before, "before", progress),
@@ -261,7 +267,7 @@ def _searched(
 
 
 def impatient(step: Step) -> None:
-    """Progress that raises ``LongWaitError`` where a page would wait for texts."""
+    """Progress that raises ``LongWaitError`` if a page would wait for texts."""
     if step.total - step.done > AT_ONCE:
         raise LongWaitError
 

@@ -1,4 +1,4 @@
-"""Server against server for the pages: coverage, advice, and switching a whole server off."""
+"""Servers compared on the pages: coverage, advice, and switching a whole server off."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,8 +22,8 @@ from ui.shared.snapshot import Snapshot
 class ToolMatch:
     """One row of two servers side by side: a tool of each, or of one alone (the other is empty).
 
-    ``match`` is how the one does the other's job, ``None`` where nothing is like it; ``proposal``
-    the waiting one that has both, ``decision`` what people decided on them.
+    ``match`` is how one does the other's job, ``None`` without a similar tool. ``proposal`` is the
+    waiting one with both, ``decision`` people's decision on them.
     """
 
     one: str
@@ -34,13 +34,13 @@ class ToolMatch:
 
     @property
     def way(self) -> str:
-        """As in ``Served``; ``alone`` where nothing is like it."""
+        """As in ``Served``; ``alone`` without a similar tool."""
         return self.match.way if self.match else "alone"
 
 
 @kept()
 def coverage(snapshot: Snapshot) -> ServerCoverage:
-    """The servers against each other; made again after a decision."""
+    """The servers compared with each other; computed again after a decision."""
     return server_coverage(snapshot.analysis, snapshot.plan.clusters, snapshot.log)
 
 
@@ -52,22 +52,24 @@ def advice(snapshot: Snapshot) -> Advice:
 
 @kept()
 def against_all(snapshot: Snapshot) -> tuple[Coverage, ...]:
-    """Of each server what all others together do of its work."""
+    """For each server, how far all others together cover its work."""
     servers = coverage(snapshot)
     names = frozenset(servers.servers)
     return tuple(servers.of(one, names - {one}) for one in servers.servers)
 
 
 def use_in_words(snapshot: Snapshot, one: Coverage) -> str:
-    """What the logs of a catalog say of the use of a server; empty without logs."""
+    """What a catalog's logs say about a server's use; empty without logs."""
     figures = usage_evidence.figures(snapshot)
     return one.use_in_words({tool: count.calls for tool, count in figures.by_id.items()})
 
 
 @kept()
 def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers between which two or more proposals wait, or something is merged, or
-    of which one does some of the other's work.
+    """The pairs of servers worth a view.
+
+    Two or more proposals wait between them, something is merged, or one covers some of the other's
+    work.
     """
     rows = coverage(snapshot).of_pairs()
     near = {
@@ -83,8 +85,8 @@ def pairs(snapshot: Snapshot) -> tuple[ServerPairProposals, ...]:
 
 
 def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, ...]:
-    """Every tool of two servers: the waiting proposals first, then what matches without one,
-    what was decided, and what stands alone.
+    """Every tool of two servers: waiting proposals first, then other matches, decided ones, and the
+    rest.
     """
     one, other = pair.servers
     servers = coverage(snapshot)
@@ -110,7 +112,7 @@ def matches(snapshot: Snapshot, pair: ServerPairProposals) -> tuple[ToolMatch, .
 def _decisions(
     snapshot: Snapshot, pair: ServerPairProposals
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """The tools of two servers that people decided on, two by two, and what."""
+    """The pairs of tools of two servers that people decided on, with the decision."""
     servers = coverage(snapshot)
     by_id = servers.catalog.by_id
     for kept_apart in sorted(servers.constraints.cannot):
@@ -129,9 +131,9 @@ def _decisions(
 def answer_account(
     snapshot: Snapshot, one: str, other: str, answer: str | None, reviewer: str
 ) -> None:
-    """Record what is said of the account of two servers (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``);
-    ``None`` takes it back. Raises
-    ``DecisionError`` as ``review.record`` does.
+    """Record the answer on the account of two servers (``ONE_ACCOUNT`` or ``OWN_ACCOUNTS``).
+
+    ``None`` retracts it. Raises ``DecisionError`` as ``review.record`` does.
     """
     catalog = snapshot.analysis.catalog
     ids = [tool.id for tool in catalog.tools if tool.owner in (one, other)]
@@ -146,9 +148,10 @@ def answer_account(
 def switch_off(
     snapshot: Snapshot, servers: Sequence[Coverage], reviewer: str
 ) -> tuple[Decision, ...]:
-    """Let all tools of the servers go, as one batch: those that one of the ``others`` takes every
-    call of become merges with it, the rest is left out. Raises ``DecisionError`` as
-    ``review.record`` does; what was decided until then stays.
+    """Remove all tools of the servers, as one batch.
+
+    Tools whose calls one of the ``others`` takes completely are merged with it; the rest is left
+    out. Raises ``DecisionError`` as ``review.record`` does; decisions made before the error stay.
     """
     catalog = snapshot.analysis.catalog
     batch = {"batch": digest(reviewer, now(), *(one.server for one in servers))[:12]}
@@ -170,7 +173,7 @@ def switch_off(
 def _ends(
     tools: Mapping[str, Tool], cluster: Cluster, servers: tuple[str, str]
 ) -> tuple[str, str] | None:
-    """A member on each of two servers, the first by id; ``None`` where it has none on one."""
+    """The first member by id on each of two servers; ``None`` if one has none."""
     ends = [
         next((member for member in cluster.members if tools[member].owner == server), "")
         for server in servers
@@ -181,7 +184,7 @@ def _ends(
 def _proposed_matches(
     pair: ServerPairProposals, matches: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Cluster]:
-    """The proposals of two servers by a tool of each: one of the ``matches`` where it has it."""
+    """The proposals of two servers by a tool of each; one of the ``matches`` if it has it."""
     rows = {}
     for cluster, (ours, theirs) in zip(pair.clusters, pair.sides, strict=True):
         two = [(a.id, b.id) for a in ours for b in theirs]

@@ -1,4 +1,4 @@
-"""What a person says of any set of tools, whether or not a cluster holds them."""
+"""Decisions on any set of tools, whether or not a cluster contains them."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -27,21 +27,21 @@ MOST_APART = 100
 
 
 def version(snapshot: Snapshot, ids: Sequence[str]) -> str:
-    """What a decision on these tools must carry."""
+    """The version that a decision on these tools must carry."""
     tools = snapshot.catalog.by_id
     return version_of([tools[i].fingerprint for i in ids], snapshot.log)
 
 
 def card(snapshot: Snapshot, ids: Sequence[str]) -> Cluster | None:
-    """The cluster that holds them all in the plan as it stands, if there is one."""
+    """The cluster that contains them all in the current plan, if any."""
     return cluster_with(snapshot.plan, ids)
 
 
 def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: str) -> Decision:
-    """Keep each of them apart from each other for good, until it is undone.
+    """Keep all of them apart from each other until it is undone.
 
-    Raises ``StaleDecisionError`` where somebody decided meanwhile, ``DecisionError`` where a
-    standing decision says the opposite, or for more than ``MOST_APART``.
+    Raises ``StaleDecisionError`` if somebody decided meanwhile, ``DecisionError`` if an active
+    decision says the opposite, or for more than ``MOST_APART``.
     """
     if len(ids) > MOST_APART:
         raise DecisionError(
@@ -52,10 +52,10 @@ def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: 
 
 
 def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: str) -> Decision:
-    """Ask for a card that holds them all, whatever the judge says. Nothing is merged by it.
+    """Request a card that contains them all, whatever the judge says; it merges nothing.
 
-    Raises as ``never_merge`` does (beyond ``MOST_ON_A_CARD``), and ``DecisionError`` where no
-    card may hold them all.
+    Raises the errors of ``never_merge`` (beyond ``MOST_ON_A_CARD``), and ``DecisionError`` if no
+    card may contain them all.
     """
     if len(ids) > MOST_ON_A_CARD:
         raise DecisionError(
@@ -80,10 +80,11 @@ def relate(
     version: str,
     reviewer: str,
 ) -> Decision:
-    """Record what two tools are to each other: one job (*duplicate*, or *subsumes* where one
-    serves the other and not the other way round), a family (*family*), or to be kept apart.
+    """Record the relation of two tools.
 
-    Raises as ``never_merge`` does, and ``DecisionError`` where both are in merges already.
+    It is one job (*duplicate*, or *subsumes* if only one serves the other), a family (*family*), or
+    kept apart. Raises the errors of ``never_merge``, and ``DecisionError`` if both are in merges
+    already.
     """
     ids = (pair.left, pair.right)
     if answer == "apart":
@@ -117,7 +118,7 @@ def flag(
     note: str,
     detail: JsonObject = MappingProxyType({}),
 ) -> Decision:
-    """Keep a note on these tools; it changes no merge. Raises ``DecisionError`` without one."""
+    """Add a note to these tools; it changes no merge. Raises ``DecisionError`` without a text."""
     noted = {"note": note.strip(), **detail}
     return review.say(snapshot, "flag", ids, reviewer, noted)
 

@@ -1,4 +1,4 @@
-"""How the tools of a catalog are used, by the logs and traces that were added to it."""
+"""How a catalog's tools are used, by its logs and traces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -27,12 +27,12 @@ def logs(snapshot: Snapshot) -> tuple[UsageLog, ...]:
 
 
 def delete(snapshot: Snapshot, key: str) -> None:
-    """Forget a log."""
+    """Delete a log."""
     delete_usage_log(snapshot.work.store, snapshot.id, key)
 
 
 def figures(snapshot: Snapshot) -> CatalogCallCounts:
-    """All logs of a catalog together; empty where it has none."""
+    """The figures of all logs of a catalog; empty without logs."""
     stamps = snapshot.state.usage_logs
     if not stamps:
         return CatalogCallCounts()
@@ -46,8 +46,9 @@ def figures(snapshot: Snapshot) -> CatalogCallCounts:
 
 @kept()
 def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
-    """Calls before and after each accepted merge that a decision stands for, by cluster id;
-    none without logs. Raises ``JobError`` before the analysis is finished.
+    """Calls before and after each accepted merge with a decision, by cluster id.
+
+    Empty without logs. Raises ``JobError`` before the analysis is done.
     """
     counts = figures(snapshot)
     if not counts.by_id and not counts.unknown:
@@ -61,7 +62,7 @@ def after_merges(snapshot: Snapshot) -> Mapping[str, CallsAfterMerge]:
 
 
 def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
-    """The accepted merges after which more calls fail or are malformed, the surest first."""
+    """The accepted merges after which more calls fail or are malformed, most certain first."""
     bad = {key: one for key, one in after_merges(snapshot).items() if one.went_bad}
     merges = review.accepted(snapshot) if bad else ()
     clusters = (one.cluster for one in merges if one.cluster.id in bad)
@@ -69,26 +70,27 @@ def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
 
 
 def unused(snapshot: Snapshot, days: int = UNUSED_DAYS) -> tuple[str, ...]:
-    """The ids of tools that nobody called in so many days, sorted; none where the logs do not
-    cover that time.
+    """The ids of tools without calls in so many days, sorted; none if the logs do not cover that
+    time.
     """
     return figures(snapshot).unused(snapshot.catalog.tools, days)
 
 
 def short_key(call: TracedCall) -> str:
-    """The key of a call as it is kept; empty for one that is like no other."""
+    """The stored key of a call; empty for one that equals no other."""
     return call.key[:_KEY]
 
 
 def call_keys(value: JsonObject) -> frozenset[str]:
-    """The keys of calls in what ``as_json`` gave."""
+    """The keys of calls in the output of ``as_json``."""
     keys = value.get("keys")
     return frozenset(map(str, keys)) if isinstance(keys, list) else frozenset()
 
 
 def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
-    """Plain values, for the store; ``keys`` are those of its calls, so that a log with the same
-    calls does not count them again.
+    """Plain values for the store.
+
+    ``keys`` are those of its calls, so that a log with the same calls does not count them again.
     """
     return {
         "keys": sorted(keys),
@@ -100,7 +102,7 @@ def as_json(figures: CatalogCallCounts, keys: Iterable[str] = ()) -> JsonObject:
 
 
 def of_json(value: JsonObject) -> CatalogCallCounts:
-    """What ``as_json`` gave; empty for anything else, such as a damaged row."""
+    """The counts from the output of ``as_json``; empty for anything else, such as a damaged row."""
     try:
         tools, unknown = _counts(value["tools"]), _counts(value["unknown"])
     except (KeyError, TypeError, ValueError, AttributeError):

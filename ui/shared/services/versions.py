@@ -1,4 +1,4 @@
-"""Versions of a catalog on the screen: what changed, and which decisions that puts in doubt."""
+"""Versions of a catalog on the screen: what changed, and which decisions it affects."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ _NOTES = ("flag", "note")
 
 @dataclass(frozen=True, slots=True)
 class StandingDecisions:
-    """The decisions in force on the tools of a version, oldest first; notes and flags left out, and
-    those that were made again on tools that had changed.
+    """The active decisions on a version's tools, oldest first.
 
-    ``wait`` are suspended, as a tool that they name has changed; ``gone`` name tools of which none
-    is left, or one alone where they put tools together or keep them apart.
+    Notes, flags and decisions made again on changed tools are left out. ``wait`` are suspended
+    because one of their tools has changed. ``gone`` have no tools left, or only one if they join or
+    separate tools.
     """
 
     hold: tuple[Decision, ...]
@@ -38,8 +38,9 @@ class StandingDecisions:
 
 @dataclass(frozen=True, slots=True)
 class ToolSince:
-    """A tool that a decision names, and what changed in it since; ``rows`` are ``None`` where it is
-    not known how it was.
+    """A tool of a decision, and what has changed in it since.
+
+    ``rows`` are ``None`` if its earlier version is unknown.
     """
 
     tool_id: str
@@ -48,16 +49,16 @@ class ToolSince:
 
 
 def since(snapshot: Snapshot, earlier: CatalogRecord) -> version_changes.Changes:
-    """What this version changes against an earlier one, and the decisions in doubt now."""
+    """The changes of this version from an earlier one, and the decisions affected now."""
     suspended = carried_decisions(snapshot).wait
     doubts = (version_changes.Doubt(one, _suspended_cluster(snapshot, one)) for one in suspended)
     return _changes(snapshot, earlier, snapshot.catalog, doubts)
 
 
 def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Changes | None:
-    """What storing ``catalog`` under ``name`` would change; ``None`` for a new name.
+    """The changes of storing ``catalog`` under ``name``; ``None`` for a new name.
 
-    The decisions are those that it would put in doubt and that stand today.
+    The decisions are active ones that it would affect.
     """
     newest = snapshot.newest.get(name.strip())
     if newest is None:
@@ -69,12 +70,12 @@ def ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> version_changes.Ch
 
 
 def carried_decisions(snapshot: Snapshot) -> StandingDecisions:
-    """What becomes of the decisions in force on this version."""
+    """The state of the active decisions on this version."""
     return standing_decisions(snapshot.catalog, snapshot.log)
 
 
 def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingDecisions | None:
-    """What would become of them if ``catalog`` were stored; ``None`` for a new name."""
+    """Their state if ``catalog`` were stored; ``None`` for a new name."""
     newest = snapshot.newest.get(name.strip())
     return None if newest is None else _standing_then(snapshot, newest, catalog)
 
@@ -82,7 +83,7 @@ def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingD
 def _standing_then(
     snapshot: Snapshot, newest: CatalogRecord, catalog: Catalog
 ) -> StandingDecisions:
-    """What would become of the decisions if ``catalog`` came after ``newest``."""
+    """The state of the decisions if ``catalog`` came after ``newest``."""
     then = snapshot.work.snapshot(newest.id)
     renamed = _diff(newest.id, then.catalog, catalog).new_ids
     log = [under_new_ids(one, renamed) for one in then.log]
@@ -90,7 +91,7 @@ def _standing_then(
 
 
 def since_decision(snapshot: Snapshot, decision: Decision) -> tuple[ToolSince, ...]:
-    """The tools of a decision that are others now, and what changed since it was made."""
+    """The tools of a decision that have changed since it was made, with the changes."""
     catalog = snapshot.catalog
     return tuple(
         tool_since(_as_it_was(snapshot, member), catalog.by_id[tool_id])
@@ -99,15 +100,15 @@ def since_decision(snapshot: Snapshot, decision: Decision) -> tuple[ToolSince, .
 
 
 def waiting_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
-    """The suspended decisions on which a stale cluster rests: those that name two of its members or
-    more.
+    """The suspended decisions behind a stale cluster: those that name two
+    or more of its members.
     """
     members, suspended = set(cluster.members), carried_decisions(snapshot).wait
     return tuple(one for one in suspended if len(members.intersection(one.ids)) > 1)
 
 
 def _as_it_was(snapshot: Snapshot, fingerprint: str) -> Tool | None:
-    """The tool of an earlier version that has this fingerprint, if one is stored."""
+    """The stored tool of an earlier version with this fingerprint, if any."""
     earlier = (snapshot.work.catalogs.open(version.id) for version in snapshot.earlier)
     tools = (_by_fingerprint(catalog).get(fingerprint) for catalog in earlier)
     return next(filter(None, tools), None)
@@ -156,7 +157,7 @@ def _diff(old_id: int, old: Catalog, new: Catalog) -> version_changes.CatalogDif
 
 
 def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDecisions:
-    """What becomes of the decisions in force on ``catalog``."""
+    """The state of the active decisions on ``catalog``."""
     suspended = suspended_decisions(catalog, log)
     prints = {tool.fingerprint for tool in catalog.tools}
     in_force = [one for one in active(log) if one.action not in _NOTES]
@@ -173,7 +174,7 @@ def standing_decisions(catalog: Catalog, log: Sequence[Decision]) -> StandingDec
 
 
 def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, str], ...]:
-    """Id and earlier fingerprint of the members that are other tools now, in their order."""
+    """Id and earlier fingerprint of changed members, in order."""
     tools = catalog.by_id
     return tuple(
         (tool_id, member)
@@ -183,7 +184,7 @@ def changed_members(catalog: Catalog, decision: Decision) -> tuple[tuple[str, st
 
 
 def tool_since(before: Tool | None, current: Tool) -> ToolSince:
-    """What changed in a tool since it was ``before``; ``None`` where that is not known."""
+    """What has changed in a tool since ``before``; ``None`` if that is unknown."""
     if before is None:
         return ToolSince(current.id, None)
     changes = field_changes(before, current)
@@ -195,7 +196,7 @@ def tool_since(before: Tool | None, current: Tool) -> ToolSince:
 
 
 def reworded(tool_id: str, changes: Iterable[FieldChange]) -> Iterable[version_changes.TextChange]:
-    """The descriptions among the changes that read otherwise now."""
+    """The changed descriptions among the changes."""
     for change in changes:
         is_text = isinstance(change.old, str) and isinstance(change.new, str)
         if change.kind == "changed" and is_text and change.field.endswith("description"):
@@ -210,8 +211,9 @@ def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.
 
 
 def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decision]) -> bool:
-    """Whether its tools were decided on again in the same respect: of those that it links all but
-    one, else each that has changed.
+    """Whether its tools were decided on again in the same way.
+
+    For a decision that links tools, all but one of them; else each that has changed.
     """
     links = decision.action in LINKING
     kind = LINKING if links else (decision.action,)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """Everything the screen can do. Have one for each process; close it at the end."""
+    """Everything the screen can do. Create one per process; close it at the end."""
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
@@ -49,20 +49,21 @@ class Workspace:
 
     @cached_property
     def endpoints(self) -> Endpoints:
-        """Which endpoint is asked, where a model is."""
+        """The endpoint to ask, if there is a model."""
         from toolscope_core.llm.endpoints import Endpoints
 
         return Endpoints(self.settings, self.store)
 
     def snapshot(self, catalog_id: int) -> Snapshot:
-        """What is so now of a version of a catalog. Raises ``StoreError`` for an unknown id."""
+        """The current state of a catalog version. Raises ``StoreError`` for an unknown id."""
         return self._snapshot(
             lambda records: next((one for one in records if one.id == catalog_id), None)
         )
 
     def newest(self, *names: str) -> Snapshot:
-        """What is so now of the newest version of a catalog: the first of these names that there
-        is, or the first of all catalogs.
+        """The current state of a catalog's newest version.
+
+        It is the first existing one of these names, or the first of all catalogs.
         """
 
         def chosen(records: tuple[CatalogRecord, ...]) -> CatalogRecord | None:
@@ -89,14 +90,14 @@ class Workspace:
         return current
 
     def add(self, name: str, sources: Sequence[Source], forced: str | None = None) -> CatalogRecord:
-        """Store the catalog that these files make, and start its analysis."""
+        """Store the catalog made from these files, and start its analysis."""
         record = self.catalogs.add(name, self.catalogs.preview(sources, forced))
         if self.analyses.offline(record.id) is None:
             self.analyses.start(record.id)
         return record
 
     def add_example(self) -> CatalogRecord:
-        """Store the bundled example, unless it is there, with its query set and profiles."""
+        """Store the bundled example with its query set and profiles, unless it exists."""
         from toolscope_core.catalog.sources import load_paths
         from toolscope_core.decisions.decision_lines import read_decisions
         from toolscope_core.evaluation.query_sets import (
@@ -119,14 +120,14 @@ class Workspace:
         return record
 
     def prepare(self, progress: Progress = silent) -> CatalogRecord:
-        """Bring the bundled example and analyse it, unless that is done."""
+        """Add and analyse the bundled example, unless that is done."""
         record = self.add_example()
         if self.analyses.offline(record.id) is None:
             self.analyses.wait(self.analyses.start(record.id), progress)
         return record
 
     def close(self) -> None:
-        """End the background thread and let go of the database."""
+        """Stop the background thread and disconnect from the database."""
         self.analyses.close()
         self.store.close()
 

@@ -1,4 +1,4 @@
-"""What is in a catalog, row by row: tools, servers, findings, records that could not be read."""
+"""A catalog's contents, row by row: tools, servers, findings, unread records."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,9 +49,10 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """A tool in the table; ``parameters`` is ``None`` where none are declared, ``tokens`` an
-    estimate, ``findings`` such as ``1 block, 2 warn``. ``operation`` says how an OpenAPI document
-    declares it, if in other words.
+    """A tool in the table.
+
+    ``parameters`` is ``None`` if none are declared, ``tokens`` an estimate, ``findings`` such as
+    ``1 block, 2 warn``. ``operation`` is its declaration in an OpenAPI document, if in other words.
     """
 
     name: str
@@ -75,7 +76,7 @@ class ServerRow:
 
 
 def tools(snapshot: Snapshot, find: str = "", server: str | None = None) -> tuple[ToolRow, ...]:
-    """Rows of the tools that hold every word of ``find``, of one server if given."""
+    """Rows of the tools that contain every word of ``find``, of one server if given."""
     return matching(_rows(snapshot), find, server)
 
 
@@ -86,7 +87,7 @@ def _rows(snapshot: Snapshot) -> tuple[ToolRow, ...]:
 
 @kept()
 def servers(snapshot: Snapshot) -> tuple[ServerRow, ...]:
-    """Rows of the servers, the largest first."""
+    """Rows of the servers, largest first."""
     return server_rows(snapshot.catalog, snapshot.tokens)
 
 
@@ -117,7 +118,7 @@ def tool_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ToolRow, ...
 
 
 def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[ToolRow, ...]:
-    """Rows that hold every word of ``find`` somewhere, of one server if given."""
+    """Rows that contain every word of ``find`` somewhere, of one server if given."""
     words = find.casefold().split()
     if not words and server is None:
         return tuple(rows)
@@ -130,7 +131,7 @@ def matching(rows: Sequence[ToolRow], find: str, server: str | None) -> tuple[To
 
 
 def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow, ...]:
-    """A row for each server that is named, by number of tools, the most first."""
+    """A row for each named server, by number of tools, most first."""
     counts = Counter(tool.server for tool in catalog.tools)
     cost: Counter[str] = Counter()
     for tool in catalog.tools:
@@ -145,12 +146,12 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
 
 
 def finding_kind(finding: Finding) -> str:
-    """What the code of a finding stands for, in words."""
+    """The meaning of a finding's code, in words."""
     return _KINDS.get(finding.code, finding.code)
 
 
 def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
-    """The findings by severity and kind, the worst kind first, then the most frequent."""
+    """The findings by severity and kind, worst kind first, then most frequent."""
     kinds: dict[str, list[Finding]] = {}
     for one in worst_first(catalog.findings):
         kinds.setdefault(f"{one.severity}: {finding_kind(one)}", []).append(one)

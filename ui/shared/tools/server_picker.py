@@ -1,4 +1,4 @@
-"""Which servers: the configuration they are in, and a tick for each that may be started."""
+"""The choice of servers: their configuration, and a tick for each that may be started."""
 
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from ui.shared.services import live_servers
 def configuration(
     before: live_servers.ServersRead | None, key: str, purpose: str = ""
 ) -> ClientConfiguration | None:
-    """The servers of the file, the text or the address given; else those of the last reading.
-    ``key`` begins the keys of the widgets; ``purpose`` is a sentence on what those can do.
+    """The servers of the given file, text or address; else those of the last reading.
+
+    ``key`` begins the keys of the widgets; ``purpose`` explains what the servers are for.
     """
     file = st.file_uploader(
         "Configuration of an MCP client: `mcpServers` of Claude or Cursor, `servers` of VS Code. "
@@ -50,8 +51,9 @@ def configuration(
 def tick(
     server: ServerDefinition, configuration: ClientConfiguration, key: str, others: str
 ) -> bool:
-    """One server, whole but for its secrets, and the ``others`` that it offered beside tools;
-    whether it is ticked.
+    """One server without its secrets, and the ``others`` that it offered beside tools.
+
+    Returns whether it is ticked.
     """
     is_missing = server.needs_configuration and configuration.entry(server.name) is None
     off = " (disabled in its configuration)" if server.disabled else ""

@@ -1,4 +1,4 @@
-"""Tools in blocks that belong together: those of a server, of a category field, of a cluster."""
+"""Tools in blocks: by server, by a category field, or by cluster."""
 
 import re
 from collections import Counter
@@ -20,8 +20,10 @@ _LONGEST_VALUE = 120
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolBlock:
-    """Tools that belong together: ``rows`` (int64) of the catalog; ``key`` stays the same when
-    the catalog is opened again.
+    """Tools that belong together.
+
+    ``rows`` (int64) are those of the catalog; ``key`` stays the same when the catalog is opened
+    again.
     """
 
     key: str
@@ -33,11 +35,11 @@ class ToolBlock:
 
 
 def groupings(catalog: Catalog) -> tuple[str, ...]:
-    """By what the tools can be put in blocks: their servers, each category field of their records,
-    the clusters of the merge plan; servers that are implied for less than half of them come last.
+    """The possible groupings of tools: servers, category fields of records, clusters of the plan.
 
-    A category field holds a short text on most tools, with at most half as many different values
-    as there are tools; of paths such as ``Science/Geology`` the first step counts if that helps.
+    Servers implied for less than half of the tools come last. A category field has a short text on
+    most tools, with at most half as many different values as tools; for paths such as
+    ``Science/Geology`` the first step counts if that helps.
     """
     owned = sum(bool(tool.owner) for tool in catalog.tools)
     others = (*sorted(_categories(catalog)), CLUSTERS)
@@ -47,7 +49,7 @@ def groupings(catalog: Catalog) -> tuple[str, ...]:
 
 
 def blocks_of(plan: MergePlan, field: str) -> tuple[ToolBlock, ...]:
-    """The blocks of a grouping, by key; tools that it says nothing of are in none."""
+    """The blocks of a grouping, by key; tools without a value are in none."""
     tools = plan.catalog.tools
     if field == CLUSTERS:
         rows = {tool.id: row for row, tool in enumerate(tools)}
@@ -65,7 +67,7 @@ def blocks_of(plan: MergePlan, field: str) -> tuple[ToolBlock, ...]:
 
 
 def _categories(catalog: Catalog) -> dict[str, list[str]]:
-    """The category fields, each with its value for every tool, empty where it has none."""
+    """The category fields, each with its value for every tool, empty if it has none."""
     filled = Counter(
         key
         for tool in catalog.tools

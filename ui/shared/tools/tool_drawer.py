@@ -44,7 +44,7 @@ class ToolView:
 
 
 def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
-    """The tool that a link names; ``None`` where the catalog has none such."""
+    """The tool in a link; ``None`` if the catalog has none."""
     tool_id = snapshot.named(key)
     if tool_id is None:
         return None
@@ -60,7 +60,7 @@ def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
 
 
 def is_open() -> bool:
-    """Whether the drawer is open; the keyboard shortcuts of the page must do nothing then."""
+    """Whether the drawer is open; then the page's keyboard shortcuts do nothing."""
     return "tool" in st.query_params
 
 
@@ -70,7 +70,7 @@ def _close() -> None:
 
 
 def drawer(snapshot: Snapshot) -> None:
-    """The drawer, where the address names a tool."""
+    """The drawer, if the address names a tool."""
     if not is_open():
         return
     view = tool_view(snapshot, st.query_params["tool"])

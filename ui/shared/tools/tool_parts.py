@@ -1,4 +1,4 @@
-"""Drawn of a tool wherever it stands: the way into its drawer, its declaration, its calls."""
+"""Parts of a tool drawn in many places: the button to its drawer, its declaration, its calls."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -39,20 +39,22 @@ def open_button(tool: Tool, place: str) -> None:
 
 
 def owner_badge(tool: Tool) -> None:
-    """What tells a tool from others of its name."""
+    """What distinguishes a tool from others of its name."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     st.badge(owner, color="gray", icon=":material/dns:")
 
 
 def _open_column(ids: Sequence[str], key: str, width: int) -> Any:
-    """Config of a column of buttons, each of which opens the tool of its row, one of ``ids``."""
+    """The configuration of a button column; each button opens the tool of
+    its row, one of ``ids``.
+    """
     return open_tool_column(ids, str, key, width).config
 
 
 def open_tool_column(
     rows: Sequence[Row], tool_id: Callable[[Row], str], key: str, width: int
 ) -> Column[Row]:
-    """A column of buttons, each of which opens the tool of its row."""
+    """A column of buttons; each opens the tool of its row."""
     label = ":material/right_panel_open: Open"
     return data_tables.button_column(
         rows, label, lambda row: open_tool(tool_id(row)), key=key, width=width
@@ -60,14 +62,14 @@ def open_tool_column(
 
 
 def bullet(tool: Tool, limit: int = 300) -> str:
-    """A tool as a line of a list, with as much of its description: safe in markdown."""
+    """A tool as a list item with the start of its description; safe in markdown."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     text = safe_text.untrusted(tool.description[:limit])
     return f"- **{safe_text.untrusted(tool.name)}** :gray[{owner}] {text}"
 
 
 def move_link(snapshot: Snapshot, ids: Sequence[str]) -> None:
-    """A link that leads to Review, where these tools can be moved between clusters."""
+    """A link to Review, where these tools can be moved between clusters."""
     home = reshapes.home(snapshot, ids)
     if home is None or len(ids) > reshapes.MOST_TOOLS:
         return
@@ -83,32 +85,34 @@ def move_link(snapshot: Snapshot, ids: Sequence[str]) -> None:
 
 
 def declared_line(tool: Tool) -> None:
-    """How an OpenAPI document declares the tool, where that says more than its name."""
+    """The tool's declaration in an OpenAPI document, if it says more than its name."""
     if line := operation_line(tool):
         st.caption(f"OpenAPI: {safe_text.untrusted(line)}")
 
 
 def usage_caption(snapshot: Snapshot, tool: Tool) -> None:
-    """How often the tool was called, where logs were added to the catalog."""
+    """How often the tool was called, if the catalog has logs."""
     figures = usage_evidence.figures(snapshot)
     if figures.calls:
         st.caption(f":material/call_made: {tool_count_line(figures.of(tool.id))}")
 
 
 def operation_line(tool: Tool) -> str:
-    """How an OpenAPI document declares the tool, in one line; empty if in the same words."""
+    """The tool's declaration in an OpenAPI document, in one line; empty if in the same words."""
     return one_line(declared_as(tool))
 
 
 def one_line(text: str) -> str:
-    """The text on one line, cut off where it is long."""
+    """The text on one line, cut if long."""
     line = " ".join(text.split())
     return line if len(line) <= LINE_SHOWN else f"{line[: LINE_SHOWN - 1]}…"
 
 
 def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
-    """A button that asks for the reason; for tools left out already, who did so and an undo button.
-    ``place`` keeps the widget keys of several views apart.
+    """A button that asks for the reason to leave tools out.
+
+    For tools already left out: who did so, and an undo button. ``place`` keeps the widget keys of
+    several views apart.
     """
     left_out = toolsets.left_out(snapshot)
     decisions = {left_out[tool_id].seq: left_out[tool_id] for tool_id in ids if tool_id in left_out}
@@ -136,6 +140,6 @@ def leave_out_panel(snapshot: Snapshot, ids: Sequence[str], place: str) -> None:
 
 
 def _in_words(decision: Decision) -> str:
-    """Why tools are left out, and who decided so; safe in markdown."""
+    """Why tools are left out, and who decided; safe in markdown."""
     reason = safe_text.untrusted(str(decision.detail.get("reason", "")))
     return f"Left out: {reason} :gray[({decision_trail.by_whom(decision)})]"

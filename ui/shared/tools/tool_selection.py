@@ -1,4 +1,4 @@
-"""The one selection: tools chosen in any view, kept in the address, seen in every view."""
+"""The selection: tools chosen in any view, stored in the address, shown in every view."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -20,7 +20,7 @@ MOST_IN_MEMORY = 16
 
 
 def keep(snapshot: Snapshot, ids: Iterable[str], source: str) -> Selection | None:
-    """Keep these tools, those that the catalog has; ``None`` where it has none of them.
+    """Store these tools as a selection, if the catalog has them; ``None`` if it has none.
 
     ``source`` says in words where they were chosen, such as ``the map``.
     """
@@ -32,7 +32,7 @@ def keep(snapshot: Snapshot, ids: Iterable[str], source: str) -> Selection | Non
 
 
 def get(snapshot: Snapshot, key: str) -> Selection | None:
-    """The selection that a link names; ``None`` where this catalog has none such."""
+    """The selection in a link; ``None`` if this catalog has none."""
 
     def read() -> Selection | None:
         return get_selection(snapshot.work.store, snapshot.id, key)
@@ -41,29 +41,27 @@ def get(snapshot: Snapshot, key: str) -> Selection | None:
 
 
 def selected(snapshot: Snapshot) -> Selection | None:
-    """The tools that are selected in this catalog, if any are."""
+    """The current selection in this catalog, if any."""
     key = st.session_state.get(SELECTED, {}).get(snapshot.id)
     return get(snapshot, key) if key else None
 
 
 def only(snapshot: Snapshot) -> bool:
-    """Whether views hide what is not selected, instead of dimming it."""
+    """Whether views hide unselected tools instead of dimming them."""
     return bool(st.session_state.get(ONLY)) and selected(snapshot) is not None
 
 
 def select(snapshot: Snapshot, ids: Iterable[str], source: str) -> None:
-    """Select these tools in place of what was; none of them clears.
+    """Select these tools in place of the current ones; none clears the selection.
 
     ``source`` says where they were chosen, such as ``the map``. Call it in a widget's callback;
-    elsewhere ``st.rerun()`` must follow, since the views above are drawn already.
+    elsewhere ``st.rerun()`` must follow, since the views above are already drawn.
     """
     _keep(snapshot, keep(snapshot, ids, source))
 
 
 def select_ticked(snapshot: Snapshot, row_ids: Sequence[str], key: str, source: str) -> None:
-    """Callback of a table of tools whose rows can be ticked: what is selected and not in
-    ``row_ids`` stays selected.
-    """
+    """Callback of a table with ticks: selected tools that are not in ``row_ids`` stay selected."""
     selection = selected(snapshot)
     rows = st.session_state[key]["selection"]["rows"]
     hidden = selection.tool_ids.difference(row_ids) if selection else ()
@@ -83,7 +81,7 @@ def select_button(
 def server_column(
     snapshot: Snapshot, rows: Sequence[Row], server: Callable[[Row], str], key: str
 ) -> Column[Row]:
-    """A column of buttons, each of which selects the tools of its row's server."""
+    """A column of buttons; each selects the tools of its row's server."""
 
     def pick(row: Row) -> None:
         tools, name = snapshot.catalog.tools, server(row)
@@ -94,8 +92,9 @@ def server_column(
 
 
 def restore(snapshot: Snapshot) -> None:
-    """Keep the selection of the address and of the session equal: a link sets it; a change of page
-    drops it from the address, and it is written there again.
+    """Keep the selection in the address and in the session equal.
+
+    A link sets it. A change of page drops it from the address, so it is written there again.
     """
     key = st.query_params.get("sel")
     linked = get(snapshot, key) if key else None
@@ -107,7 +106,7 @@ def restore(snapshot: Snapshot) -> None:
 
 
 def selection_panel(snapshot: Snapshot) -> None:
-    """What is selected, in the sidebar of every page, and what can be done with it."""
+    """The selection in the sidebar of every page, and its actions."""
     selection = selected(snapshot)
     if selection is None:
         return
@@ -139,7 +138,7 @@ def selection_panel(snapshot: Snapshot) -> None:
 
 
 def show_only(only: bool) -> None:
-    """Have views hide what is not selected, or dim it."""
+    """Have views hide unselected tools, or dim them."""
     st.session_state[ONLY] = only
     _write_address("only", "1" if only else None)
 
@@ -154,7 +153,7 @@ def _keep(snapshot: Snapshot, selection: Selection | None) -> None:
 
 
 def _write_address(name: str, value: str | None) -> None:
-    """Write a parameter into the address where it differs; ``None`` removes it."""
+    """Write a parameter into the address if it changed; ``None`` removes it."""
     if value is None:
         st.query_params.pop(name, None)
     elif st.query_params.get(name) != value:
