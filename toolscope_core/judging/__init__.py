@@ -1,1 +1,1 @@
-"""Whether two tools do the same job: what is read in them, signals, and the judge."""
+"""Whether two tools do the same job: reading them, signals, and the judge."""

@@ -1,7 +1,7 @@
-"""What the offline judge made of pairs of tools, on disk, so that a pair is judged once.
+"""The offline judge's results on disk, so that each pair is judged once.
 
-A verdict depends on the two tools, what their servers say and the judge, and on nothing else that
-is loaded; so what is known of two tools that did not change holds in every later run.
+A verdict depends only on the two tools, their servers' texts and the judge. So results for
+unchanged tools stay valid in every later run.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ again after a kill.
 
 @dataclass(frozen=True, slots=True)
 class CachedJudge:
-    """An offline judge that looks up first what it said of a pair, and has the workers
-    of an engine judge the others; rows as in ``judge``.
+    """An offline judge that first looks up earlier results; the engine's workers judge the others.
+
+    Rows are as in ``judge``.
     """
 
     judge: OfflineJudge
@@ -57,7 +58,9 @@ class CachedJudge:
     def of(
         cls, judge: OfflineJudge, folder: Path | None = None, engine: Engine = LOCAL
     ) -> CachedJudge:
-        """``folder`` is that of all caches; without it nothing is kept beyond this object."""
+        """A cached judge; ``folder`` is the root of all caches. Without it, results last as long as
+        this object.
+        """
         code = code_version("judging", "embedding", "wording", "catalog", "model")
         version = f"{judge.name} {judge.signals.near_at} {code}"
         probabilities, evidence = (
@@ -66,20 +69,21 @@ class CachedJudge:
         return cls(judge, probabilities, evidence, engine, SharedState(judge))
 
     def emptied(self) -> CachedJudge:
-        """The same judge, of which nothing is cached."""
+        """The same judge with an empty cache."""
         return self.of(self.judge)
 
     def pair_probabilities(
         self, left: PairRows, right: PairRows, progress: Progress = silent
     ) -> PairProbabilities:
-        """As ``OfflineJudge.pair_probabilities``. Reports ``Step("judge", …)`` in pairs."""
+        """Like ``OfflineJudge.pair_probabilities``. Reports ``Step("judge", …)`` in pairs."""
         values = self._looked_up(self._probabilities, left, right, _judged, progress)
         columns = np.array(values, dtype=np.float64).reshape(-1, 2)
         return PairProbabilities(columns[:, 0], columns[:, 1])
 
     def brief_verdicts(self, scores: PairScores) -> Iterator[Verdict]:
-        """As ``OfflineJudge.verdicts`` with ``brief``, of judged pairs; where there are very many,
-        a *keep* has no evidence and no words that differ.
+        """Like ``OfflineJudge.verdicts`` with ``brief``, for judged pairs.
+
+        If there are very many, a *keep* has no evidence and no differing words.
         """
         left, right = scores.left, scores.right
         tools, judge = self.judge.tools, self.judge
@@ -92,7 +96,7 @@ class CachedJudge:
             yield _verdict(Pair.of(tools[a].id, tools[b].id), judge.name, value)
 
     def _with_reasons_of_some(self, scores: PairScores) -> Iterator[list[Any]]:
-        """The values of verdicts, one block of those with reasons after the other."""
+        """The values of verdicts, block by block with reasons."""
         weights = self.judge.weights
         is_unlike = (scores.same_job < weights.unsure_at) & (scores.family < weights.family_at)
         others = np.flatnonzero(~is_unlike)
@@ -108,7 +112,7 @@ class CachedJudge:
                 yield next(explanations)
 
     def save(self) -> None:
-        """Keep what is new. Raises ``ConfigError`` where the folder is unusable."""
+        """Store new results. Raises ``ConfigError`` if the folder is unusable."""
         self._probabilities.save()
         self._verdicts.save()
 
@@ -145,7 +149,7 @@ class CachedJudge:
         return [digests[a] + digests[b] for a, b in pairs]
 
     def _digest(self, row: int) -> str:
-        """128 bits of all that the judge reads of a tool."""
+        """A 128-bit hash of everything that the judge reads of a tool."""
         judge, tool = self.judge, self.judge.tools[row]
         plain, products = judge.signals.plain[row], judge.signals.products[row]
         fields = [sorted(getattr(products, name)) for name in products.__slots__]
@@ -158,7 +162,7 @@ class CachedJudge:
 
 
 class _PairFile:
-    """JSON values of pairs in one file, of one version of the judge: another's count as absent."""
+    """JSON values of pairs in one file, for one version of the judge; others count as missing."""
 
     def __init__(self, folder: Path | None, name: str, version: str) -> None:
         self._folder, self._name, self._version = folder, f"verdicts/{name}.json", version
@@ -168,14 +172,14 @@ class _PairFile:
         self._unsaved = 0
 
     def get(self, keys: Sequence[str]) -> list[Any]:
-        """The value of each key, ``None`` where there is none."""
+        """The value of each key, ``None`` if there is none."""
         if not self._is_read:
             self._entries, self._is_read = self._read(), True
         self._used.update(keys)
         return [self._entries.get(key) for key in keys]
 
     def add(self, entries: dict[str, Any]) -> None:
-        """Add judged pairs; where there are enough new ones, the file is written."""
+        """Add judged pairs; with enough new ones, the file is written."""
         self._entries.update(entries)
         self._unsaved += len(entries)
         if self._unsaved >= max(_SAVED, len(self._entries) // 4):
@@ -209,7 +213,7 @@ def _explained(judge: OfflineJudge, rows: tuple[PairRows, PairRows]) -> list[lis
 
 
 def _rows_of(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of columns of one length, not all of them as objects at once."""
+    """The rows of columns of equal length, without creating all objects at once."""
     for start in range(0, len(columns[0]), _BLOCK):
         yield from zip(
             *(column[start : start + _BLOCK].tolist() for column in columns), strict=True

@@ -1,8 +1,8 @@
-"""How two tools put what they say, and facts that tell them apart however alike their texts are.
+"""Facts that separate two tools, however similar their texts are.
 
-The same words may say another thing: *comments of a story* and *story with comments*, *blocked by*
-and *blocking*, one member and its group's members. Where such a fact holds, or keys of two things
-or two places in an API do, the two are not merged without a person who says so.
+The same words may mean something else: *comments of a story* and *story with comments*, *blocked
+by* and *blocking*, one member and a group's members. If such a fact holds, or the tools use keys of
+two things or two places in an API, they are merged only by a person.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _UNCOUNTED = frozenset(
 
 
 def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> tuple[str, ...]:
-    """The words of ``one`` that ``other`` says in no form, in order; ``spoken``: neither in its
-    name nor its description.
+    """The words of ``one`` that ``other`` expresses in no form, in order.
+
+    ``spoken``: neither in its name nor its description.
     """
     mentioned = other.word_keys if spoken else other.all_keys
     keyed = zip(one.words, one.keys, strict=True)
@@ -50,8 +51,10 @@ def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> t
 
 
 def number_apart(one: ToolReading, other: ToolReading, described: bool = False) -> bool:
-    """Whether what both names are about is one thing here and several there (*member*,
-    *members*), and the descriptions are not the same; ``described``: or what these are about.
+    """Whether a common subject of the names is singular here and plural there (*member*,
+    *members*).
+
+    The descriptions must differ; with ``described``, their subjects count too.
     """
     same = one.text and _stems(one.text) == _stems(other.text)
     return (not same and _numbers_apart(*_objects(one, other))) or (
@@ -60,7 +63,7 @@ def number_apart(one: ToolReading, other: ToolReading, described: bool = False) 
 
 
 def _objects(one: ToolReading, other: ToolReading) -> tuple[str, str]:
-    """What each tool works on, by its name."""
+    """The object of each tool, by its name."""
     return _object(one), _object(other)
 
 
@@ -76,8 +79,9 @@ def _numbers_apart(thing: str, counterpart: str) -> bool:
 
 
 def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The first two name words of one stem that tell who acts on whom: *followers*, *following*;
-    *blocked by*, *blocking*. ``None`` where there are none, or both are described the same.
+    """The first two name words of one stem that say who acts on whom.
+
+    For example *followers* and *following*, *blocked by* and *blocking*; ``None`` without any.
     """
     if one.text and _stems(one.text) == _stems(other.text):
         return None
@@ -93,8 +97,10 @@ def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 
 
 def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The first name word of each that a description names as alternatives, where the names differ
-    by them: *groups* and *projects* of *members of a group or project*.
+    """The first name word of each that a description offers as alternatives.
+
+    For example *groups* and *projects* of *members of a group or project*, if the names differ by
+    them.
     """
     ours, theirs = renamed(one, other)
     for text in (one.text, other.text):
@@ -109,7 +115,7 @@ def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 
 
 def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of each name that the other name says in no form."""
+    """The words of each name that the other name expresses in no form."""
     keys = [{key for word in side.name_words for key in keys_of(word)} for side in (one, other)]
     return (
         tuple(word for word in one.name_words if keys[1].isdisjoint(keys_of(word))),
@@ -118,8 +124,9 @@ def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tupl
 
 
 def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """What the two work on by their names, where neither the names nor the descriptions agree on
-    it: *student for contact*, *contact*. ``None`` where they do, or leave it open.
+    """The objects of both by their names, if neither names nor descriptions agree on them.
+
+    For example *student for contact* and *contact*; ``None`` if they agree or leave it open.
     """
     heads = _objects(one, other)
     if not all(heads) or english.are_one(*heads):
@@ -131,9 +138,11 @@ def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 
 
 def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
-    """Whether the word of a name is the start of one that both descriptions say (*arch*); or no
-    English one, but the initials of words in a row (*gcd*), or the start of a word of the other
-    (*calc*). *Not* is short for nothing.
+    """Whether a word of a name abbreviates a word of the other.
+
+    It is the start of a word that both descriptions use (*arch*); or it is not English but the
+    initials of consecutive words (*gcd*), or the start of a word of the other (*calc*). *Not*
+    abbreviates nothing.
     """
     if len(word) < 3 or word in _WHOLE:
         return False
@@ -152,8 +161,9 @@ def _stems(words: Iterable[str]) -> list[str]:
 
 
 def _voice(name: Sequence[str], word: str) -> str:
-    """Whether a word is a doer, a doing, or done by somebody; empty if it is none of them. What
-    stands after *by* is how it is done: *decompiled by name*.
+    """Whether a word is a doer, an activity, or something done; empty if it is neither.
+
+    Words after *by* say how it is done: *decompiled by name*.
     """
     if word.endswith("ed") and tuple(name[-2:]) == (word, "by"):
         return "by"
@@ -174,7 +184,7 @@ def _head(words: Iterable[str]) -> str:
 
 
 def _without_verb(name: Sequence[str]) -> Sequence[str]:
-    """The words of a name after the verb that leads it, or before the one that ends it."""
+    """The words of a name after a leading verb, or before a final one."""
     if name and action_classes(name[0]):
         return name[1:]
     return name[:-1] if name and action_classes(name[-1]) else name
@@ -184,7 +194,7 @@ _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
 
 def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """What tells the two apart; nothing where only their words decide."""
+    """The facts that separate the two; empty if only their words decide."""
     if voices := voices_apart(one, other):
         yield f"they look at the same thing from two sides: {voices[0]} / {voices[1]}"
     if either := alternatives(one, other):
@@ -200,16 +210,17 @@ def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 
 def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """The same, and how one server names them apart."""
+    """The same, and how one server's names separate them."""
     yield from facts_apart(one, other)
     yield from named_apart(one, other)
 
 
 def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """How one server names two tools apart: by a word that the other neither says at first nor
-    takes as an argument, or by what they work on. Who has both
-    means two things by them. A description that both have says nothing of a word that stands in
-    the place of another.
+    """How one server's names separate two tools.
+
+    They differ by a word that the other neither uses at first nor takes as an argument, or by their
+    objects: a server with both means two things. A common description is no evidence on a word that
+    replaces another.
     """
     if not one.tool.server or one.tool.server != other.tool.server:
         return
@@ -231,8 +242,9 @@ def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 
 def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """What both work on by their names, and what of it the one works on alone: the *issue*, and its
-    *relation*, which the other nowhere says.
+    """A common object, and the part of it that only one tool works on.
+
+    For example the *issue* and its *relation*, which the other never mentions.
     """
     more = renamed(one, other)
     if bool(more[0]) == bool(more[1]):
@@ -248,8 +260,9 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
 
 
 def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """What each of two tools that take something away takes away, where one of the two is a thing
-    that the other tool nowhere speaks of: a *star*, a *repository*.
+    """The things removed by two removing tools, if the other tool never mentions one of them.
+
+    For example a *star* and a *repository*.
     """
     things = object_apart(one, other)
     if things is None:
@@ -262,7 +275,7 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
 
 
 def _is_mentioned(word: str, reading: ToolReading, by_text: bool = True) -> bool:
-    """Whether a tool says the word at first (``by_text``), or takes it as an argument."""
+    """Whether a tool uses the word at first (``by_text``), or takes it as an argument."""
     keys = keys_of(word)
     return not reading.argument_keys.isdisjoint(keys) or (
         by_text and not reading.lead.isdisjoint(keys)
@@ -270,13 +283,14 @@ def _is_mentioned(word: str, reading: ToolReading, by_text: bool = True) -> bool
 
 
 def is_key(parameter: Parameter) -> bool:
-    """Whether the parameter is named for what tells one thing from all others of its kind."""
+    """Whether the parameter is named like an identifier of one thing among others of its kind."""
     return not _KEYS.isdisjoint(english.plain_words(parameter.name)[-1:])
 
 
 def _reordered(one: ToolReading, other: ToolReading) -> bool:
-    """*Route of a service*, *service of a route*: the names have the same words in another order,
-    around one that relates them.
+    """Whether the names have the same words in another order around a linking word.
+
+    For example *route of a service* and *service of a route*.
     """
     ours, theirs = ([stem(word) for word in side.name] for side in (one, other))
     if ours == theirs or sorted(ours) != sorted(theirs):
@@ -285,7 +299,7 @@ def _reordered(one: ToolReading, other: ToolReading) -> bool:
 
 
 def one_and_several(one: ToolReading, other: ToolReading) -> bool:
-    """Whether one is about one thing and the other about several."""
+    """Whether one is about a single thing and the other about several."""
     lists = [
         "list" in side.name or side.text[:1] in (("list",), ("lists",)) for side in (one, other)
     ]
@@ -300,7 +314,7 @@ def one_and_several(one: ToolReading, other: ToolReading) -> bool:
 
 
 def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
-    """Of what thing each requires the key, where the other takes no key of it."""
+    """The thing whose key each requires, if the other takes no key of it."""
     required, arguments = (
         [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
     )
@@ -316,8 +330,8 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 
 
 def _things(tool: Tool, always: bool) -> Iterator[str]:
-    """What the keys that a tool takes are of: *project* of ``project_id``, *issue* of
-    ``issueIdOrKey``.
+    """The things whose keys a tool takes: *project* of ``project_id``,
+    *issue* of ``issueIdOrKey``.
     """
     for parameter in tool.parameters:
         words = english.plain_words(parameter.name)
@@ -328,8 +342,9 @@ def _things(tool: Tool, always: bool) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """Where an operation of an API is found: the words of its path without what stands for a value;
-    ``of_one`` tells whether the path ends on such a value, or on a singular.
+    """The address of an API operation: the words of its path without placeholders.
+
+    ``of_one`` says whether the path ends in a placeholder or a singular.
     """
 
     words: tuple[str, ...]
@@ -340,7 +355,7 @@ class _Address:
         return list(map(stem, self.words))
 
     def more_than(self, other: _Address) -> list[str]:
-        """The words of this path that the other does not say, or not as often."""
+        """The words of this path that the other lacks, or has less often."""
         rest = Counter(other.stems)
         rest.subtract(self.stems)
         return [word for word in dict.fromkeys(self.words) if rest[stem(word)] < 0]

@@ -29,9 +29,11 @@ _NOUNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ToolComparison:
-    """Two tools beside each other: how they read, what they are to each other, the words that
-    only the one and only the other says, their parameters that are the same, what tells them apart
-    whatever they say, and the general tool that both are forms of, if any.
+    """Two tools compared.
+
+    It has their readings, their relation, the words that only one uses, their matching parameters,
+    the distinctions that hold whatever the words, and the general tool of which both are forms, if
+    any.
     """
 
     tools: tuple[Tool, Tool]
@@ -48,7 +50,7 @@ class ToolComparison:
 def explain(
     comparison: ToolComparison, contributions: Mapping[str, float], brief: bool = False
 ) -> tuple[str, ...]:
-    """Plain sentences: what the two are to each other, what agrees, what differs, what decided.
+    """Plain sentences: the relation, what agrees, what differs, what decided.
 
     ``contributions`` is what each signal added to the log-odds of the same job; ``brief`` leaves
     the arguments out. Names and words in the sentences come from the catalog and are not escaped.
@@ -92,7 +94,7 @@ def _on_relation(comparison: ToolComparison) -> Iterator[str]:
 
 
 def same_operation(tools: tuple[Tool, Tool], unshared: Sequence[Sequence[str]]) -> str:
-    """The sentence on two tools that do the same for another provider or value."""
+    """The sentence for two tools that do the same for another provider or value."""
     selector, values = selector_of(tools, unshared)
     other = "in two variants" if selector == "variant" else f"for another {selector}"
     return f"The same operation {other}: {' / '.join(values)}."
@@ -139,8 +141,9 @@ def _on_actions(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iter
 
 
 def _infinitive(verb: str, classes: Iterable[str]) -> str:
-    """The verb as a command: *get* of ``gets``, *convert* of ``conversion``; the kind of
-    action where the tool has a noun that no verb is known for.
+    """The verb as a command: *get* of ``gets``, *convert* of ``conversion``.
+
+    If the tool has a noun without a known verb, it is the kind of action.
     """
     kinds = set(classes)
     forms = [form for form in base_forms(verb) if not kinds.isdisjoint(action_classes(form))]
@@ -165,7 +168,7 @@ def _on_words(comparison: ToolComparison) -> Iterator[str]:
 
 
 def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
-    """What the judge cannot know, so that a person must look."""
+    """What the judge cannot know, so that a person must review it."""
     for tool, other in ((left, right), (right, left)):
         if tool.schema is None:
             yield f"{_who(tool, other)} does not declare its parameters, so a person must look."
@@ -242,5 +245,5 @@ def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
 
 
 def _who(tool: Tool, other: Tool) -> str:
-    """What tells the tool apart in a sentence: its name, or its id where both share a name."""
+    """What identifies the tool in a sentence: its name, or its id if both share a name."""
     return tool.id if tool.name == other.name else tool.name

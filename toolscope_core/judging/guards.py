@@ -1,8 +1,8 @@
-"""What the members of a cluster do not share, in sentences that a person must read first.
+"""Differences between a cluster's members, in sentences that a person must read first.
 
-The judge says that two tools do the same job. A guard says why switching one of them off may
-still do harm: another server, state of its own, another effect, another kind of result, another
-scope. Every sentence stops auto-accept.
+The judge says that two tools do the same job. A guard says why switching one of them off may still
+do harm: another server, separate state, another effect, another kind of result, another scope.
+Every sentence stops auto-accept.
 """
 
 import re
@@ -49,20 +49,21 @@ _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|forbidden|prohibited)\
 
 
 def safety_notes(tool: Tool) -> tuple[str, ...]:
-    """The sentences of the descriptions that warn, forbid, or speak of permissions."""
+    """The sentences in descriptions that warn, forbid, or mention permissions."""
     return _sentences(tool, _SAFETY)
 
 
 def harm_notes(tool: Tool) -> tuple[str, ...]:
-    """Those of the notes that tell of harm: what cannot be undone, is overwritten, is lost."""
+    """The notes that mention harm: irreversible actions, overwriting, loss."""
     return _sentences(tool, _HARMFUL)
 
 
 def unshared_notes(
     tools: Sequence[Tool], text: str, notes_of: Callable[[Tool], Sequence[str]] = safety_notes
 ) -> Iterator[tuple[Tool, str]]:
-    """Each tool with those of its notes that no sentence of the text says, in order: one that
-    warns or forbids too, in most of their words.
+    """Each tool with its notes that no sentence of the text repeats, in order.
+
+    A repetition also warns or forbids, with most of their words.
     """
     notes = (one for one in sentences(text) if _SAFETY.search(one))
     own_notes = [(text_words(one), bool(_NEGATION.search(one))) for one in notes]
@@ -83,7 +84,7 @@ def _sentences(tool: Tool, telling: re.Pattern[str]) -> tuple[str, ...]:
 
 
 def whole_text(tool: Tool) -> str:
-    """Name, description and descriptions of parameters, a line each, without what is hidden."""
+    """Name, description and descriptions of parameters, one per line, without hidden text."""
     texts = [tool.name, tool.description, *(p.description for p in tool.parameters)]
     return without_hidden("\n".join(texts))
 
@@ -143,7 +144,7 @@ class Companions:
         self._nouns: dict[str, tuple[tuple[str, ...], ...]] = {}
 
     def names_keeping(self, members: Sequence[Tool], server: str, nouns: set[str]) -> list[str]:
-        """Names of the server's tools that are no members and keep one of ``nouns``, in order."""
+        """Names of the server's other tools that store one of ``nouns``, in order."""
         tools = self._tools.get(server, [])
         if server not in self._nouns:
             self._nouns[server] = tuple(kept_behind(read_tool(tool)) for tool in tools)
@@ -159,12 +160,12 @@ def guards(
     companions: Companions,
     one_account: bool = False,
 ) -> tuple[str, ...]:
-    """Sentences on what differs between the members, or would be out of reach; empty if nothing.
+    """Sentences on differences between the members, or things that would become unreachable.
 
-    ``canonical`` is the id of the member that stays, ``companions`` are those of the catalog,
-    ``one_account`` says that the servers work on one, whose things each of them reaches. Names in
-    the sentences come from the catalog and are not escaped. Nothing is said of what the tools
-    leave open.
+    Empty if there are none, and silent on what the tools leave open. ``canonical`` is the id of the
+    kept member, ``companions`` are those of the catalog, ``one_account`` says that the servers
+    share one account and reach the same things. Names in the sentences come from the catalog and
+    are not escaped.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
     canonical_tool = next(tool for tool in members if tool.id == canonical)
@@ -181,7 +182,7 @@ def guards(
 
 
 def effect(reading: ToolReading) -> str:
-    """``reads``, ``writes`` or ``destroys``: by annotation, else by what the words say; else ""."""
+    """``reads``, ``writes`` or ``destroys``, by annotation, else by the words; otherwise ""."""
     hints, classes = reading.tool.annotations, reading.classes
     if hints.get("readOnlyHint") is True:
         return "reads"
@@ -197,7 +198,7 @@ def effect(reading: ToolReading) -> str:
 
 
 def returned(returns: JsonObject | None) -> str:
-    """The kind of a result in words; a wrapper with one field is looked through; "" if unsaid."""
+    """The kind of a result in words, ignoring a wrapper with one field; "" if not stated."""
     schema: object = returns
     while isinstance(schema, Mapping):
         types = schema.get("type")
@@ -213,8 +214,10 @@ def returned(returns: JsonObject | None) -> str:
 
 
 def kept_behind(reading: ToolReading) -> tuple[str, ...]:
-    """Stems of the nouns of what the tool may keep or find behind it, sorted: its own files,
-    sessions, records. A tool that only computes has at most what it holds open.
+    """Stems of the nouns for things that the tool may store or find, sorted.
+
+    They are its own files, sessions, records. A tool that only computes has at most what it keeps
+    open.
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
     all_nouns = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})
@@ -222,12 +225,12 @@ def kept_behind(reading: ToolReading) -> tuple[str, ...]:
 
 
 def handles_of(readings: Iterable[ToolReading]) -> str:
-    """The nouns of what the tools hold open for who called them, in words; empty if nothing."""
+    """The nouns of what the tools keep open for their callers, in words; empty if nothing."""
     return _plurals({noun for one in readings for noun in kept_behind(one)} & _HANDLES)
 
 
 def keeps_nothing(tool: Tool) -> bool:
-    """Whether all that the tool does is a sum, or a look at public facts."""
+    """Whether all the tool does is calculate, or look up public facts."""
     reading = read_tool(tool)
     if _names_kept(reading) or tool.annotations.get("readOnlyHint") is False:
         return False
@@ -236,13 +239,13 @@ def keeps_nothing(tool: Tool) -> bool:
 
 
 def only_computes(tool: Tool) -> bool:
-    """Whether the tool only computes, and names nothing that it keeps."""
+    """Whether the tool only computes, and names nothing that it stores."""
     reading = read_tool(tool)
     return reading.classes == _COMPUTING and not _names_kept(reading)
 
 
 def only_looks(tool: Tool) -> bool:
-    """Whether the tool only reads, and names nothing that it keeps."""
+    """Whether the tool only reads, and names nothing that it stores."""
     reading = read_tool(tool)
     looks = effect(reading) == "reads" and "exports" not in reading.classes
     return looks and not _names_kept(reading)
@@ -257,7 +260,7 @@ def _names_kept(reading: ToolReading) -> bool:
 
 
 def nouns_of(reading: ToolReading) -> tuple[str, ...]:
-    """The words of its name, and of what it works on."""
+    """The words of its name and of its objects."""
     return (*reading.nouns, *reading.objects, *reading.phrase)
 
 
@@ -296,8 +299,9 @@ def _on_servers(
 
 
 def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> bool:
-    """Whether the members give sums or public facts, whoever runs them: they keep nothing, act on
-    no record or program, need no account, and run no text as a program.
+    """Whether the members give calculations or public facts, whoever runs them.
+
+    They store nothing, act on no record or program, need no account, and run no text as a program.
     """
     return all(
         keeps_nothing(tool) and _RUNS_OR_ACTS.isdisjoint(readings[tool.id].arguments or ())
@@ -306,8 +310,9 @@ def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, Too
 
 
 def _owners(members: Sequence[Tool]) -> list[str]:
-    """The servers of the members, sorted; a tool whose name implies none may be on any of those
-    that the other names imply.
+    """The servers of the members, sorted.
+
+    A tool whose name implies none may be on any of those that the other names imply.
     """
     declared = any(tool.server for tool in members)
     return sorted({tool.owner for tool in members if tool.owner or declared})
@@ -319,11 +324,11 @@ def _on_state(
     readings: Mapping[str, ToolReading],
     one_account: bool,
 ) -> Iterator[str]:
-    """On one server, or on several of one account: state that the members need not share, going by
-    their names.
+    """State, by the tools' names, that members on one server, or on several of one account, need
+    not share.
 
     A named server shares its files and records among its tools, and an account among its servers,
-    but not what is held open.
+    but not what is kept open.
     """
     several = len(_owners(members)) > 1
     if not replaced or (several and not one_account):
@@ -360,7 +365,7 @@ def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> I
 
 
 def _on_notes(canonical: Tool, others: Sequence[Tool]) -> Iterator[str]:
-    """What a member says does harm, and the one that is kept does not say."""
+    """Harm mentioned by a member but not by the kept one."""
     notes = [
         f"`{tool.id if tool.name == canonical.name else tool.name}`: "
         f"“{shorten(note, _LONGEST_NOTE, placeholder='…')}”"

@@ -1,12 +1,12 @@
-"""Servers that names imply: vendors or products, where a catalog names no servers itself.
+"""Servers implied by names: vendors or products, if a catalog names no servers.
 
-Two habits are read. Some catalogs put a vendor into every name at one place
-(``github_list_issues``, ``list_issues_github``): then that place of each name says whose the tool
-is. Others name a vendor now and then (``walmart.purchase``): then only what descriptions write as a
-name counts; of English words only those that take each other's place in names that are otherwise
-equal (``buy_stock_fidelity`` and ``buy_stock_robinhood``).
+There are two habits. Some catalogs put a vendor into every name at the same place
+(``github_list_issues``, ``list_issues_github``): then that place says whose the tool is. Others
+name a vendor occasionally (``walmart.purchase``): then only words that descriptions write as names
+count; of English words only those that replace each other in otherwise equal names
+(``buy_stock_fidelity`` and ``buy_stock_robinhood``).
 
-An implied server is a guess that people can see and change. It is no part of ids or fingerprints.
+An implied server is a guess that people can see and change. It is not part of ids or fingerprints.
 """
 
 import re
@@ -55,7 +55,7 @@ _SAYS: dict[_Place, str] = {"front": "begin with", "end": "end with", "middle": 
 
 
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
-    """The implied servers of the tools that name no server, by name; no tool is in two."""
+    """The implied servers of tools without a server, by name; no tool is in two."""
     nameless = [tool for tool in tools if not tool.server]
     words = [tool_name_words(tool) for tool in nameless]
     products = _products(nameless, words)
@@ -70,7 +70,7 @@ def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
 def present_servers(tools: Sequence[Tool], owners: Mapping[str, str]) -> tuple[ImpliedServer, ...]:
     """The implied servers after people's changes, by name.
 
-    ``owners`` is by tool id the server that people gave it, empty for none.
+    ``owners`` has the server that people gave each tool, by tool id, empty for none.
     """
     guessed = implied_servers(tools)
     reasons = {one.name: one.reason for one in guessed}
@@ -83,7 +83,7 @@ def present_servers(tools: Sequence[Tool], owners: Mapping[str, str]) -> tuple[I
 
 
 def with_implied_servers(catalog: Catalog, owners: Mapping[str, str]) -> Catalog:
-    """The catalog with the implied server of each tool that names no server itself.
+    """The catalog with the implied server of each tool without a server.
 
     ``owners`` as in ``present_servers``.
     """
@@ -99,7 +99,7 @@ def with_implied_servers(catalog: Catalog, owners: Mapping[str, str]) -> Catalog
 
 
 def _by_owner(owners: Iterable[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
-    """By name of a server its tools, both sorted, of pairs of a tool and its owner, if any."""
+    """The tools of each server by name, both sorted, from pairs of a tool and its owner, if any."""
     tools_by_name: dict[str, list[str]] = defaultdict(list)
     for tool_id, name in owners:
         if name:
@@ -114,7 +114,7 @@ def _reason(name: str, count: int, place: _Place | None) -> str:
 
 
 def _products(tools: Sequence[Tool], words: Sequence[_Words]) -> frozenset[str]:
-    """Words of two names or more that are written as names, or are no English words."""
+    """Words in two or more names that are written as names, or are not English words."""
     capitals, small = _written(tools)
     counts = Counter(word for name in words for word in set(name))
     return frozenset(
@@ -127,8 +127,8 @@ def _products(tools: Sequence[Tool], words: Sequence[_Words]) -> frozenset[str]:
 
 
 def _written(tools: Iterable[Tool]) -> tuple[frozenset[str], frozenset[str]]:
-    """Words that descriptions write with a capital within sentences and never without, in lower
-    case; and words they write in lower case.
+    """Words that descriptions always capitalise inside sentences (in lower case), and words in
+    lower case.
     """
     texts = [tool.description[:_TEXT] for tool in tools]
     small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
@@ -137,20 +137,21 @@ def _written(tools: Iterable[Tool]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _may_name(word: str) -> bool:
-    """Whether a word could name a product at all: no verb, no language, no unit, no short form."""
+    """Whether a word could name a product: not a verb, language, unit or abbreviation."""
     if len(word) < 2 or word.isdigit() or word in _SHORT | _UNITS or "tongue" in kinds_of(word):
         return False
     return not is_plain_verb(word) and not action_classes(word)
 
 
 def _inwards(name: _Words, place: _Place) -> _Words:
-    """The words of a name from a place on: at the end they are read backwards."""
+    """The words of a name from a place on; from the end they are read backwards."""
     return {"front": name, "end": name[::-1], "middle": name[1:]}[place]
 
 
 def _habit(words: Sequence[_Words], products: frozenset[str]) -> _Place | None:
-    """Where the names of the catalog have their product; ``None`` without such a habit, or where
-    all have the same.
+    """The place of the product in the catalog's names.
+
+    ``None`` without such a habit, or if all have the same product.
     """
     having = [name for name in words if not products.isdisjoint(name)]
     places: tuple[_Place, ...] = ("front", "end", "middle")
@@ -165,8 +166,9 @@ def _habit(words: Sequence[_Words], products: frozenset[str]) -> _Place | None:
 
 
 def _placed(words: Sequence[_Words], place: _Place) -> Iterator[str]:
-    """What stands at the place of each name: one word, and more while nearly all names go on with
-    a word that few others have there.
+    """The word at the place of each name.
+
+    It is extended while nearly all names continue with a word that few others have there.
     """
     inwards = [_inwards(name, place) for name in words]
     heads = Counter(name[:k] for name in inwards for k in range(1, _LONGEST + 1) if len(name) >= k)
@@ -185,7 +187,7 @@ def _placed(words: Sequence[_Words], place: _Place) -> Iterator[str]:
 
 
 def _scattered(tools: Sequence[Tool], words: Sequence[_Words]) -> Iterator[str]:
-    """For each name the product it holds, the one of most names first."""
+    """The product in each name, preferring the one in most names."""
     capitals, _ = _written(tools)
     mixed = {
         word.lower()
@@ -204,7 +206,7 @@ def _scattered(tools: Sequence[Tool], words: Sequence[_Words]) -> Iterator[str]:
 
 
 def _swaps(words: Sequence[_Words], candidates: set[str]) -> set[str]:
-    """The words that take the place of another of ``candidates`` in two pairs of names or more."""
+    """The words that replace another of ``candidates`` in two or more pairs of names."""
     frames: dict[tuple[_Words, _Words], set[str]] = defaultdict(set)
     for name in set(words):
         for at, word in enumerate(name):

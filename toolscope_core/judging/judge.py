@@ -1,7 +1,7 @@
 """The offline judge: whether two tools do one job, or one operation for two values.
 
-Two logistic models over readable signals, one for the same job and one for a family; each once for
-tools that stand beside each other and once for tools of two servers, where other things tell.
+It has two logistic models over readable signals, one for the same job and one for a family. Each
+exists once for tools of one server and once for tools of two servers, where other signals matter.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ from toolscope_core.wording.words import is_empty, stem, words_of
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """By row of ``tools``; ``mappable`` tells of which tools calls can be mapped, ``general`` has
-    the id of the general tool of each that is an instance of one.
+    """Facts by row of ``tools``.
+
+    ``mappable`` says for which tools calls can be mapped; ``general`` has the id of the general
+    tool of each instance.
     """
 
     tools: tuple[Tool, ...]
@@ -64,7 +66,7 @@ class ToolFacts:
         )
 
     def general_of(self, row: int) -> str:
-        """Id of the general tool that a tool is or is an instance of; empty where it is neither."""
+        """Id of the general tool that a tool is or is an instance of; empty if it is neither."""
         tool = self.tools[row].id
         return self.general.get(tool, tool if self._generals[row] else "")
 
@@ -81,30 +83,32 @@ class ToolFacts:
         return np.asarray((ours == self._generals[right]) & (ours > 0))
 
     def too_little_known(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs a person must look at: calls of one cannot be mapped, though not both leave
-        their parameters open, or one has no description that can be read.
+        """Which pairs a person must review.
+
+        Calls of one cannot be mapped (unless both leave their parameters open), or one has no
+        readable description.
         """
         comparable = self.mappable[left] & self.mappable[right]
         comparable |= self._undeclared[left] & self._undeclared[right]
         return np.asarray(~comparable | self._unclear[left] | self._unclear[right])
 
     def are_unclear_across(self, left: int, right: int) -> bool:
-        """Whether two tools are on two servers and one has no description that can be read."""
+        """Whether two tools are on two servers and one has no readable description."""
         servers = self.tools[left].server, self.tools[right].server
         unclear = bool(self._unclear[left] or self._unclear[right])
         return unclear and all(servers) and servers[0] != servers[1]
 
     def are_copies(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs are equal in what a person sees of them."""
+        """Which pairs look identical to a person."""
         return np.asarray(self._contents[left] == self._contents[right])
 
 
 def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
-    """Tool id → id of the general tool it is an instance of, on the same server: the one with the
-    first id where several fit. General tools are not in the result.
+    """Tool id → id of the general tool of which it is an instance, on the same server.
 
-    ``translate_to_french(text)`` is ``translate(text, language)`` where ``language`` lists French:
-    the name is the general tool's with one of its values added, and every call can be mapped.
+    If several fit, the first id counts. General tools are not in the result.
+    ``translate_to_french(text)`` is ``translate(text, language)`` if ``language`` lists French: the
+    name is the general tool's plus one of its values, and every call can be mapped.
     """
     by_words: dict[tuple[str, frozenset[str]], list[Tool]] = {}
     for tool in tools:
@@ -131,8 +135,9 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
 
 
 def _visible_content(tool: Tool) -> str:
-    """The content hash of what a person sees: hidden characters make no other tool. One that says
-    nothing but its name is equal to no other.
+    """The hash of the content that a person sees, without hidden characters.
+
+    A tool with nothing but a name equals no other.
     """
     if tool.schema is None and not tool.description.strip():
         return tool.id
@@ -150,7 +155,7 @@ def _is_unclear(tool: Tool) -> bool:
 
 
 def _name_words(name: str) -> frozenset[str]:
-    """The words of a name that say something: ``translate_to_french`` has two."""
+    """The informative words of a name: ``translate_to_french`` has two."""
     return frozenset(stem(word) for word in words_of(name) if not is_empty(word))
 
 
@@ -168,7 +173,7 @@ _REMOVING = frozenset({"deletes"})
 class PairProbabilities:
     """Probabilities of pairs, float64 of shape (m,) in [0, 1]: of the same job, and of a family.
 
-    At most one of them reaches the threshold at which it decides.
+    At most one of them reaches its threshold.
     """
 
     same_job: NDArray[np.float64]
@@ -177,7 +182,7 @@ class PairProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one thing adds to the log-odds that two tools do one job; its name is in words."""
+    """A contribution to the log-odds that two tools do one job; its name is in words."""
 
     name: str
     log_odds: float
@@ -185,10 +190,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class OfflineJudge:
-    """A judge prepared for one catalog; pairs are given as row numbers into its tools.
+    """A judge prepared for one catalog; pairs are given as row numbers of its tools.
 
-    A pair with a tool whose calls cannot be mapped, that has no description, or one that is not
-    English, is at most *unsure*; two that do not declare their parameters are judged on words.
+    A pair is at most *unsure* if one tool has calls that cannot be mapped, no description, or a
+    description that is not in English. Two tools without declared parameters are judged by words.
     Exact copies (equal but for hidden characters) have probability 1, unless they are made for two
     products: the *query* of two databases.
     """
@@ -206,8 +211,10 @@ class OfflineJudge:
         weights: Weights | None = None,
         model: str = DEFAULT_MODEL,
     ) -> OfflineJudge:
-        """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``, and
-        of the embedding model called ``model``.
+        """A judge for these tools.
+
+        ``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``, from the
+        embedding model ``model``.
         """
         return cls(
             tools=tuple(tools),
@@ -222,9 +229,9 @@ class OfflineJudge:
         return self.weights.name
 
     def pair_probabilities(self, left: PairRows, right: PairRows) -> PairProbabilities:
-        """What the judge gives each pair of rows.
+        """The judge's probabilities of each pair of rows.
 
-        Symmetric, and independent of the pairs judged beside; rounded to six digits.
+        Symmetric, and independent of the other pairs; rounded to six digits.
         """
         parts = [
             self._pair_probabilities(
@@ -257,19 +264,19 @@ class OfflineJudge:
         return self.verdicts(*rows)[0]
 
     def verdicts(self, left: PairRows, right: PairRows, brief: bool = False) -> tuple[Verdict, ...]:
-        """The verdict on each pair of rows, with its reasons as plain-text sentences; ``brief``
-        does not go into the arguments of pairs that are *keep* or *family*.
+        """The verdict on each pair of rows, with its reasons as plain-text sentences.
 
-        The sentences quote names and words of the catalog, which are untrusted.
+        ``brief`` leaves out the arguments of pairs that are *keep* or *family*. The sentences quote
+        names and words of the catalog, which are untrusted.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
         parts = [self._explained(left[part], right[part], brief) for part in _parts(len(left))]
         return tuple(verdict for part in parts for verdict in part)
 
     def shares(self, left: int, right: int) -> tuple[Share, ...]:
-        """Where the probability of a pair of rows comes from: log-odds that add up to it.
+        """The contributions to the probability of a pair of rows: log-odds that sum to it.
 
-        The start, every signal in the order of ``SIGNALS``, then what else moved it: forms of a
+        They are the start, every signal in the order of ``SIGNALS``, then other effects: forms of a
         general tool, a family, text that holds it back, being exact copies.
         """
         a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
@@ -338,8 +345,9 @@ class OfflineJudge:
         return PairProbabilities(same_job, np.where(is_merge, lower, family).round(_DIGITS))
 
     def _family(self, left: PairRows, right: PairRows, signals: Matrix) -> NDArray[np.float64]:
-        """By the signals; below *family* where what differs is what they do, or too little is said
-        of what two servers do.
+        """The family probability by the signals.
+
+        It is below *family* if the tools' actions differ, or if two servers' tools say too little.
         """
         weights = self.weights
         family = weights.family_probability(signals, self.signals.of_one_server(left, right))
@@ -359,8 +367,9 @@ class OfflineJudge:
     def _other_values(
         self, left: PairRows, right: PairRows, probabilities: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Of the pairs that would be merged, or a family, by ``probabilities`` above even: those
-        whose names differ by values of one kind, *daily* and *hourly*.
+        """The pairs above even ``probabilities`` whose names differ by values of one kind.
+
+        For example *daily* and *hourly*.
         """
         mask = np.zeros(len(left), dtype=np.bool_)
         for at in np.flatnonzero(probabilities >= EVEN).tolist():
@@ -371,7 +380,7 @@ class OfflineJudge:
     def _stages(
         self, left: PairRows, right: PairRows, signals: Matrix, family: NDArray[np.float64]
     ) -> list[tuple[str, NDArray[np.float64]]]:
-        """The probabilities by the signals, then after each thing that may overrule them."""
+        """The probabilities by the signals, then after each rule that may overrule them."""
         weights = self.weights
         first = weights.job_probability(signals, self.signals.of_one_server(left, right))
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
@@ -400,7 +409,7 @@ class OfflineJudge:
     def _have_distinctions(
         self, left: PairRows, right: PairRows, same_job: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Of the pairs that would be merged by ``same_job``: those with a distinction."""
+        """The pairs that ``same_job`` would merge but that have a distinction."""
         distinct = np.zeros(len(left), dtype=np.bool_)
         for at in np.flatnonzero(same_job >= self.weights.merge_at).tolist():
             distinct[at] = any(self._distinctions(int(left[at]), int(right[at])))
@@ -423,7 +432,7 @@ class OfflineJudge:
         return self.signals.reading(left), self.signals.reading(right)
 
     def _cautious(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The part above *unsure* squeezed to stay below *merge*, order kept."""
+        """The part above *unsure* compressed to stay below *merge*, in the same order."""
         floor, ceiling = self.weights.unsure_at, self.weights.merge_at - _JUST_BELOW
         above = np.maximum(probability - floor, 0.0) / (1.0 - floor)
         return np.minimum(probability, floor + above * (ceiling - floor))

@@ -29,8 +29,10 @@ _LEAST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class JudgeUpdate:
-    """What is added to the log-odds of the judge called ``judge``: ``start``, ``slope`` times its
-    own log-odds, and a weight for each standardised signal, by its name.
+    """A correction of the log-odds of the judge called ``judge``.
+
+    It adds ``start``, ``slope`` times its own log-odds, and a weight for each standardised signal,
+    by name.
     """
 
     judge: str
@@ -48,8 +50,8 @@ class JudgeUpdate:
 
     @classmethod
     def of_json(cls, content: JsonObject) -> JudgeUpdate:
-        """The inverse of ``as_json``. Raises ``ValueError``, ``KeyError`` or ``TypeError`` where it
-        is none.
+        """The inverse of ``as_json``. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for
+        another form.
         """
         return cls(
             str(content["judge"]),
@@ -71,8 +73,9 @@ class JudgeUpdate:
 
 
 def described(judge: OfflineJudge, left: PairRows, right: PairRows) -> tuple[_Floats, _Floats]:
-    """Of pairs of rows the standardised signals (m, len(SIGNALS)), 0 where one cannot be measured,
-    and the judge's log-odds of the same job (m,), those of 0 and 1 held within ± 6.9.
+    """The standardised signals (m, len(SIGNALS)) and the judge's log-odds (m,) of pairs of rows.
+
+    A signal that cannot be measured is 0; the log-odds of 0 and 1 are limited to ± 6.9.
     """
     if not len(left):
         return np.zeros((0, len(SIGNALS))), np.zeros(0)
@@ -84,9 +87,11 @@ def described(judge: OfflineJudge, left: PairRows, right: PairRows) -> tuple[_Fl
 def fitted(
     judge: str, signals: _Floats, odds: _Floats, same: _Floats, weight: _Floats
 ) -> JudgeUpdate:
-    """The update that maximises the weighted likelihood of the answers ``same`` (m,; 1 the same
-    job, 0 not) under a normal prior around no change: logistic regression with the judge's log-odds
-    as offset and a ridge penalty.
+    """The update with maximum weighted likelihood of the answers ``same`` (m,; 1 the same job, 0
+    not).
+
+    The normal prior is centred on no change: logistic regression with the judge's log-odds as
+    offset and a ridge penalty.
     """
     from scipy.optimize import minimize
 
@@ -120,8 +125,9 @@ LessonRows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A pair of tools that a person looked at in decision ``seq``, and whether it is one job.
-    ``weight`` makes a decision on n tools count as n − 1 pairs, however many it holds.
+    """A pair of tools that a person reviewed in decision ``seq``, and whether it is one job.
+
+    ``weight`` makes a decision on n tools count as n − 1 pairs, however many it has.
     """
 
     pair: Pair
@@ -132,9 +138,10 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class WeightUpdate:
-    """An update from ``decisions`` decisions on ``pairs`` pairs, with what it gave on those left
-    out of its training (five folds, a decision whole in one): the area under the ROC curve before
-    and after, and the 90 % interval of the difference over resampled decisions.
+    """An update from ``decisions`` decisions on ``pairs`` pairs, with its held-out result.
+
+    In five folds, each with whole decisions, it has the area under the ROC curve before and after,
+    and the 90 % interval of the difference over resampled decisions.
     """
 
     update: JudgeUpdate
@@ -147,15 +154,15 @@ class WeightUpdate:
 
     @property
     def helps(self) -> bool:
-        """Whether the gain is more than chance explains."""
+        """Whether the gain is more than chance."""
         return self.low > 0.0
 
 
 def lessons(catalog: Catalog, log: Sequence[Decision]) -> tuple[Lesson, ...]:
-    """The pairs that people decided on one card at a time, the last word on each.
+    """The pairs that people decided one card at a time, the last answer on each.
 
-    What was decided in a batch (*accept safe*, *In bulk*) is left out: nobody looked at it alone.
-    So is what has changed since. A family is not one job.
+    Batches (*accept safe*, *In bulk*) are left out, because nobody reviewed the pairs singly, and
+    so are changed tools. A family is not one job.
     """
     stale = suspended_decisions(catalog, log)
     prints = {tool.fingerprint: tool.id for tool in reversed(catalog.tools)}
@@ -175,8 +182,10 @@ def lessons(catalog: Catalog, log: Sequence[Decision]) -> tuple[Lesson, ...]:
 
 
 def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> WeightUpdate | None:
-    """The update from the lessons, on the tools of ``judge``; ``None`` where there are fewer than
-    ``LEAST_DECISIONS`` decisions, or ``LEAST_OF_A_KIND`` pairs of one kind.
+    """The update from the lessons, on the tools of ``judge``.
+
+    ``None`` with fewer than ``LEAST_DECISIONS`` decisions, or ``LEAST_OF_A_KIND`` pairs of one
+    kind.
     """
     row = {tool.id: at for at, tool in enumerate(judge.tools)}
     ends = [(row[one.pair.left], row[one.pair.right]) for one in taught]
@@ -202,7 +211,7 @@ def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> WeightUpdate | Non
 
 
 def area(same: _Floats, score: _Floats) -> float:
-    """The area under the ROC curve; both kinds must be there."""
+    """The area under the ROC curve; both kinds must be present."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(same, score))

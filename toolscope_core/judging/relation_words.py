@@ -1,4 +1,4 @@
-"""What two tools are to each other, and what tells the members of a family apart, in plain words.
+"""The relation of two tools, and what distinguishes a family's members, in plain words.
 
 Names and words in the sentences come from the catalog and are not escaped.
 """
@@ -28,10 +28,10 @@ from toolscope_core.wording.words import KEY_WORDS, WordKey, keys_of, meaning, p
 def unmatched_reasons(
     kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap
 ) -> Iterator[str]:
-    """What speaks against letting ``kept`` stand for ``replaced``; nothing if each word is matched.
+    """The objections to letting ``kept`` replace ``replaced``; empty if each word is matched.
 
-    ``alpha`` maps calls of the one to the other. What an argument of the kept tool says is matched
-    where calls of the other leave it out, or always give it one value.
+    ``alpha`` maps calls of one to the other. Words on an argument of the kept tool are matched if
+    mapped calls leave it out, or always give it one value.
     """
     words = tuple(_left_over(kept, replaced, alpha))
     if are_of_other_languages(kept.tool.description, replaced.tool.description):
@@ -60,7 +60,7 @@ def _on_words(tools: tuple[Tool, Tool], words: Sequence[Sequence[str]]) -> Itera
 
 
 def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> Iterator[list[str]]:
-    """The words that nothing matches, of the kept and of the replaced tool."""
+    """The unmatched words of the kept and of the replaced tool."""
     set_by_calls = {move.target for move in alpha.moves}
     fixed = _keys(name for name in alpha.constants)
     offered = _keys(
@@ -81,8 +81,9 @@ def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> 
 
 
 def _without(replaced: ToolReading, kept: ToolReading, set_keys: set[WordKey]) -> list[str]:
-    """The words of the replaced tool that the kept one says in no form, or only by an argument that
-    the mapped calls leave out.
+    """The words of the replaced tool that the kept one does not express.
+
+    A word counts as missing if it is only in an argument that mapped calls leave out.
     """
     left = set(distinctions.unshared(replaced, kept))
     spoken = set(distinctions.unshared(replaced, kept, spoken=True))
@@ -94,13 +95,14 @@ def _without(replaced: ToolReading, kept: ToolReading, set_keys: set[WordKey]) -
 
 
 def _keys(names: Iterable[str]) -> set[WordKey]:
-    """What the words of some names may be known by."""
+    """The keys by which the words of some names may be recognised."""
     return {key for name in names for word in words_of(name) for key in keys_of(word)}
 
 
 def _arguments_apart(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
-    """Arguments that are one by what they take, though a name says what the other tool does not:
-    a user's token, a developer's token; an id of a thing, the thing.
+    """Arguments that match by schema although a name says something the other tool does not.
+
+    For example a user's token and a developer's token; an id of a thing and the thing.
     """
     ours, theirs = ({p.name: p for p in side.tool.parameters} for side in (replaced, kept))
     for move in alpha.moves:
@@ -124,7 +126,7 @@ def _arguments_apart(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMa
 
 
 def _same_kind(one: Parameter, other: Parameter) -> bool:
-    """Whether one's description says the key that the other's name says."""
+    """Whether one's description mentions the key in the other's name."""
     return any(
         "id" in plain_words(p.description) for p in (one, other) if not p.name.endswith("id")
     )
@@ -137,8 +139,10 @@ _SURE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class FamilySelector:
-    """What tells the members of a family apart: the argument ``name`` of the tool that a gateway
-    would offer, with its ``schema``; ``values`` are (tool id, value), the canonical's first.
+    """What distinguishes the members of a family.
+
+    It is the argument ``name`` that a gateway would add, with its ``schema``; ``values`` are (tool
+    id, value), canonical first.
     """
 
     name: str
@@ -152,7 +156,7 @@ class FamilySelector:
 
 
 def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
-    """What the two are to each other, in a sentence."""
+    """The relation of the two, in a sentence."""
     perhaps = "They look like"
     if verdict.outcome == "unsure":
         perhaps = "They may do"
@@ -175,11 +179,11 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
-    """Which takes the calls of which by their arguments, in a sentence; empty for two jobs.
+    """Which takes the other's calls by its arguments, in a sentence; empty for two jobs.
 
-    It says what their argument maps say; nothing where each name has a word that the other does
-    not say in any form, ``setAdmin`` and ``setRegular``: whatever their arguments are, no call of
-    the one is meant for the other.
+    It repeats what their argument maps say. It is empty if each name has a word that the other
+    expresses in no form, ``setAdmin`` and ``setRegular``: no call of one is meant for the other,
+    whatever their arguments.
     """
     if verdict.relation in ("related", "different"):
         return ""
@@ -198,9 +202,7 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
-    """What tells the two apart whatever they say, where that decided, and the words that only one
-    says: a sentence each.
-    """
+    """One sentence on facts that separate the two, if they decided, and one on differing words."""
     sentences: list[str] = []
     if verdict.outcome == "unsure":
         facts = distinctions.all_distinctions(*map(read_tool, tools))
@@ -213,7 +215,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
 
 
 def differs_of(verdict: Verdict) -> str:
-    """The words that only one says, in a cell: ``fidelity / robinhood``."""
+    """The words that only one uses, for a cell: ``fidelity / robinhood``."""
     return (
         " / ".join(listed(words, _MOST_WORDS) or "–" for words in verdict.differs)
         if any(verdict.differs)
@@ -222,8 +224,8 @@ def differs_of(verdict: Verdict) -> str:
 
 
 def selector_in(cluster: Cluster) -> FamilySelector | None:
-    """The selector of a gateway tool; ``None`` where the cluster has none, or where it was edited
-    away.
+    """The selector of a gateway tool; ``None`` if the cluster has none, or if it was removed by an
+    edit.
     """
     schema = (cluster.document.schema or {}).get("properties", {}).get(cluster.selector)
     values = {
@@ -240,14 +242,15 @@ def selector_in(cluster: Cluster) -> FamilySelector | None:
 
 
 def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
-    """What speaks in words against letting the canonical of a drop-in stand for the others; empty
-    where each says all that it says, and for a gateway tool, whose members all stay.
+    """The objections in words to letting a drop-in's canonical replace the others.
+
+    Empty if every word is covered, and for a gateway tool, whose members all stay.
     """
     return tuple(dict.fromkeys(_unmatched_reasons(catalog, cluster)))
 
 
 def app_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
-    """What a merge takes from the apps of servers, which show pages and call tools by name."""
+    """What a merge takes from servers' apps, which show pages and call tools by name."""
     showing = {tool.server for tool in catalog.tools if pages_of(tool.raw)}
     reasons = []
     for tool in map(catalog.by_id.__getitem__, sorted(cluster.members)):

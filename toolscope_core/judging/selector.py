@@ -1,4 +1,4 @@
-"""What tells the members of a family apart: one selector, with a value for each member.
+"""What distinguishes the members of a family: one selector, with a value for each member.
 
 *Amazon price* and *eBay price* are one operation with another provider; *first day of January* and
 *of March* with another month.
@@ -67,11 +67,11 @@ _NAME = re.compile(r"(?<=[\w,] )[A-Z](?=\w*[a-z])\w*")
 def selector_of(
     tools: Sequence[Tool], unshared: Sequence[Sequence[str]]
 ) -> tuple[str, tuple[str, ...]]:
-    """What the selector is called and the value of each tool, in their order, all different.
+    """The selector's name and a different value for each tool, in order.
 
-    ``unshared`` are the words of each tool that no other one says, those of its name first. Where
-    words of names do not tell them apart, nor words of one kind, the servers do, then the names,
-    then the first words of descriptions, then ids.
+    ``unshared`` are each tool's own words, those of its name first. If words of names or of one
+    kind do not distinguish the tools, then servers do, then names, then the first words of
+    descriptions, then ids.
     """
     words_by_tool = [
         [word for word in words if word in read_tool(tool).name]
@@ -94,16 +94,18 @@ def selector_of(
 
 
 def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
-    """For each of the tools the words of its name that no other name says, then those of its text
-    that none of the others says at all.
+    """For each tool the words of its name that no other name has, then those of its text that no
+    other text has.
     """
     return reduce(DistinctWords.with_tool, readings, DistinctWords()).own_words()
 
 
 @dataclass(frozen=True, slots=True)
 class DistinctWords:
-    """Tools beside each other: of each the ``name_words`` that no other name says, and of
-    ``all_words`` those that none of the others says. One more is compared with each of them once.
+    """Tools compared with each other.
+
+    For each it has the ``name_words`` that no other name has, and of ``all_words`` those that no
+    other has. Adding one compares it with each tool once.
     """
 
     readings: tuple[ToolReading, ...] = ()
@@ -130,13 +132,13 @@ def _narrowed(
     new_words: frozenset[str],
     pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> tuple[frozenset[str], ...]:
-    """The words of each that the one added does not say, then its own that none of them says."""
+    """The words of each that the added tool lacks, then its own that none of them has."""
     narrower = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
     return (*narrower, new_words.intersection(*(theirs for _, theirs in pairs)))
 
 
 def _once(words: Sequence[str]) -> list[str]:
-    """The words without those that say a noun again: ``issues`` after ``issue``."""
+    """The words without repeats of a noun: ``issues`` after ``issue``."""
     return list({singular(word): word for word in reversed(words)}.values())[::-1]
 
 
@@ -145,7 +147,7 @@ def _are_distinct(values: Sequence[str]) -> bool:
 
 
 def kind_of_values(values: Sequence[str]) -> str:
-    """What the values are, by what lists and WordNet say of all of them; empty if nothing."""
+    """The kind of the values, if lists or WordNet give one for all; else empty."""
     words = [value.split("_") for value in values]
     for name, words_of_kind in (("period", _PERIODS), ("format", _WRITTEN)):
         if all(not words_of_kind.isdisjoint(of) for of in words):
@@ -161,9 +163,11 @@ def kind_of_values(values: Sequence[str]) -> str:
 
 
 def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
-    """What the selector is called: the kind of the values, *provider* where each is a product of
-    our list or written as a name, else *variant*. Beside each other on no server or on several, a
-    value with a word that is no English one is a name too.
+    """The name of the selector.
+
+    It is the kind of the values, *provider* if each is a listed product or written as a name, else
+    *variant*. For tools on no server or several, a value with a word that is not English is a name
+    too.
     """
     kind = kind_of_values(values)
     strange = [not all(map(is_english, value.split("_"))) for value in values]
@@ -180,6 +184,8 @@ def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
 
 
 def _is_written_as_name(value: str, tool: Tool) -> bool:
-    """Whether a word of the value that no dictionary has stands in the description as a name."""
+    """Whether a word of the value that no dictionary has is written as a
+    name in the description.
+    """
     names = {name.casefold() for name in _NAME.findall(tool.description)}
     return any(word in names and not is_word(word) for word in value.split("_"))

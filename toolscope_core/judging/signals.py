@@ -1,7 +1,6 @@
-"""What two tools have in common and what tells them apart, as numbers for the offline judge.
+"""What two tools share and what separates them, as numbers for the offline judge.
 
-What two tools are to each other is read off them and the servers they are on, never off what else
-the catalog holds.
+Signals depend only on the two tools and their servers, never on the rest of the catalog.
 """
 
 from __future__ import annotations
@@ -41,8 +40,9 @@ _EFFECTS = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 
 @dataclass(frozen=True, slots=True)
 class PairWords:
-    """Two tools compared word by word, whatever else the catalog holds: the words that only the
-    one and only the other says, those of them that stand in their names, and signals by name.
+    """Two tools compared word by word, independent of the rest of the catalog.
+
+    It has the words that only one of them uses, those in their names, and signals by name.
     """
 
     unshared: tuple[tuple[str, ...], tuple[str, ...]]
@@ -52,8 +52,9 @@ class PairWords:
 
 @lru_cache(maxsize=65_536)
 def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
-    """Two tools in this order; remembered, as judging and explaining both ask, and so does the next
-    version of a catalog. The signals are the same in either order.
+    """Two tools in this order, cached for judging, explaining and the next version of a catalog.
+
+    The signals are the same in either order.
     """
     ours, theirs = unshared(a, b), unshared(b, a)
     names = (
@@ -96,7 +97,7 @@ def _same_verb(a: ToolReading, b: ToolReading) -> float:
 
 
 def _effects_apart(a: ToolReading, b: ToolReading) -> float:
-    """0 for equal effects, 1 and 2 for reading beside writing, and beside destroying."""
+    """0 for equal effects, 1 for reading against writing, 2 for reading against destroying."""
     effects = [_EFFECTS.get(effect(side)) for side in (a, b)]
     if effects[0] is None or effects[1] is None:
         return math.nan
@@ -116,8 +117,8 @@ def _shared_arguments(a: ToolReading, b: ToolReading) -> float:
 
 
 def _required_matched(one: Tool, other: Tool) -> float:
-    """How many of the required arguments of one are arguments of the other, as a share, on the side
-    where fewer are; 1 where neither requires any.
+    """The share of required arguments that match the other's, on the side with fewer; 1 without
+    any.
     """
     if one.schema is None or other.schema is None:
         return math.nan
@@ -137,7 +138,7 @@ def _required_matched(one: Tool, other: Tool) -> float:
 
 
 def _meet_by_name(one: Tool, other: Tool, names: Iterable[str]) -> bool:
-    """Whether each of these parameters, which both have, could take the other's values."""
+    """Whether each of these common parameters could take the other's values."""
     ours, theirs = ({p.name: p.schema for p in tool.parameters} for tool in (one, other))
     return all(types_meet(ours[name], theirs[name]) for name in names)
 
@@ -148,7 +149,7 @@ def _share(words: Iterable[str], of: Iterable[str]) -> float:
 
 
 def _one_word_apart(a: ToolReading, b: ToolReading, names: Sequence[Sequence[str]]) -> bool:
-    """Whether the names are equal but for at most three words of each."""
+    """Whether the names are equal except for at most three words of each."""
     if not all(0 < len(words) <= _MOST_APART for words in names):
         return False
     rest = [
@@ -200,10 +201,10 @@ Matrix = NDArray[np.float64]
 class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
-    ``plain`` are the ``tools`` without boilerplate, in whose words they are read. ``near_at`` is
-    the least cosine of a candidate pair for the embedding model, so that closeness means the same
-    whichever it is. ``servers`` are the tools' servers as numbers, 0 for none,
-    ``fields`` what those are about (``server_fields``).
+    ``plain`` are the ``tools`` without boilerplate, as they are read. ``near_at`` is the lowest
+    cosine of a candidate pair for the embedding model, so that closeness is comparable between
+    models. ``servers`` are the tools' servers as numbers, 0 for none; ``fields`` are their subjects
+    (``server_fields``).
     """
 
     tools: tuple[Tool, ...]
@@ -216,8 +217,10 @@ class Signals:
 
     @classmethod
     def of(cls, tools: Sequence[Tool], vectors: Vectors, model: str = DEFAULT_MODEL) -> Signals:
-        """``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``;
-        ``model`` is the name of the embedding model that they are of.
+        """The signals of a catalog.
+
+        ``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``;
+        ``model`` is the name of their embedding model.
         """
         plain, servers = without_boilerplate(tools), codes([tool.server for tool in tools])
         return cls(
@@ -231,34 +234,32 @@ class Signals:
         )
 
     def reading(self, row: int) -> ToolReading:
-        """A tool in words, its boilerplate taken away."""
+        """A tool in words, without its boilerplate."""
         return read_tool(self.tools[row], self.plain[row])
 
     def of_pairs(self, left: PairRows, right: PairRows) -> Matrix:
         """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
 
-        ``closeness``: the cosine above the least of a candidate pair, as a share of what is left
-        to 1. ``same_verb``: 1 where they do the same in some word. ``other_effect``: 1 where one
-        reads and the other writes, 2 where it destroys. ``opposite_words``: 1 where the names
-        hold contraries (open, close). ``shared_object``: 1 where they end on the same noun.
+        ``closeness``: the cosine above the lowest of a candidate pair, as a share of the distance
+        to 1. ``same_verb``: 1 if they share an action in some word. ``other_effect``: 1 if one
+        reads and the other writes, 2 if it destroys. ``opposite_words``: 1 if the names have
+        opposites (open, close). ``shared_object``: 1 if they end on the same noun.
         ``shared_phrase`` and ``shared_arguments``: weighted share of common words of the noun
-        phrase, and of the parameters' names. ``required_matched``: share of the required
-        arguments of which something says that they are one of the other's. ``common_words``: weight
-        of the words that both say. ``words_apart``: weight of the words that the other says in no
-        form, as a share, on the side that has less of them; ``least_name_words_apart`` and
+        phrase, and of the parameters' names. ``required_matched``: share of the required arguments
+        that match one of the other's by some evidence. ``common_words``: weight of the words that
+        both use. ``words_apart``: weight of the words that the other expresses in no form, as a
+        share, on the side with less of them; ``least_name_words_apart`` and
         ``most_name_words_apart`` the same of names, not as a share, on the side with less and with
-        more.
-        ``one_word_apart``: 1 where the names are equal but for one to three words.
-        ``one_and_several``: 1 where one is about a single thing and the other about several.
-        ``one_server``: 1 where both are on one server, unless their descriptions are the same
-        and their names say the same. ``shared_server_word``: 1 where the names of two servers
-        share one. ``shared_product``: 1 where both are made for one product that keeps things
-        for its users; ``other_products``: 1 where each is for another; ``no_product``: 1 where
-        neither is for any. ``other_engines``: 1 where each answers from an index or model of
-        another maker. ``programs``: how many of the two work on what anybody has.
-        ``unlisted_names``: how many have a product of their own that no list has.
-        ``other_stores``: 1 where two servers without a common product each keep the thing. Rare
-        words weigh more. NaN where a signal cannot be measured.
+        more. ``one_word_apart``: 1 if the names are equal except for one to three words.
+        ``one_and_several``: 1 if one is about a single thing and the other about several.
+        ``one_server``: 1 if both are on one server, unless descriptions and the meaning of names
+        are equal. ``shared_server_word``: 1 if the names of two servers share one.
+        ``shared_product``: 1 if both are made for one product that stores things for its users;
+        ``other_products``: 1 if each is for another; ``no_product``: 1 if neither is for any.
+        ``other_engines``: 1 if each answers from an index or model of another maker. ``programs``:
+        how many of the two work on anybody's data. ``unlisted_names``: how many have an unlisted
+        product of their own. ``other_stores``: 1 if two servers without a common product each store
+        the thing. Rare words weigh more. NaN if a signal cannot be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
         closeness = (cosines(self.vectors, left, right) - self.near_at) / (1.0 - self.near_at)
@@ -271,20 +272,21 @@ class Signals:
         return np.column_stack([closeness, table])
 
     def of_one_server(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs are not of two servers: of one, or in a catalog without them."""
+        """Which pairs are not of two servers: of one, or in a catalog without servers."""
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
 
     def compare(self, left: int, right: int) -> PairWords:
-        """The words of two tools beside each other."""
+        """The words of two tools compared."""
         return pair_words(self.reading(left), self.reading(right))
 
     def is_no_family(self, left: int, right: int) -> bool:
-        """Whether what differs is more than one value: the other says the verb of one of them in no
-        form (*hold*, *release*), or their names say contraries (*dependencies*, *dependents*), or
-        on one server their arguments are not the same but for that value (``author`` of *search by
-        author*), or they are for accounts of other fields or on servers of other fields, or of two
-        accounts or servers each works on something else (*release*, *schedule*).
+        """Whether more than one value differs.
+
+        The other expresses the verb of one in no form (*hold*, *release*); their names have
+        opposites (*dependencies*, *dependents*); on one server their arguments differ beyond that
+        value (``author`` of *search by author*); they are for accounts or servers of other fields;
+        or on two accounts or servers each works on something else (*release*, *schedule*).
         """
         pair, two_servers = self.compare(left, right), self._are_on_two_servers(left, right)
         two_owners = two_servers or self._on_products(left, right)["other_products"]
@@ -310,8 +312,8 @@ class Signals:
         return rest[0] != rest[1]
 
     def _things(self, left: int, right: int) -> tuple[list[str], list[str]]:
-        """The words of each name that the other does not say, but for those that name a server or
-        an account.
+        """The words of each name that the other lacks, without those naming
+        a server or an account.
         """
         servers = {
             word for row in (left, right) for word in products.product_words(self.plain[row].server)
@@ -330,17 +332,17 @@ class Signals:
         return bool(len(ours)) and float(ours @ theirs) < _ONE_FIELD
 
     def field(self, row: int) -> Vectors:
-        """What the server of a tool is about; of no length where that is not known."""
+        """The subject of a tool's server, as a vector; of length 0 if unknown."""
         return np.empty(0, np.float32) if self.fields is None else self.fields[self.servers[row]]
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
-        """The name words that only the one, and only the other says, joined."""
+        """The name words that only the one, and only the other uses, joined."""
         ours, theirs = self.compare(left, right).renamed
         return "_".join(ours), "_".join(theirs)
 
     def _verb(self, row: int) -> str:
-        """The word that says what a tool does: the one that begins both name and description, else
-        the one that the judge reads.
+        """The verb of a tool: the word that begins both name and description, else the judge's
+        reading.
         """
         own = self.reading(row)
         is_first = own.name and own.text and stem(own.name[0]) == stem(own.text[0])

@@ -1,4 +1,4 @@
-"""The trained weights of the offline judge, and what they make of the signals of pairs."""
+"""The trained weights of the offline judge, applied to the signals of pairs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MODELS = ("job_beside", "job_across", "family_beside", "family_across")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A logistic model: per signal a weight, and the mean and scale it is standardised with."""
+    """A logistic model: per signal a weight, and the mean and scale for standardising it."""
 
     weight: tuple[float, ...]
     mean: tuple[float, ...]
@@ -48,11 +48,11 @@ class Model:
         )
 
     def standard(self, signals: Matrix) -> Matrix:
-        """The signals with mean 0 and scale 1; 0 where one cannot be measured."""
+        """The signals with mean 0 and scale 1; 0 for a signal that cannot be measured."""
         return np.asarray(np.nan_to_num((signals - np.asarray(self.mean)) / np.asarray(self.scale)))
 
     def contributions(self, signals: Matrix) -> Matrix:
-        """What each signal adds to the log-odds; 0 where it cannot be measured."""
+        """Each signal's addition to the log-odds; 0 if it cannot be measured."""
         return np.asarray(self.standard(signals) * np.asarray(self.weight))
 
     def probability(self, signals: Matrix) -> NDArray[np.float64]:
@@ -63,12 +63,12 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A trained judge: models of the same job and of a family, for tools beside each other (on
-    one server, or without servers) and across servers.
+    """A trained judge.
 
-    A probability of the same job ≥ ``merge_at`` is *merge*, else one of a family ≥ ``family_at`` is
-    *family*, else ≥ ``unsure_at`` of the same job *unsure*, else *keep*; ``auto_at`` is what a
-    merge needs to be accepted without a person.
+    It has models of the same job and of a family, for tools beside each other (on one server, or
+    without servers) and across servers. A probability of the same job ≥ ``merge_at`` is *merge*,
+    else one of a family ≥ ``family_at`` is *family*, else ≥ ``unsure_at`` of the same job *unsure*,
+    else *keep*. ``auto_at`` is required of a merge that is accepted without a person.
     """
 
     name: str
@@ -83,7 +83,9 @@ class Weights:
 
     @classmethod
     def read(cls, path: Path) -> Weights:
-        """The file that ``benchmarks/train_judge.py`` writes; its hash is part of ``name``."""
+        """The weights from the file of ``benchmarks/train_judge.py``; its
+        hash is part of ``name``.
+        """
         text = path.read_bytes()
         content = json.loads(text)
         models, thresholds = content["models"], content["thresholds"]
@@ -101,7 +103,7 @@ class Weights:
         return self.job_beside if same_server else self.job_across
 
     def job_probability(self, signals: Matrix, same_server: Mask) -> NDArray[np.float64]:
-        """Of the same job, float64 of shape (m,); ``same_server`` tells which pairs are."""
+        """Of the same job, float64 of shape (m,); ``same_server`` says which pairs are on one."""
         here, across = self.job_beside, self.job_across
         return np.where(same_server, here.probability(signals), across.probability(signals))
 
@@ -111,13 +113,13 @@ class Weights:
         return np.where(same_server, here.probability(signals), across.probability(signals))
 
     def job_contributions(self, signals: Matrix, same_server: Mask) -> Matrix:
-        """What each signal adds to the log-odds of the same job."""
+        """Each signal's addition to the log-odds of the same job."""
         here, across = self.job_beside, self.job_across
         log_odds = here.contributions(signals), across.contributions(signals)
         return np.where(same_server[:, None], *log_odds)
 
     def outcome(self, same_job: float, family: float = 0.0) -> PairOutcome:
-        """What the probabilities mean."""
+        """The verdict for these probabilities."""
         if same_job >= self.merge_at:
             return "merge"
         if family >= self.family_at:
@@ -131,8 +133,10 @@ class Weights:
         unshared: tuple[tuple[str, ...], tuple[str, ...]],
         serves: Serves,
     ) -> tuple[Relation, Serves]:
-        """What two tools are to each other, and which could serve the callers of the other; by
-        their schemas it would be ``serves``. ``probabilities`` are of the same job, of a family.
+        """The relation of two tools, and which could serve the other's callers.
+
+        ``serves`` is the answer by their schemas; ``probabilities`` are of the same job and of a
+        family.
         """
         same_job, family = probabilities
         if family >= self.family_at:

@@ -1,1 +1,1 @@
-"""Which argument of one tool is which of another."""
+"""Which argument of one tool corresponds to which of another."""

@@ -1,9 +1,9 @@
-"""Which arguments may be one argument of a merged tool: those that mean the same by their words.
+"""Arguments that may become one argument of a merged tool, because their words mean the same.
 
-``match_parameters`` says how alike two tools are, and takes what is left over for each other. A
-call that an agent writes from the merged schema alone needs more: no value may arrive where it
-means something else. So each word that only one of the two names says has to be said, or meant, by
-the other side too.
+``match_parameters`` measures how similar two tools are, and pairs leftover arguments. A call that
+an agent writes from the merged schema alone needs more: no value may arrive where it means
+something else. So each word in only one of the two names must be said, or meant, by the other side
+too.
 """
 
 import itertools
@@ -49,9 +49,10 @@ _LITTLE, _MUCH, _MOST = 0.3, 0.5, 0.75
 def agreed_matches(
     left: Tool, right: Tool, owners: Mapping[str, Tool] = MappingProxyType({})
 ) -> tuple[Match, ...]:
-    """The matches of ``match_parameters`` whose words agree, then what is left over and has one
-    name in other words, which is ``inferred``; in the order of ``left``. ``owners`` are the tools
-    that the parameters of ``right`` come from, by their names there.
+    """The matches of ``match_parameters`` whose words agree, in the order of ``left``.
+
+    Leftover arguments with one name in other words follow as ``inferred``. ``owners`` are the tools
+    of ``right``'s parameters, by their names there.
     """
     ours, theirs = ({p.name: p for p in tool.parameters} for tool in (left, right))
     matches = [
@@ -78,15 +79,16 @@ def agreed_matches(
 
 
 def agree(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
-    """Whether what is meant for ``a`` of the one tool may be given as ``b`` of the other."""
+    """Whether a value meant for ``a`` of one tool may be passed as ``b`` of the other."""
     return not _speak_against(a, b) and (
         _have_one_name(a, b, tools) or _are_told_alike(a, b, tools)
     )
 
 
 def common_key(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> str:
-    """What the names of two have in common where they differ only in what their tools are about:
-    ``id`` of ``issue_id`` and ``merge_request_id``; else empty.
+    """The common part of two key names that differ only in their tools' subjects.
+
+    It is ``id`` for ``issue_id`` and ``merge_request_id``; else empty.
     """
     ours, theirs = (roles.read_parameter(one).parts for one in (a, b))
     ends = _common_beginning(ours[::-1], theirs[::-1])[::-1]
@@ -102,7 +104,7 @@ def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[st
 
 
 def _speak_against(a: Parameter, b: Parameter) -> bool:
-    """Whether the two cannot be one: their types, values, forms, or sides are apart."""
+    """Whether the two cannot be one: their types, values, forms, or sides differ."""
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     return (
         not types_meet(a.schema, b.schema)
@@ -113,13 +115,13 @@ def _speak_against(a: Parameter, b: Parameter) -> bool:
 
 
 def _are_values_apart(a: Parameter, b: Parameter) -> bool:
-    """Whether both list their values and none is on both lists."""
+    """Whether both list their values and share none."""
     ours, theirs = (frozenset(map(spelling, one.enum)) for one in (a, b))
     return bool(ours and theirs) and ours.isdisjoint(theirs)
 
 
 def _have_one_name(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
-    """Whether the names say the same, but for words that leave them what they are."""
+    """Whether the names say the same, apart from words that do not change their meaning."""
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     if a.name == b.name or ours.parts == theirs.parts:
         return True
@@ -139,9 +141,7 @@ def _have_one_name(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool
 
 
 def _are_told_alike(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
-    """Whether the descriptions, and the names of the tools, make up for what the names do not say
-    of each other.
-    """
+    """Whether the descriptions and the tools' names cover what the argument names leave out."""
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     common = ours.described & theirs.described
     likeness = 2 * len(common) / max(len(ours.described) + len(theirs.described), 1)
@@ -172,8 +172,9 @@ def _plain(words: Sequence[str]) -> Words:
 
 
 def _tell_tools_apart(ours: Words, theirs: Words, tools: tuple[Tool, Tool]) -> bool:
-    """Whether two names differ just as those of their tools do: ``title`` of ``search_by_title``,
-    ``subject`` of ``search_by_subject``.
+    """Whether two names differ exactly like those of their tools.
+
+    For example ``title`` of ``search_by_title`` and ``subject`` of ``search_by_subject``.
     """
     named, others = (frozenset(plain_words(source_name(tool))) | _named(tool) for tool in tools)
     own, other = ours - theirs, theirs - ours
@@ -181,8 +182,9 @@ def _tell_tools_apart(ours: Words, theirs: Words, tools: tuple[Tool, Tool]) -> b
 
 
 def _are_two_things(a: Parameter, b: Parameter) -> bool:
-    """Whether one is a number of things and the other the key or the number of one; or one a value
-    and the other its key: a status, and the id of one.
+    """Whether the two are different things: a count and a key or number, or a value and its key.
+
+    A status and the id of a status differ.
     """
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     last_words = {meaning(word) for word in (*ours.parts[-1:], *theirs.parts[-1:])}
@@ -197,8 +199,8 @@ def _are_two_things(a: Parameter, b: Parameter) -> bool:
 def _unsaid(
     a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
 ) -> tuple[Words, Words]:
-    """The words of each name that neither the other argument nor the name of its tool says, in
-    full or in short.
+    """The words of each name that neither the other argument nor its tool's name says, in full or
+    short.
     """
 
     def unsaid(one: ParameterReading, other: ParameterReading, tool: Tool) -> Words:
@@ -210,7 +212,7 @@ def _unsaid(
 
 
 def _is_short(word: str, other: str) -> bool:
-    """Whether one of two words is short for the other, as ``tz`` is for *timezone*."""
+    """Whether one word abbreviates the other, as ``tz`` does *timezone*."""
     short, long = sorted((word, other), key=len)
     return len(short) <= _SHORT and roles.is_short_for(short, long)
 
@@ -220,7 +222,7 @@ def _named(tool: Tool) -> Words:
 
 
 def _is_counted(parameter: Parameter) -> bool:
-    """Whether the argument is a number of things."""
+    """Whether the argument is a count."""
     reading = roles.read_parameter(parameter)
     is_number_of = len(reading.parts) > 1 and meaning(reading.parts[0]) == _NUMBER
     return (

@@ -1,7 +1,7 @@
-"""How a call to one tool is carried over to another: α.
+"""How a call to one tool becomes a call to another: α.
 
-An argument map is *lossless* when every argument of every valid call to the old tool has a place
-in the merged tool, with a value that the merged schema allows.
+An argument map is *lossless* if every argument of every valid call to the old tool has a place in
+the merged tool, with a value that the merged schema allows.
 """
 
 import re
@@ -32,8 +32,8 @@ _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
 
 
 def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:
-    """What makes every value of the parameter one that ``schema`` takes, and can be undone;
-    ``None`` where nothing does.
+    """A reversible move that makes every value of the parameter valid under ``schema``; ``None``
+    without one.
     """
     own = parameter.schema
     if not isinstance(schema, dict):
@@ -59,8 +59,10 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
 def usual_move(
     parameter: Parameter, target: str, schema: JsonObject | bool
 ) -> tuple[ArgumentMove, tuple[str, ...]] | None:
-    """The same where ``schema`` is stricter by limits that hardly a call meets, and those limits in
-    sentences; ``None`` where more than that is in the way.
+    """The same if ``schema`` has extra limits that hardly any call meets, with those limits in
+    sentences.
+
+    ``None`` if there are other obstacles.
     """
     if not isinstance(schema, dict):
         return None
@@ -72,7 +74,9 @@ def usual_move(
 def _without_limits(
     schema: JsonObject, parameter: Parameter, name: str, notes: list[str]
 ) -> JsonObject:
-    """The schema without limits that hardly a call meets; ``notes`` gets a sentence for each."""
+    """The schema without limits that hardly any call meets; ``notes``
+    receives a sentence for each.
+    """
     loose, own = dict(schema), parameter.schema
     for key in () if "enum" in own or "const" in own else tuple(_unusual(schema, parameter)):
         limit = loose.pop(key)
@@ -93,9 +97,7 @@ def _without_limits(
 
 
 def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
-    """The limits that hardly a call meets: an empty text or list, a count or a key below 1, more
-    than a number is.
-    """
+    """The limits that hardly any call meets: an empty text or list, or a count or key below 1."""
     for key in ("minLength", "minItems"):
         if schema.get(key) == 1:
             yield key
@@ -110,8 +112,9 @@ def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
 
 
 def _is_counted(parameter: Parameter) -> bool:
-    """Whether the parameter is a count, a key or a page, by its whole name, and takes more than 1:
-    those are whole and begin at 0 or 1 whatever their schema says.
+    """Whether the whole name is a count, a key or a page that accepts more than 1.
+
+    Such values are integers from 0 or 1, whatever their schema says.
     """
     most = parameter.schema.get("maximum")
     if isinstance(most, int | float) and most <= 1:
@@ -122,7 +125,7 @@ def _is_counted(parameter: Parameter) -> bool:
 
 
 def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> ArgumentMove | None:
-    """One value into a list of one, or out of a list that always holds exactly one."""
+    """A move of one value into a list of one, or out of a list with exactly one item."""
     own = parameter.schema
     if type_set(own) == {"array"}:
         one = own.get("minItems") == 1 == own.get("maxItems")
@@ -136,8 +139,9 @@ def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> Ar
 
 
 def _may_be_several(parameter: Parameter) -> bool:
-    """Whether a text may name several things at once, as ``A-1,A-2`` does: a list of it would hold
-    one text that is none of them.
+    """Whether a text may name several things at once, like ``A-1,A-2``.
+
+    A list of it would have one text that names none of them.
     """
     name = plain_words(parameter.name)
     return bool(
@@ -157,7 +161,7 @@ def _refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> st
 
 
 def _value_map(parameter: Parameter, schema: JsonObject) -> tuple[tuple[Any, Any], ...]:
-    """One-to-one old value → new value by spelling, total on the old values, or empty."""
+    """A one-to-one map old value → new value by spelling, covering all old values; or empty."""
     theirs = schema.get("enum")
     if not parameter.enum or not isinstance(theirs, list):
         return ()
@@ -186,13 +190,11 @@ _PLAIN_KEYWORDS = frozenset(
 
 
 def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = None) -> ArgumentMap:
-    """α from ``tool`` to ``target``, whose own schema is left as it is.
+    """α from ``tool`` to ``target``, whose schema stays unchanged.
 
-    What has no place is in ``dropped``, what would not validate in ``lossy``, and in ``notes`` what
-    would not in a call that hardly anybody makes. Where neither
-    declares its parameters, arguments are passed on under their own names, which is ``inferred``.
-    ``matches`` are those
-    of ``match_parameters``, where they are at hand.
+    ``dropped`` has arguments without a place, ``lossy`` those that would be invalid, and ``notes``
+    those invalid only in unusual calls. If neither tool declares its parameters, arguments keep
+    their names, which is ``inferred``. ``matches`` are those of ``match_parameters``, if known.
     """
     if tool.id != target.id and tool.schema is None and target.schema is None:
         unknown = f"parameters are unknown: neither {tool.id} nor {target.id} declares any"
@@ -211,8 +213,9 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
 
 
 def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
-    """Which of the two takes every call to the other, going by their schemas; ``matches`` are those
-    of ``match_parameters``.
+    """Which of the two accepts every call to the other, by their schemas.
+
+    ``matches`` are those of ``match_parameters``.
     """
     by_left = argument_map(right, left, turned(matches)).exact
     if argument_map(left, right, matches).exact:
@@ -221,7 +224,7 @@ def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
 
 
 def inferences(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
-    """Sentences on the arguments of ``tool`` that were taken for others with little to say so."""
+    """Sentences on arguments of ``tool`` that were matched on weak evidence."""
     return tuple(
         f"`{match.left}` of {tool.id} is only guessed to be `{match.right}`"
         for match in matches
@@ -231,7 +234,7 @@ def inferences(tool: Tool, matches: Sequence[Match]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def unmappable(tool: Tool) -> str | None:
-    """Why no call to the tool can be mapped, as a sentence; ``None`` where calls can be."""
+    """A sentence on why no call to the tool can be mapped; ``None`` if calls can be."""
     if tool.schema is None:
         return f"`{tool.name}` does not say what arguments it takes"
     if subschema.refers(subschema.inline_references(tool.schema)):
@@ -242,7 +245,7 @@ def unmappable(tool: Tool) -> str | None:
 def map_onto(
     tool: Tool, to: str, schema: JsonObject, pairs: Mapping[str, str], constants: JsonObject
 ) -> ArgumentMap:
-    """α from ``tool`` to the object schema of ``to``, given which parameter is which."""
+    """α from ``tool`` to the object schema of ``to``, given the pairs of parameters."""
     obstacle = unmappable(tool)
     schema = subschema.inline_references(schema)
     properties: Mapping[str, JsonObject] = schema.get("properties") or {}
@@ -286,11 +289,11 @@ def map_onto(
 
 
 def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
-    """Arguments of ``target`` whose value stands in the name of ``tool``.
+    """Arguments of ``target`` whose value is in the name of ``tool``.
 
-    ``translate_to_french(text)`` is ``translate(text, language="french")`` where ``language``
-    lists ``french`` among its values, and no other parameter does. A name that says *from* or
-    *except* fixes nothing.
+    ``translate_to_french(text)`` is ``translate(text, language="french")`` if ``language`` lists
+    ``french`` among its values, and no other parameter does. A name with *from* or *except* fixes
+    nothing.
     """
     words = set(plain_words(source_name(tool)))
     if words & _DIRECTIONS:
@@ -312,8 +315,8 @@ def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
 
 
 def words_apart(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """Sentences on the arguments that are the same by their schemas and not by their words, for
-    tools of one schema too.
+    """Sentences on arguments that match by schema but not by words, also for tools with equal
+    schemas.
     """
     ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
     matches = match_parameters(tool, target)
@@ -344,7 +347,9 @@ def _unsupplied(
 
 
 def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
-    """Conditions over several arguments hold only where the tool has the very same ones."""
+    """Conditions over several arguments, which hold only if both tools have
+    exactly the same ones.
+    """
     target, own = core(schema), core(tool.schema or {})
     conditions = target.keys() - _PLAIN_KEYWORDS
     same = all(canonical_json(target[key]) == canonical_json(own.get(key)) for key in conditions)
@@ -354,8 +359,8 @@ def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
 
 
 def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
-    """Arguments that the tool declares under conditions, or by a pattern of their names, go over
-    only where the target says the very same.
+    """Conditional or pattern-named arguments, which map only if the target declares exactly the
+    same.
     """
     target, own = core(schema), core(tool.schema or {})
     same_names = all(move.source == move.target for move in moves)
@@ -369,7 +374,7 @@ def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
 
 
 def _declared_names(node: object) -> Iterator[str]:
-    """Names of the properties anywhere in the conditions of an object schema."""
+    """Names of the properties anywhere in an object schema's conditions."""
     if isinstance(node, list):
         for item in node:
             yield from _declared_names(item)
@@ -381,7 +386,7 @@ def _declared_names(node: object) -> Iterator[str]:
 
 
 def _takes(schema: object, value: object) -> bool:
-    """Whether a constant fits the parameter that is to hold it."""
+    """Whether a constant is valid for its parameter."""
     if not isinstance(schema, dict):
         return False
     values = schema.get("enum")
@@ -389,7 +394,7 @@ def _takes(schema: object, value: object) -> bool:
 
 
 def _open_ended(tool: Tool, schema: JsonObject) -> list[str]:
-    """A tool that says it takes any further argument needs a target that does too."""
+    """Reasons if the tool accepts any further argument and the target does not."""
     further = (tool.schema or {}).get("additionalProperties")
     if further in (None, False) or schema.get("additionalProperties") in (True, further):
         return []

@@ -1,9 +1,9 @@
-"""What the words of two arguments that are taken for one do not agree on.
+"""Disagreements between the words of two matched arguments.
 
-A schema says that both take a text; the words say that one is a UUID and the other a key, that one
-ends a day before the other, that one of two must be given. Where both say something else, calls
-would break or mean something else. Where one alone says it, its calls may: nobody knows. Where the
-tool that stays takes less by its words, it does not take every call.
+A schema may say that both take a text while the words say that one is a UUID and the other a key,
+that one ends a day earlier, or that one of two must be given. If both say different things, calls
+would break or change their meaning. If only one says something, its calls may: nobody knows. If the
+kept tool accepts less by its words, it does not take every call.
 """
 
 import itertools
@@ -53,8 +53,10 @@ _SEQUENCE = re.compile(r"\b[a-z]+(?:(?:, ?|[./:x-])[a-z]+){1,5}\b")
 
 
 def with_all_words(parameter: Parameter) -> Parameter:
-    """The parameter, its description with what its schema says in other places: the title, the
-    descriptions of its alternatives and values, examples, how a text is encoded.
+    """The parameter with all words in its description.
+
+    They include its title, the descriptions of its alternatives and values, examples, and text
+    encoding.
     """
     texts = list(dict.fromkeys(_texts(parameter.schema, depth=0)))
     if len(texts) < 2 and parameter.description:
@@ -90,7 +92,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def examples_apart(one: Parameter, other: Parameter) -> str:
-    """An example of each where none of the one has the form of any of the other; else empty."""
+    """An example of each if no example of one has a form of the other; else empty."""
     ours, theirs = ({_form(text): text for text in _short(two)} for two in (one, other))
     if not ours or not theirs or not ours.keys().isdisjoint(theirs):
         return ""
@@ -109,8 +111,10 @@ def _short(parameter: Parameter) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _form(example: str) -> str:
-    """The kinds of signs of which an example is made: words of small letters are one form, whatever
-    they are; ``C024BE91L``, ``31.12.2026``, ``#ff0000`` and ``de`` are others.
+    """The kinds of characters in an example.
+
+    Words in lower case share a form; ``C024BE91L``, ``31.12.2026``, ``#ff0000`` and ``de`` have
+    different ones.
     """
     if re.fullmatch(r"[A-Za-z]{2}", example):
         return "code"
@@ -120,8 +124,9 @@ def _form(example: str) -> str:
 
 
 def ordered_apart(one: str, other: str) -> Iterator[str]:
-    """Numbers and short values that have other labels in two descriptions, and the same words in
-    another order, as parts of a sentence.
+    """Numbers and short values with different labels in two descriptions, and reordered words.
+
+    They are parts of a sentence.
     """
     texts = [" ".join(text[:MOST_READ].split()).casefold() for text in (one, other)]
     labels = [dict(_LABELLED.findall(text)) | dict(_LABEL_FIRST.findall(text)) for text in texts]
@@ -138,8 +143,10 @@ def ordered_apart(one: str, other: str) -> Iterator[str]:
 
 
 def worded_apart(one: str, other: str) -> Iterator[str]:
-    """What turns the meaning of one of two descriptions that are all that two tools differ in, as
-    parts of a sentence: the above, opposites, and a word in the place of another in one frame.
+    """Words that change the meaning between two descriptions which are the tools' only difference.
+
+    They are ``ordered_apart``, opposites, and a word replaced in the same frame, as parts of a
+    sentence.
     """
     yield from ordered_apart(one, other)
     words = [words_of(value_facts.left_over(text[:MOST_READ])) for text in (one, other)]
@@ -156,7 +163,7 @@ def worded_apart(one: str, other: str) -> Iterator[str]:
 
 
 def _replaced(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
-    """The words that stand for each other where all the others are the same, in one order."""
+    """The words that replace each other when all others are equal and in order."""
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
     changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     longest = max((max(b - a, d - c) for _, a, b, c, d in changes), default=0)
@@ -189,7 +196,7 @@ _NO_IDS = _NO_NAMES - {"a UUID", "a number"} | {"a login name", "coordinates", "
 
 @dataclass(frozen=True, slots=True)
 class _Two:
-    """An argument of one tool and that of another which it is taken for, at some depth."""
+    """An argument of one tool and its match in the other, at some depth."""
 
     name: str
     source: Parameter
@@ -205,19 +212,20 @@ class _Two:
 
 
 def difference(one: Parameter, other: Parameter) -> str:
-    """What the words of both say and do not agree on, ``a UUID, not a key``; else empty.
+    """A disagreement between the words of both, such as ``a UUID, not a key``; else empty.
 
-    Silence is no difference, and neither is what one of them takes beside what both take.
+    Silence is no disagreement, and neither is something one accepts in addition.
     """
     return next(filter(None, map(_difference, _levels(one, other, one.name))), "")
 
 
 def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
-    """Sentences on what keeps ``target`` from taking calls to ``tool`` as they are meant, though
-    its schema takes them: what its words ask for, and what it does where an argument is left out.
+    """Sentences on why ``target`` cannot serve calls to ``tool`` as intended, though its schema
+    accepts them.
 
-    Of two tools that differ in nothing else, whatever one alone says of an argument keeps them
-    apart: it is why there are two.
+    They cover what its words require, and what it does if an argument is left out. For two tools
+    without any other difference, whatever only one says about an argument separates them: it is the
+    reason for having two.
     """
     tool, target = inlined(tool), inlined(target)
     pairs = list(_moved(tool, target, moves))
@@ -254,9 +262,11 @@ def told_once(sentences: Iterable[str]) -> tuple[str, ...]:
 
 
 def silent_changes(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
-    """Sentences on what calls to ``tool`` may come to mean on ``target`` though nothing is lost:
-    what only one of the two says of an argument, a number that is written as text (an id is no
-    number).
+    """Sentences on how calls to ``tool`` may change their meaning on ``target`` without losing
+    anything.
+
+    They cover what only one of the two says about an argument, and numbers passed as text (ids are
+    not numbers).
     """
     ours, theirs = inlined(tool), inlined(target)
     yield from _only_one_says(list(_moved(ours, theirs, moves)), ours, theirs)
@@ -283,7 +293,7 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
 
 
 def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | None:
-    """The argument whose words are all that two tools differ in but for their names."""
+    """The argument whose words are the only difference of two tools besides their names."""
     differing = [two for two in pairs if two.source.description != two.target.description]
     names = [[parameter.name for parameter in one.parameters] for one in (tool, target)]
     is_all = names[0] == names[1] and tool.description == target.description
@@ -291,7 +301,7 @@ def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | 
 
 
 def _swapped(pairs: Sequence[_Two]) -> Iterator[str]:
-    """Two arguments of which each is described as the other one is by the other tool."""
+    """Two arguments that are each described like the other one in the other tool."""
     described = {two.target.description: two.name for two in pairs if two.target.description}
     for two in pairs:
         other = described.get(two.source.description, two.name)
@@ -306,7 +316,7 @@ def _moved(tool: Tool, target: Tool, moves: Iterable[ArgumentMove]) -> Iterator[
 
 
 def _levels(one: Parameter, other: Parameter, name: str, depth: int = 0) -> Iterator[_Two]:
-    """The two, and what they hold under one name, at every depth."""
+    """The two, and their contents under common names, at every depth."""
     yield _Two(name, with_all_words(one), with_all_words(other))
     if depth >= _DEEPEST:
         return
@@ -317,8 +327,9 @@ def _levels(one: Parameter, other: Parameter, name: str, depth: int = 0) -> Iter
 
 
 def _inside(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """What a value holds by where it stands in it: ``[]`` items, ``.*`` values of any name, ``.x``
-    fields, those of alternatives too.
+    """The contents of a value by place.
+
+    ``[]`` are items, ``.*`` values of any name, ``.x`` fields, including those of alternatives.
     """
     for option in (one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key) or ()):
         if isinstance(option, Mapping):
@@ -369,7 +380,7 @@ def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _asked(two: _Two, tool: Tool) -> Iterator[str]:
-    """What the words of the target say of its value, and the source does not."""
+    """What only the target's words say about its value."""
     ours, theirs = dict(units.units_of(two.source)), dict(units.units_of(two.target))
     new_units = [unit for dimension, unit in theirs.items() if dimension not in ours]
     for fact in _facts_asked(two, tool, frozenset(two.facts[1].say)):
@@ -383,8 +394,9 @@ def _asked(two: _Two, tool: Tool) -> Iterator[str]:
 
 
 def _only_here_several(two: _Two) -> str:
-    """The noun that the target's text begins with in the plural, and the source's in the singular:
-    *main actors* and *main actor*; empty where there is none.
+    """The first noun if it is plural in the target's text and singular in the source's.
+
+    For example *main actors* and *main actor*; empty otherwise.
     """
     if two.source.type != "string" or two.target.type != "string":
         return ""
@@ -393,14 +405,14 @@ def _only_here_several(two: _Two) -> str:
 
 
 def _first_nouns(description: str) -> list[str]:
-    """The words of the noun phrase that a text begins with, up to what is said about it."""
+    """The words of the first noun phrase of a text."""
     beginning = re.split(r"[^\w\s'’-]", description[:MOST_READ].casefold(), maxsplit=1)[0]
     words = itertools.takewhile(lambda word: word not in _AFTER_NOUNS, beginning.split())
     return list(words)
 
 
 def _limits(two: _Two, tool: Tool) -> Iterator[str]:
-    """What the words of the target take no more than, and the source does not say it gives."""
+    """Limits in the target's words that the source does not promise."""
     source, target = two.facts
     takes_one_too = "a JSON list" not in target.say.get(LIST, ())  # a value alone is a list of one
     yield from _facts_asked(two, tool, FORMS - {LIST} if takes_one_too else FORMS)
@@ -427,12 +439,12 @@ def _facts_asked(two: _Two, tool: Tool, kinds: frozenset[str]) -> Iterator[str]:
 
 
 def _lists_values(two: _Two) -> bool:
-    """Whether the words of the target list the values that it takes, where no schema does."""
+    """Whether the target's words list its values and no schema does."""
     return bool(two.facts[1].values) and not (two.source.enum and two.target.enum)
 
 
 def _values(two: _Two) -> Iterator[frozenset[str]]:
-    """What the source may list as the values that it gives."""
+    """The values that the source may list as its own."""
     facts = two.facts[0]
     return filter(
         None, (facts.values, facts.glosses, frozenset(map(english.spelling, two.source.enum)))
@@ -440,7 +452,7 @@ def _values(two: _Two) -> Iterator[frozenset[str]]:
 
 
 def _bounds(two: _Two, narrower: bool = False) -> Iterator[str]:
-    """The bounds of the target that are none of the source; only those that are ``narrower``."""
+    """The target's bounds that the source lacks; only ``narrower`` ones if requested."""
     source, target = two.facts
     for words, sign, own, bounds in (
         ("at least", -1, source.least, target.least),
@@ -454,7 +466,7 @@ def _bounds(two: _Two, narrower: bool = False) -> Iterator[str]:
 
 
 def _declared(parameter: Parameter, words: str, unit: str) -> float | None:
-    """The bound that the schema of a parameter states; ``None`` if none."""
+    """The bound stated by a parameter's schema; ``None`` if none."""
     of_value = {"at least": "minimum", "at most": "maximum"}
     of_text = {"at least": "minLength", "at most": "maxLength"}
     keyword = {"": of_value, "character": of_text}.get(unit, {}).get(words, "")

@@ -1,4 +1,4 @@
-"""Which parameter of one tool is which of another: one to one, best first, then what is left."""
+"""Matches parameters of two tools: one to one, best first, then the rest."""
 
 import itertools
 import math
@@ -55,8 +55,8 @@ _OF_ONE_KIND = {
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
-    """How surely ``a`` of the one tool is ``b`` of the other, in [0, 1]; 0 where no value can be
-    of both types.
+    """The certainty that ``a`` of one tool is ``b`` of the other, in [0, 1]; 0 if their types
+    exclude it.
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
@@ -107,7 +107,7 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
 
 
 def _turned(a: ParameterReading, b: ParameterReading) -> Words:
-    """Words that only one of the names has and that make it another parameter."""
+    """Words in only one of the names that make it another parameter."""
     ours, theirs = (a.head - b.head) & roles.TURNING_WORDS, (b.head - a.head) & roles.TURNING_WORDS
     if roles.are_of_one_side(ours, theirs):
         return frozenset()
@@ -120,14 +120,14 @@ def _turned(a: ParameterReading, b: ParameterReading) -> Words:
 def _is_usual(
     a: ParameterReading, b: ParameterReading, turned: Words, tools: tuple[Tool, Tool]
 ) -> bool:
-    """Whether the one without those words may still mean what they say."""
+    """Whether the name without those words may still mean the same."""
     if turned <= roles.SIDES and not any(map(_has_other_side, (a, b), tools)):
         return True
     return turned <= _USUAL
 
 
 def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
-    """Whether the tool has another parameter of that name but for the side."""
+    """Whether the tool has another parameter with that name except for the side."""
     names = (roles.read_parameter(parameter).name for parameter in tool.parameters)
     return any(
         name != reading.name and name - roles.SIDES == reading.name - roles.SIDES for name in names
@@ -143,7 +143,7 @@ def _by_name(a: ParameterReading, b: ParameterReading, described: float) -> floa
 
 
 def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
-    """Descriptions in common, and how far each name is told of in the other's words."""
+    """The similarity of descriptions, and how far each name occurs in the other's words."""
     if a.text.isdisjoint(b.text) or not (a.described or b.described):
         return 0.0
     ours, theirs = (
@@ -158,8 +158,9 @@ def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool])
 
 
 def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
-    """Names that differ only as the tools' do: ``drone_id`` of ``getDroneSpeed`` and ``ship_id``
-    of ``getShipSpeed``.
+    """Whether the names differ only as the tools' names do.
+
+    For example ``drone_id`` of ``getDroneSpeed`` and ``ship_id`` of ``getShipSpeed``.
     """
     ours, theirs = a.name - b.name, b.name - a.name
     if not ours or not theirs or (ours | theirs) & roles.TURNING_WORDS:
@@ -170,7 +171,7 @@ def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Too
 
 @lru_cache(maxsize=65_536)
 def _subject(tool_name: str) -> Words:
-    """The words up to the first that tells how: ``user`` of ``get_user_by_email``."""
+    """The words up to the first that says how: ``user`` of ``get_user_by_email``."""
     words = plain_words(tool_name.rsplit(".", 1)[-1])
     return frozenset(map(meaning, itertools.takewhile(lambda word: word not in _HOW, words)))
 
@@ -180,7 +181,7 @@ def _is_doubtful(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def _are_ids_of_two(a: ParameterReading, b: ParameterReading) -> bool:
-    """``user_id`` and ``item_id``, whatever else is said of both."""
+    """``user_id`` and ``item_id``, whatever else their descriptions say."""
     owners = a.name - _KEYS, b.name - _KEYS
     return bool(a.name & b.name & _KEYS) and all(owners) and owners[0].isdisjoint(owners[1])
 
@@ -195,29 +196,28 @@ def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
-    """Share of the named values of one that are named for the other, whichever has fewer."""
+    """The share of named values of one that are also named for the other, whichever has fewer."""
     return len(a.values & b.values) / max(min(len(a.values), len(b.values)), 1)
 
 
 @lru_cache(maxsize=65_536)
 def _word_weights(texts: tuple[Words, ...]) -> Mapping[str, float]:
-    """One over the number of the tool's parameters that have the word: what is told of all of
-    them tells none apart.
+    """One divided by the number of the tool's parameters with the word.
+
+    A word used for all of them distinguishes none.
     """
     counts = Counter(itertools.chain.from_iterable(texts))
     return {word: 1.0 / number for word, number in counts.items()}
 
 
 def _share(words: Words, others: Words, weights: Mapping[str, float]) -> float:
-    """Weight of those words that are among the others, over the weight of all; whatever order a
-    set has.
-    """
+    """The weight of the words that are among the others, divided by the weight of all."""
     whole = math.fsum(weights[word] for word in words)
     return math.fsum(weights[word] for word in words & others) / whole if whole else 0.0
 
 
 def _overlap(a: Words, b: Words) -> float:
-    """Dice coefficient of two sets of words, 0 where either is empty."""
+    """Dice coefficient of two sets of words, 0 if either is empty."""
     return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
 
 
@@ -232,7 +232,7 @@ _TELLING_TYPES = frozenset({"integer", "number", "array", "object"})
 class Match:
     """Parameter ``left`` of one tool is parameter ``right`` of the other; score in (0, 1].
 
-    ``inferred`` tells that little speaks for it but that nothing else is left that fits.
+    ``inferred`` means weak evidence, except that no other fitting parameter is left.
     """
 
     left: str
@@ -244,9 +244,9 @@ class Match:
 def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
     """One-to-one matches between the declared parameters, in the order of ``left``.
 
-    Best scores first, each parameter at most once, ties by name; swapping the tools swaps the
-    matches and nothing else. Of what is then left over, two are matched that fit each other
-    clearly better than either fits another: such a match is ``inferred``.
+    Best scores come first, each parameter at most once, ties by name; swapping the tools only swaps
+    the matches. Of the rest, two are matched if they fit each other clearly better than anything
+    else: such a match is ``inferred``.
     """
     names = {p.name: p for p in right.parameters}
     matches = [
@@ -266,7 +266,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 
 
 def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
-    """The matches of ``match_parameters`` with the tools swapped; their order stays."""
+    """The matches of ``match_parameters`` with the tools swapped, in the same order."""
     return tuple(Match(m.right, m.left, m.score, m.inferred) for m in matches)
 
 
@@ -274,7 +274,7 @@ _ScoredPair = tuple[float, str, str]
 
 
 def _scored_pairs(left: Tool, right: Tool) -> Sequence[_ScoredPair]:
-    """Those that only one of the tools names: what both name is that of the other or none of it."""
+    """Pairs of parameters that only one tool names; a common name matches itself or nothing."""
     ours, theirs = _alone(left, right), _alone(right, left)
     if not ours or not theirs:
         return ()
@@ -288,14 +288,15 @@ def _alone(tool: Tool, other: Tool) -> list[Parameter]:
 
 
 def _rest(candidates: Sequence[_ScoredPair], matches: Sequence[Match]) -> Sequence[_ScoredPair]:
-    """The rows of which neither parameter is matched yet."""
+    """The rows whose two parameters are not matched yet."""
     ours, theirs = {match.left for match in matches}, {match.right for match in matches}
     return [row for row in candidates if row[1] not in ours and row[2] not in theirs]
 
 
 def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Match]:
-    """The only required number, list or object left on each side, where others are matched; the
-    only texts of both tools, where they are required and no word turns one of them.
+    """The only required number, list or object left on each side, if others are matched.
+
+    Also the only texts of both tools, if they are required and no word changes one of them.
     """
     ours = _required_rest(left, {match.left for match in matches}) if matches else ()
     theirs = _required_rest(right, {match.right for match in matches}) if matches else ()
@@ -313,7 +314,7 @@ def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Ma
 
 
 def _only_text(tool: Tool) -> Sequence[Parameter]:
-    """The only text that the tool takes, where it is required and named by a plain word."""
+    """The tool's only text parameter, if it is required and has a plain name."""
     texts = [p for p in tool.parameters if p.type == "string"]
     return [p for p in texts if p.required and not roles.read_parameter(p).turning][
         : len(texts) == 1
@@ -321,7 +322,9 @@ def _only_text(tool: Tool) -> Sequence[Parameter]:
 
 
 def _required_rest(tool: Tool, done: set[str]) -> Sequence[Parameter]:
-    """Numbers, lists and objects not matched yet; where none is said to be required, all are."""
+    """Unmatched numbers, lists and objects that are required, or all if
+    none is declared required.
+    """
     some = any(p.required for p in tool.parameters)
     rest = [p for p in tool.parameters if p.name not in done and (p.required or not some)]
     return [p for p in rest if p.type in _TELLING_TYPES]

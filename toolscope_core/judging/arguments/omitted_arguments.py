@@ -1,6 +1,6 @@
-"""What leaving an argument out means, as its schema or the words of its tool say.
+"""The meaning of leaving an argument out, by its schema or the tool's words.
 
-It has a default; or it must be given after all, though the schema calls it optional: *exactly one
+It may have a default, or be required after all although the schema calls it optional: *exactly one
 of `id` and `key` must be given* makes one required argument of two optional ones.
 """
 
@@ -74,8 +74,8 @@ _NO_LIMIT = _NOTHING | {"empty", "all", "any", "dontcare", "[]", "{}"}
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A sentence that says when arguments must be given: those of ``arguments``, or some of them
-    where it is a choice.
+    """A sentence on when arguments must be given: all of ``arguments``, or
+    some if it is a choice.
     """
 
     sentence: str
@@ -84,15 +84,16 @@ class Condition:
 
     @property
     def key(self) -> tuple[bool, frozenset[str], frozenset[str]]:
-        """What two conditions share that ask for the same, whatever their words."""
+        """Equal for conditions that require the same in different words."""
         values = frozenset() if self.is_choice else frozenset(_IN_QUOTES.findall(self.sentence))
         return self.is_choice, self.arguments, values
 
 
 def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | None:
-    """The two defaults as JSON where both state one and they differ. A schema that states *null*
-    states nothing, but for a switch, which then is in neither position, and beside a value of the
-    other's schema.
+    """The two defaults as JSON if both state one and they differ.
+
+    *null* in a schema states nothing, except for a switch (then it is in neither position), and
+    beside a value of the other's schema.
     """
     if source.required:
         return None
@@ -110,8 +111,9 @@ def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | Non
 
 
 def unshared_default(one: Parameter, other: Parameter) -> str:
-    """The default as JSON that only one of two optional parameters states, in its schema or in
-    words; empty where both or neither do, and where it leaves everything open.
+    """The default as JSON that only one of two optional parameters states, in schema or words.
+
+    Empty if both or neither do, and if it leaves everything open.
     """
     if one.required or other.required:
         return ""
@@ -124,7 +126,7 @@ def unshared_default(one: Parameter, other: Parameter) -> str:
 
 @lru_cache(maxsize=65_536)
 def conditions_of(tool: Tool) -> tuple[Condition, ...]:
-    """What the words of a tool ask of the presence of its optional arguments, in order."""
+    """The conditions that a tool's words put on its optional arguments, in order."""
     names = [parameter.name for parameter in tool.parameters]
     required = frozenset(parameter.name for parameter in tool.parameters if parameter.required)
     texts = [("", tool.description), *((p.name, p.description) for p in tool.parameters)]
@@ -143,8 +145,8 @@ def conditions_of(tool: Tool) -> tuple[Condition, ...]:
 
 
 def without_omission(description: str) -> str:
-    """The description without what it says of leaving the argument out: its default, and the
-    sentences that say when it must be given.
+    """The description without its text on omitting the argument: the default, and when it must be
+    given.
     """
     own = sentences(description[:MOST_READ])
     plain = [one for one in own if not (_CHOICE.match(one) or _NEEDED.search(one))]
@@ -153,7 +155,7 @@ def without_omission(description: str) -> str:
 
 
 def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
-    """Sentences on the conditions of ``target`` that not every call to ``tool`` meets."""
+    """Sentences on conditions of ``target`` that not every call to ``tool`` meets."""
     always = {parameter.name for parameter in tool.parameters if parameter.required}
     targets = {move.target for move in moves}
     supplied = {move.target for move in moves if move.source in always}
@@ -164,26 +166,26 @@ def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) ->
 
 
 def conditions_apart(tool: Tool, target: Tool) -> Iterator[str]:
-    """Sentences on the conditions that only one of the two states."""
+    """Sentences on conditions that only one of the two states."""
     for own, other in ((tool, target), (target, tool)):
         for condition in _alone(own, other):
             yield f"only {own.id} says: {_shown(condition)}"
 
 
 def _stated_default(parameter: Parameter) -> Any:
-    """What a parameter says that it is where it is left out; ``None`` if nothing."""
+    """The stated value of an omitted parameter; ``None`` if there is none."""
     if "default" in parameter.schema:
         return parameter.schema["default"]
     return _in_words(parameter)
 
 
 def _limits(value: Any) -> bool:
-    """Whether a default is a value, and none that leaves everything open."""
+    """Whether a default is a value that does not leave everything open."""
     return value not in (None, [], {}) and str(value).casefold() not in _NO_LIMIT
 
 
 def _default(parameter: Parameter) -> Any:
-    """What the argument is where it is left out; ``None`` if nothing, in whatever spelling."""
+    """The value of an omitted argument, in any spelling; ``None`` if there is none."""
     if "default" not in parameter.schema:
         return _in_words(parameter) or None
     value = parameter.schema["default"]
@@ -191,8 +193,9 @@ def _default(parameter: Parameter) -> Any:
 
 
 def _in_words(parameter: Parameter) -> Any:
-    """The default that a description states in quotes, as a number or a truth value; empty where it
-    states that there is none, or no limit; ``None`` where it states nothing that can be read.
+    """The default quoted in a description, as a number or a truth value.
+
+    Empty if it says that there is none, or no limit; ``None`` if nothing can be read.
     """
     text = parameter.description[:MOST_READ]
     match = _STATED.search(text) or _USED.search(text)
@@ -213,13 +216,13 @@ def _spelled(value: Any) -> str:
 
 
 def _is_open(parameter: Parameter) -> bool:
-    """Whether it is a switch of which nothing is said to be the default: one of three positions."""
+    """Whether it is a switch without a stated default: one with three positions."""
     unset = "default" in parameter.schema and _default(parameter) is None
     return unset and parameter.type == "boolean"
 
 
 def _alone(own: Tool, other: Tool) -> Iterator[Condition]:
-    """The conditions of a tool of which the other says none of the kind on the same arguments."""
+    """The conditions of a tool without a counterpart on the same arguments in the other."""
     theirs = {condition.key for condition in conditions_of(other)}
     return (condition for condition in conditions_of(own) if condition.key not in theirs)
 

@@ -1,4 +1,4 @@
-"""What part a parameter plays in a call, as far as its name, description and values tell."""
+"""The role of a parameter in a call, by its name, description and values."""
 
 import itertools
 import re
@@ -73,10 +73,13 @@ _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|fro
 
 @dataclass(frozen=True, slots=True)
 class ParameterReading:
-    """A parameter as words: all of its name in order; one per meaning those of the name, of the
-    name before *per*, of the description, of both, of the values named for it; those of the name
-    that turn it; the kinds that the name allows, and the first noun of the description with it;
-    the stems of the name, and of both.
+    """A parameter as words.
+
+    ``parts`` are all words of its name in order. The others have one word per meaning: ``name``,
+    ``head`` (the name before *per*), ``described`` (the description), ``text`` (both), ``values``
+    (the values named for it) and ``turning`` (the words of the name that change it). ``name_kinds``
+    are the kinds that the name allows, ``kinds`` also with the description's first noun;
+    ``name_stems`` and ``stems`` are the stems of the name and of both.
     """
 
     parts: tuple[str, ...]
@@ -98,12 +101,12 @@ def read_parameter(parameter: Parameter) -> ParameterReading:
 
 
 def tell_apart(a: Parameter, b: Parameter) -> bool:
-    """Whether it is said that they are two: start and end, an id and a title."""
+    """Whether they are declared different: start and end, an id and a title."""
     return are_apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
 
 
 def are_apart(a: ParameterReading, b: ParameterReading) -> bool:
-    """Whether they are of different kinds, or each name is turned by a word of its own."""
+    """Whether they are of different kinds, or each name is changed by its own word."""
     if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
         return True
     ours, theirs = a.turning - b.name, b.turning - a.name
@@ -115,14 +118,14 @@ def are_of_one_side(ours: Words, theirs: Words) -> bool:
 
 
 def are_equal_but_side(a: Words, b: Words) -> bool:
-    """Whether two names tell the same side by other words: ``source_path``, ``original_path``."""
+    """Whether two names mean the same side in other words: ``source_path``, ``original_path``."""
     return len(a) == len(b) and _sided(a) == _sided(b)
 
 
 def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
-    """Whether names and descriptions have a stem in common, or one name has a short form of the
-    other's. Two that have not are of one meaning by our lists of words alone, and a ``track`` is
-    not only a song.
+    """Whether names and descriptions share a stem, or one name abbreviates the other's.
+
+    Without that, only our word lists give them one meaning, and a ``track`` is not only a song.
     """
     return not a.stems.isdisjoint(b.stems) or any(
         is_short_for(*sorted(pair, key=len))
@@ -131,7 +134,7 @@ def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def is_short_for(short: str, word: str) -> bool:
-    """Whether a word begins like another and leaves out letters of it: ``lat``, ``img``."""
+    """Whether a word starts like another and leaves letters out: ``lat``, ``img``."""
     if short[:1] != word[:1] or len(short) == len(word):
         return False
     letters = iter(word)
@@ -163,13 +166,13 @@ def _read(name: str, description: str, values: str) -> ParameterReading:
 
 
 def _stems(words: Iterable[str]) -> Words:
-    """The stems of words as they stand, without those that say little."""
+    """The stems of words as written, without uninformative ones."""
     telling = frozenset(word for word in words if not english.is_filler(word))
     return frozenset(map(english.stem, telling - english.KEY_WORDS or telling))
 
 
 def _example_words(description: str, values: str) -> frozenset[str]:
-    """The words of the values that a description names (``e.g. …``, in quotes), and of others."""
+    """The words of values named in a description (``e.g. …``, in quotes), and of other values."""
     texts = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
     return (
         frozenset(word for word in text_words(f"{texts} {values}") if word.isalpha()) - _NO_VALUES
@@ -177,7 +180,7 @@ def _example_words(description: str, values: str) -> frozenset[str]:
 
 
 def _kinds(name: str) -> Words:
-    """What the last telling word may stand for: ``date_range`` is a span, not a moment."""
+    """The possible kinds of the last informative word: ``date_range`` is a span, not a moment."""
     words = [word for word in _before_per(name) if word in _KINDS_OF][::-1]
     if words[:1] == ["range"] and "money" in _KINDS_OF.get(words[-1], ()):
         words = words[1:]

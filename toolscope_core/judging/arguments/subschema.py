@@ -1,7 +1,7 @@
 """Whether every value of one JSON Schema is a value of another, shown from the keywords.
 
-``admits`` is sound and not complete: it says yes only where that follows from the keywords it
-knows, so a doubt costs a merge and never an argument.
+``admits`` is sound but not complete: it says yes only if that follows from the keywords it knows,
+so a doubt costs a merge and never an argument.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ _ANNOTATION_KEYS = frozenset(
 
 
 def admits(wide: Any, narrow: Any) -> bool:
-    """Whether every value valid under ``narrow`` is valid under ``wide``, as far as can be shown.
+    """Whether every value valid under ``narrow`` is provably valid under ``wide``.
 
     Sound, not complete: ``False`` may only mean that it does not follow from the keywords known
     here. Both are JSON Schemas without remote references.
@@ -49,7 +49,7 @@ def admits(wide: Any, narrow: Any) -> bool:
 
 
 def _are_of_types(wide: JsonObject, options: list[Any]) -> bool:
-    """Whether a schema is one of these and nothing else, and no value is of two of them."""
+    """Whether a schema consists of exactly these options, and no value fits two of them."""
     types = [type_set(option) if isinstance(option, dict) else frozenset() for option in options]
     if set(wide) != {"oneOf"} or not all(types):
         return False
@@ -58,10 +58,10 @@ def _are_of_types(wide: JsonObject, options: list[Any]) -> bool:
 
 
 def leaves_out(wide: Any, narrow: Any) -> bool:
-    """Whether ``narrow`` declares a field, at any depth, that ``wide`` lists no place for.
+    """Whether ``narrow`` declares a field, at any depth, for which ``wide`` has no place.
 
-    Values with it may still be valid under ``wide``, which then says nothing of it. An object that
-    lists no fields, or says which further ones it takes, has a place for every one.
+    Values with it may still be valid under ``wide``, which then says nothing about it. An object
+    that lists no fields, or declares additional ones, has a place for every field.
     """
     if not isinstance(wide, dict) or not isinstance(narrow, dict):
         return False
@@ -82,10 +82,10 @@ def leaves_out(wide: Any, narrow: Any) -> bool:
 
 
 def inline_references(schema: JsonObject) -> JsonObject:
-    """The schema with its local references (``#/…``) replaced by what they point to.
+    """The schema with its local references (``#/…``) replaced by their targets.
 
-    Where a reference is remote, missing, part of a cycle or would grow past ``MAX_NODES``, the
-    schema comes back as it is, and ``admits`` then says no.
+    It is unchanged if a reference is remote, missing, part of a cycle or would grow past
+    ``MAX_NODES``; then ``admits`` says no.
     """
     if not refers(schema):
         return schema
@@ -95,13 +95,13 @@ def inline_references(schema: JsonObject) -> JsonObject:
 
 
 def inlined(tool: Tool) -> Tool:
-    """The tool with the local references of its schema replaced; the same one if it has none."""
+    """The tool with its schema's local references replaced; the same tool if it has none."""
     declared = inline_references(tool.schema or {})
     return tool if declared is tool.schema else replace(tool, schema=declared)
 
 
 def refers(node: Any) -> bool:
-    """Whether ``$ref`` stands anywhere in a JSON value, as a key or as a text."""
+    """Whether ``$ref`` occurs anywhere in a JSON value, as a key or as a text."""
     if isinstance(node, dict):
         return "$ref" in node or any(refers(value) for value in node.values())
     if isinstance(node, list):
@@ -110,12 +110,12 @@ def refers(node: Any) -> bool:
 
 
 def core(schema: JsonObject) -> dict[str, Any]:
-    """The schema without what only describes it. A format is advice unless asserted."""
+    """The schema without descriptive keywords. A format is advice unless asserted."""
     return {key: value for key, value in schema.items() if key not in _ANNOTATION_KEYS}
 
 
 def _well_formed(schema: JsonObject) -> bool:
-    """Whether the keywords known here have values of the kind they need."""
+    """Whether the known keywords have values of the right kind."""
     return all(
         isinstance(schema[key], kind) and not isinstance(schema[key], bool)
         for key, kind in _KINDS.items()
@@ -124,7 +124,7 @@ def _well_formed(schema: JsonObject) -> bool:
 
 
 def _admits_option(wide: JsonObject, narrow: JsonObject, option: Any) -> bool:
-    """Whether ``wide`` admits what is valid under ``option`` and the rest of ``narrow``."""
+    """Whether ``wide`` admits values valid under ``option`` and the rest of ``narrow``."""
     if admits(wide, option) or not isinstance(option, dict):
         return admits(wide, option)
     rest = {key: value for key, value in narrow.items() if key not in ("anyOf", "oneOf")}
@@ -139,7 +139,7 @@ def type_set(schema: JsonObject) -> frozenset[str]:
 
 
 def of_keyword(key: str) -> frozenset[str]:
-    """The types of which a keyword says anything; *any* for one that is not known here."""
+    """The types that a keyword restricts; *any* for an unknown keyword."""
     return _ON_TYPES.get(key, frozenset({"any"}))
 
 
@@ -293,7 +293,7 @@ def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:
 
 
 def types_meet(a: JsonObject, b: JsonObject) -> bool:
-    """Whether a value of one could stand for one of the other, directly or by wrap or cast."""
+    """Whether a value of one could serve as one of the other, directly or by wrap or cast."""
     if _plain(a, b):
         return True
     left, right = _loose_types(a), _loose_types(b)
@@ -301,7 +301,7 @@ def types_meet(a: JsonObject, b: JsonObject) -> bool:
 
 
 def types_overlap(a: JsonObject, b: JsonObject) -> bool:
-    """Whether one value can be of both types, integers counting as numbers."""
+    """Whether a value can have both types; integers count as numbers."""
     if _plain(a, b):
         return True
     left, right = (

@@ -1,4 +1,4 @@
-"""In which unit or written form a parameter wants its value, as far as it says so."""
+"""The unit or written form that a parameter expects, if it says so."""
 
 import re
 from functools import lru_cache
@@ -110,10 +110,10 @@ _WIDTHS = frozenset("int32 int64 uint32 uint64 float double number integer strin
 
 
 def difference(one: Parameter, other: Parameter) -> str:
-    """What both say and does not agree, ``degrees Celsius, not degrees Fahrenheit``; else empty.
+    """The disagreement between both, ``degrees Celsius, not degrees Fahrenheit``; else empty.
 
-    Silence is no difference, and neither is a parameter that lists its values or offers several
-    units itself.
+    Silence is no disagreement, and neither is a parameter that lists its values or offers several
+    units.
     """
     ours = units_of(one)
     theirs = dict(units_of(other)) if ours else {}
@@ -128,7 +128,7 @@ def difference(one: Parameter, other: Parameter) -> str:
 
 @lru_cache(maxsize=65_536)
 def parts_of(description: str) -> frozenset[str]:
-    """The parts that a value is written of, from all forms that are shown: *City, State*."""
+    """The parts of a value's written form, from all forms shown: *City, State*."""
     shown = " ".join(_SHOWN.findall(description))
     return frozenset(word.casefold() for word in re.findall(r"[A-Z][a-z]{2,}", shown))
 
@@ -142,7 +142,7 @@ def units_of(parameter: Parameter) -> tuple[tuple[str, str], ...]:
 
 
 def same_but_unit(one: str, other: str) -> bool:
-    """Whether two names differ in the unit alone: ``temp_c`` and ``temperature_fahrenheit``."""
+    """Whether two names differ only in the unit: ``temp_c`` and ``temperature_fahrenheit``."""
     ours = _unit_words(one)
     theirs = _unit_words(other) if ours else {}
     if not theirs or _named(one).keys() != _named(other).keys():
@@ -184,7 +184,7 @@ def _named(name: str) -> dict[str, str]:
 
 @lru_cache(maxsize=65_536)
 def _unit_words(name: str) -> dict[str, str]:
-    """The words of a name that say the unit, and what they are short for."""
+    """The words of a name that give the unit, and their full forms."""
     words = plain_words(name)
     last = words[-1] if words else ""
     short = next((_SHORT[word, last] for word in words if (word, last) in _SHORT), "")
@@ -194,7 +194,7 @@ def _unit_words(name: str) -> dict[str, str]:
 
 
 def _mentioned(text: str) -> dict[str, str]:
-    """Units said to be the value's own; none of a dimension in which several are mentioned."""
+    """Units said to be the value's own; none for a dimension with several units."""
     own = {_NAMES[word] for word in _SAID.findall(text) + _COUNTED.findall(text)}
     mentioned = {_NAMES[word] for word in re.findall(rf"(?<!\w)({_UNIT})(?!\w)", text)}
     return {

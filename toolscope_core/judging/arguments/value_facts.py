@@ -1,8 +1,8 @@
-"""What the words of an argument say of its value: how it is written, and how it is understood.
+"""What the words of an argument say about its value: its form and its meaning.
 
-A *form* limits what is taken: a UUID, values separated by commas, at most 50. A *reading* says what
-a value means: the zone of a time, whether counting begins at 0 or at 1. Units and dates are read in
-``units``, defaults in ``omitted_arguments``.
+A *form* limits what is accepted: a UUID, values separated by commas, at most 50. A *reading* says
+what a value means: the zone of a time, counting from 0 or from 1. ``units`` reads units and dates,
+``omitted_arguments`` defaults.
 """
 
 import json
@@ -128,9 +128,11 @@ _SPANS = (
 
 @dataclass(frozen=True, slots=True)
 class ValueFacts:
-    """What the words ``say`` and ``refuse``; ``shown`` is what only examples, the name or the
-    schema show. ``values`` are those allowed, by their spelling, ``glosses`` those that may be
-    meant so, ``least`` and ``most`` the bounds by what is counted (empty: the value itself).
+    """The facts in an argument's words.
+
+    ``say`` and ``refuse`` are statements; ``shown`` comes only from examples, the name or the
+    schema. ``values`` are the allowed ones by spelling, ``glosses`` possible ones. ``least`` and
+    ``most`` are bounds by what is counted (empty: the value itself).
     """
 
     say: Statements
@@ -142,27 +144,28 @@ class ValueFacts:
     most: Mapping[str, float]
 
     def of(self, about: str) -> frozenset[str]:
-        """What is said of it, or else shown."""
+        """The statements on a topic, or else what is shown."""
         labels = self.say.get(about, frozenset())
         return labels if labels - WEAK else self.shown.get(about, labels)
 
 
 @lru_cache(maxsize=65_536)
 def facts_of_text(text: str) -> Statements:
-    """What a text says of values, whichever they are."""
+    """What a text says about values in general."""
     beginning = text[:MOST_READ].casefold()
     return _by_words(_FORM_WORDS, beginning) | _by_words(_READING_WORDS, beginning)
 
 
 def examples_of(description: str) -> list[str]:
-    """What a description gives as examples, and what it puts in quotes."""
+    """The examples and quoted texts in a description."""
     text = " ".join(description[:MOST_READ].split())
     return list(dict.fromkeys(_examples(_REFUSED.sub(" ", text))))
 
 
 def facts_of(parameter: Parameter) -> ValueFacts:
-    """What the name and the description of a parameter say of its value, and whether a page or a
-    line of which the schema says where it begins is counted from 0 or from 1.
+    """What a parameter's name and description say about its value.
+
+    Also whether a page or line counts from 0 or 1, if the schema says where it begins.
     """
     facts = _facts(parameter.name, parameter.description)
     first = parameter.schema.get("minimum", parameter.schema.get("default"))
@@ -173,9 +176,10 @@ def facts_of(parameter: Parameter) -> ValueFacts:
 
 
 def unsaid(parameter: Parameter, other: Tool) -> list[str]:
-    """The words of a description that the other tool says in no form: neither itself, nor by an
-    argument, nor in its schema; without what is no word of its own: facts, bounds, defaults and
-    examples.
+    """The words of a description that the other tool expresses in no form.
+
+    It may do so itself, by an argument or in its schema. Facts, bounds, defaults and examples are
+    not counted.
     """
     telling = _telling_words(parameter.description)
     keys = _keys_said(other) if telling else frozenset()
@@ -184,7 +188,7 @@ def unsaid(parameter: Parameter, other: Tool) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _is_place(name: str) -> bool:
-    """Whether a name is for the number of one thing in a row of them: ``page``, ``start_line``."""
+    """Whether a name is for a position in a series: ``page``, ``start_line``."""
     words = [word for word in english.plain_words(name) if word not in ("number", "num", "no")]
     return bool(words) and words[-1] in _PLACES and "per" not in words
 
@@ -212,8 +216,10 @@ def _facts(name: str, description: str) -> ValueFacts:
 
 
 def _statements(text: str, name: str) -> dict[str, frozenset[str]]:
-    """What the words say of the form; of the kind of identifier only until they say where it is
-    found, and the name only where the description says nothing.
+    """What the words say about the form.
+
+    The kind of identifier is read only up to where they say how to find it; the name is read only
+    if the description says nothing.
     """
     lower = text.casefold()
     statements = _merged(_by_words(_FORM_WORDS, lower), _by_words(_WEAK_WORDS, lower))
@@ -238,7 +244,7 @@ def _by_words(
 
 
 def _examples(text: str) -> Iterator[str]:
-    """What a description gives as examples, and what it puts in quotes."""
+    """The examples and quoted texts in a description."""
     for match in _EXAMPLE.finditer(text):
         bare = "" if _CALCULATED.search(match[1]) else _QUOTED.sub(" ", match[1])
         yield from (word.strip(",:") for word in bare.split() if word not in ("or", "and"))
@@ -247,7 +253,7 @@ def _examples(text: str) -> Iterator[str]:
 
 
 def _shown(examples: Iterable[str], statements: Statements) -> dict[str, frozenset[str]]:
-    """What the examples are by their shape; a bare number is an id where an id is spoken of."""
+    """The kinds of the examples by shape; a bare number is an id if the words mention an id."""
     shown: dict[str, set[str]] = {}
     for example in examples:
         for about, label, shape in _SHAPES:
@@ -277,7 +283,7 @@ def _values(text: str) -> frozenset[str]:
 
 
 def _glosses(text: str) -> frozenset[str]:
-    """What stands in brackets as *this or that*: values, or other words for the same."""
+    """Text in brackets as *this or that*: values, or other words for the same."""
     match = _GLOSS.search(text)
     tokens = re.findall(_ONE, match[1]) if match else []
     return frozenset(map(spelling, tokens)) - {spelling("or")}
@@ -301,7 +307,7 @@ def _number(text: str, thousand: str | None = "") -> float:
 
 
 def _unit(noun: str | None) -> str:
-    """What is counted, in one word: *chars*, *characters*; a count of results is the value."""
+    """The counted thing in one word (*chars*, *characters*); a count of results is the value."""
     unit = (noun or "").rstrip("s")
     return {"char": "character", "result": "", "item": "", "entrie": "", "row": ""}.get(unit, unit)
 
@@ -313,7 +319,7 @@ def _telling_words(description: str) -> tuple[str, ...]:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether the word may turn what a value means: one of our list, a number, no English one."""
+    """Whether the word may change the meaning of a value: listed, a number, or not English."""
     return (
         word in _TELLING
         or word.isdigit()
@@ -330,14 +336,14 @@ def _keys_said(tool: Tool) -> frozenset[english.WordKey]:
 
 @lru_cache(maxsize=65_536)
 def keys_of_word(word: str) -> frozenset[english.WordKey]:
-    """What a word of an argument may be known by."""
+    """The keys by which a word of an argument may be recognised."""
     return (
         english.keys_of(word) | _SAME.get(word, frozenset()) | {meaning(word), english.stem(word)}
     )
 
 
 def left_over(description: str) -> str:
-    """What a description says beside facts, bounds and examples, in lower case."""
+    """The rest of a description besides facts, bounds and examples, in lower case."""
     beginning, rest = " ".join(description[:MOST_READ].split()), description[MOST_READ:]
     text = _QUOTED.sub(" ", _EXAMPLE.sub(" ", beginning)).casefold()
     for words in _SPANS:
