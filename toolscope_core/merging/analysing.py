@@ -1,5 +1,6 @@
-"""A catalog analysed (embedded, its near pairs judged, the merged tools made), and the plan of it
-under the decisions of people and an accept policy.
+"""Analyses a catalog (embedding, judging near pairs, making merged tools) and plans its merge.
+
+The plan follows people's decisions and an accept policy.
 """
 
 from collections import Counter, defaultdict
@@ -71,12 +72,12 @@ def analyse(
     progress: Progress = silent,
     engine: Engine = LOCAL,
 ) -> Analysis:
-    """The analysis of a catalog: embed, find the near pairs, judge them, and make the merged tools.
-    By default the bundled encoder embeds, and the user's cache keeps the vectors. New texts are
-    embedded, neighbours found and pairs judged on the workers of ``engine``.
+    """The analysis of a catalog: embed, find near pairs, judge them, and make the merged tools.
 
-    Tools that name no server get the one that their names imply; the judge does not read it.
-    Raises ``CatalogError`` for fewer than one tool, ``ModelError`` where the model is missing.
+    By default the bundled encoder embeds, and the user's cache stores the vectors. New texts are
+    embedded, neighbours found and pairs judged on the workers of ``engine``. Tools without a server
+    get the one that their names imply; the judge does not read it. Raises ``CatalogError`` for
+    fewer than one tool, ``ModelError`` if the model is missing.
 
     Example: ``analysis = analyse(read_catalog(["examples/catalog.json"]))``
     """
@@ -123,12 +124,12 @@ def analyse(
 
 
 def judge_at_lowest_thresholds(analysis: Analysis) -> None:
-    """Judge the pairs that the lowest threshold on probability asks about, to fill the cache."""
+    """Fill the cache with judgements of all pairs down to the lowest threshold on probability."""
     groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
 
 
 def _make(analysis: Analysis, progress: Progress) -> None:
-    """Fill the caches with all that a plan without decisions needs."""
+    """Fill the caches with everything that a plan without decisions needs."""
     groups = groups_at(analysis, Constraints(), own_thresholds(analysis))
     groups = with_families(analysis, Constraints(), groups)
     for done, group in enumerate(groups):
@@ -142,9 +143,11 @@ def _make(analysis: Analysis, progress: Progress) -> None:
 def replaceable_shares(
     tools: Sequence[Tool], first: PairRows, left: PairRows, right: PairRows
 ) -> Mapping[str, float]:
-    """By server the share of its tools, 0 to 1, that some other server has too: an exact copy
-    (``first`` is by row that of the first of equal content), or the other end of a pair of rows
-    that are merges. Of two servers the merges between them keep the one with the lower share.
+    """The share of each server's tools, 0 to 1, that some other server has too.
+
+    A tool counts if it has an exact copy (``first`` has, by row, the first of equal content), or is
+    in a pair of rows that are merges. Merges between two servers keep the tools of the one with the
+    lower share.
     """
     places: defaultdict[int, set[str]] = defaultdict(set)
     for tool, own in zip(tools, first.tolist(), strict=True):
@@ -163,7 +166,7 @@ def replaceable_shares(
 
 
 def _first_copies(catalog: Catalog, products: Sequence[Products]) -> PairRows:
-    """By row the row of the first tool of the same content that is made for the same accounts."""
+    """By row, the first tool of equal content that is made for the same accounts."""
     first: dict[tuple[str, frozenset[str]], int] = {}
     rows = [
         first.setdefault((tool.content_hash, made_for.accounts), row)
@@ -179,22 +182,24 @@ _NAMED = 2
 def merge_size(
     cluster: Cluster, tools: Mapping[str, Tool], format: str, costs: Costs
 ) -> SizeChange:
-    """From the members, which ``tools`` holds by id, to the one tool with the document."""
+    """The size change from the members (in ``tools``, by id) to the one tool with the document."""
     members = [tools[member] for member in cluster.members]
     return costs.change(members, [documented(tools[cluster.canonical], cluster.document)], format)
 
 
 def is_larger_gateway(cluster: Cluster, size: SizeChange) -> bool:
-    """Whether it needs a gateway, nobody accepted it, and agents would have more to read: such a
-    proposal is for a person to look at, and in no batch.
+    """Whether it needs a gateway, nobody accepted it, and agents would have more to read.
+
+    A person must review such a proposal; it is in no batch.
     """
     return cluster.kind == "gateway" and cluster.state == "proposed" and size.grows
 
 
 def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
-    """``more to read than what it replaces; what grows most: the enum of `action` (+11)``;
-    empty where it does not grow. Parts are counted each by itself, so that their sum is only about
-    the growth of the whole.
+    """``more to read than what it replaces; what grows most: the enum of `action` (+11)``.
+
+    Empty if it does not grow. Parts are counted separately, so their sum is only approximately the
+    growth of the whole.
     """
     if not size.grows:
         return ""
@@ -205,7 +210,7 @@ def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChang
 
 
 def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:
-    """How many tokens more each part of the merged tool has than its members have there."""
+    """How many more tokens each part of the merged tool has than its members."""
     note = f"`{cluster.selector}` = " if cluster.selector else ""
     parts = _parts(documented(tools[cluster.canonical], cluster.document), note)
     for member, alpha in zip(cluster.members, cluster.arguments, strict=True):
@@ -217,8 +222,9 @@ def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:
 def _parts(
     tool: Tool, note: str, targets: Mapping[str, str] = MappingProxyType({})
 ) -> Counter[str]:
-    """The tokens of each text and schema of the tool; an argument by its name in ``targets``. What
-    a description says of single tools begins with ``note`` and counts by itself.
+    """The tokens of each text and schema of the tool; arguments are named as in ``targets``.
+
+    A description's text about single tools begins with ``note`` and counts separately.
     """
     count = tokenizer().count
     texts = {"the description": tool.description}
@@ -240,11 +246,10 @@ def _parts(
 def plan_merge(
     analysis: Analysis, log: Sequence[Decision] = (), config: PlanConfig | None = None
 ) -> MergePlan:
-    """The merge plan under the decisions of ``log`` and the accept policy of ``config``, by default
-    *auto*: only what is safe unseen.
+    """The merge plan under the decisions of ``log`` and the accept policy of ``config``.
 
-    A model's verdicts decide what is proposed; what may be accepted without a person they
-    decide only together with the offline judge.
+    The default *auto* accepts only what is safe without a person. A model's verdicts decide what is
+    proposed; for accepting without a person, the offline judge must agree.
 
     Example: ``plan = plan_merge(analysis, config=PlanConfig(accept="auto"))``
     """
@@ -255,9 +260,10 @@ def plan_merge(
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """The proposals under people's decisions, before any accept policy: ``clusters`` to be merged,
-    tools ``edited`` on their own as clusters of one, the ids of those ``omitted``, and the
-    ``families`` that the clusters are members of.
+    """The proposals under people's decisions, before any accept policy.
+
+    ``clusters`` are to be merged, ``edited`` are single tools with their own document as clusters
+    of one, ``omitted`` are ids, and ``families`` are those of the clusters.
     """
 
     clusters: tuple[Cluster, ...]
@@ -273,7 +279,8 @@ def proposed(
     divide: bool = True,
     thresholds: MergeThresholds | None = None,
 ) -> Proposals:
-    """The proposals under the decisions, at the thresholds that people applied last or at another.
+    """The proposals under the decisions, at people's last thresholds or at another.
+
     ``divide`` as in ``correct``.
     """
     catalog = analysis.catalog
@@ -311,7 +318,7 @@ def plan_of(analysis: Analysis, proposals: Proposals, config: PlanConfig) -> Mer
 
 
 def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
-    """One tool as a cluster of one, under the document that people gave it, if any."""
+    """One tool as a cluster of one, with people's document for it, if any."""
     links, wishes = constraints(analysis.catalog, log), edits(analysis.catalog, log)
     groups = _edited_alone(wishes, tool_id)
     built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis.syntheses)
@@ -321,7 +328,7 @@ def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
 
 
 def supposed(analysis: Analysis, members: Sequence[str], family: bool) -> Cluster:
-    """What these tools (ids, two or more) would be as one cluster, whatever people decided."""
+    """The cluster that these tools (ids, two or more) would form, whatever people decided."""
     ids = tuple(sorted(members))
     judge = analysis.family_probabilities if family else analysis.probabilities
     group = Group(ids, weakest_of(ids, judge), family=family)
@@ -333,14 +340,16 @@ def supposed(analysis: Analysis, members: Sequence[str], family: bool) -> Cluste
 
 
 def _edited_alone(wishes: Edits, *also: str) -> tuple[Group, ...]:
-    """The tools whose own document people edited, and ``also`` these, as groups of one."""
+    """The tools with a document edited by people, and those in ``also``, as groups of one."""
     edited = {ids for ids, edit in wishes.items() if len(ids) == 1 and edit.document}
     return tuple(Group((tool_id,), decided=True) for tool_id in sorted({*also}.union(*edited)))
 
 
 def unapplied_edits(plan: MergePlan, log: Sequence[Decision]) -> dict[int, str]:
-    """By their seq why edits in force that name a tool of the catalog change nothing in ``plan``;
-    in log order. What ``plan.unreadable`` says of a tool is not said again.
+    """Why active edits of the catalog's tools change nothing in ``plan``, by their seq, in log
+    order.
+
+    Reasons in ``plan.unreadable`` are not repeated.
     """
     locate = ToolLocator(plan.catalog, log)
     edits = (item for item in active(log) if item.action == "edit")
@@ -364,7 +373,7 @@ def _why_unapplied(plan: MergePlan, locate: ToolLocator, edit: Decision) -> str:
 
 
 def _why_no_merge(plan: MergePlan, ids: tuple[str, ...]) -> str:
-    """Why the tools are not the members of a merge that is written."""
+    """Why the tools are not the members of an exported merge."""
     larger_merge = next((one.members for one in plan.applied if {*ids} <= {*one.members}), ())
     if larger_merge:
         return (

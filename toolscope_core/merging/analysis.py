@@ -1,6 +1,4 @@
-"""The analysis of a catalog: what takes time and depends on no decision, and where its thresholds
-are.
-"""
+"""The analysis of a catalog, which takes time and depends on no decision, and its thresholds."""
 
 from __future__ import annotations
 
@@ -27,17 +25,17 @@ from toolscope_core.model.protocols import Vectors
 
 
 class _PairCache:
-    """The judge's probabilities of pairs of rows, by code: kept sorted, replaced whole."""
+    """The judge's probabilities of pairs of rows, by code: sorted, and replaced as a whole."""
 
     def __init__(self) -> None:
         self._stored = np.zeros(0, dtype=np.int64), np.zeros(0)
 
     def get(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The cached values of the codes, NaN where there is none."""
+        """The cached values of the codes, NaN if there is none."""
         return _looked_up(codes, *self._stored, np.nan)
 
     def add(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Keep the values of further codes."""
+        """Store the values of further codes."""
         codes_stored, values_stored = self._stored
         codes, first = np.unique(np.concatenate([codes_stored, codes]), return_index=True)
         self._stored = codes, np.concatenate([values_stored, values])[first]
@@ -47,11 +45,11 @@ class _PairCache:
 class Analysis:
     """The analysis of a catalog before any decision.
 
-    ``vectors`` is float32 (n, d) in the order of ``catalog.tools``; ``scores`` the judged candidate
-    pairs at ``threshold`` or closer; ``copies`` maps a tool to the first of equal content,
-    ``first`` does the same by row; ``rows`` maps a tool id to its row. ``model_verdicts`` are those
-    of a model, which count before the offline judge; ``probabilities`` and ``scores`` are always
-    the offline judge's.
+    ``vectors`` is float32 (n, d) in the order of ``catalog.tools``. ``scores`` are the judged
+    candidate pairs at ``threshold`` or closer. ``copies`` maps a tool to the first of equal
+    content, ``first`` does the same by row, and ``rows`` maps a tool id to its row.
+    ``model_verdicts`` are a model's, which take priority over the offline judge's;
+    ``probabilities`` and ``scores`` are always the offline judge's.
     """
 
     catalog: Catalog
@@ -72,20 +70,19 @@ class Analysis:
 
     @property
     def judge(self) -> OfflineJudge:
-        """The offline judge, prepared for this catalog."""
+        """The offline judge for this catalog."""
         return self.cached_judge.judge
 
     @property
     def nearness(self) -> NDArray[np.float64]:
-        """The cosine of each candidate pair, at least the threshold: one whose names say the same
-        is a candidate however far apart the two are.
+        """The cosine of each candidate pair, raised to the threshold.
+
+        A pair whose names mean the same is a candidate at any distance.
         """
         return np.maximum(self.scores.similarity, self.threshold)
 
     def far_candidates(self, least: float) -> frozenset[Pair]:
-        """The candidate pairs further apart than the threshold, where ``least`` asks for no more
-        than that.
-        """
+        """The candidate pairs beyond the threshold, if ``least`` is no higher than it."""
         tools, scores = self.catalog.tools, self.scores
         far = (scores.similarity < self.threshold) & (self.nearness >= least)
         return frozenset(
@@ -145,7 +142,7 @@ class Analysis:
         return values
 
     def without_cache(self) -> Analysis:
-        """The same analysis with empty caches: for measuring times, or for another judge."""
+        """The same analysis with empty caches, to measure times or use another judge."""
         return replace(
             self,
             cached_judge=self.cached_judge.emptied(),
@@ -155,14 +152,14 @@ class Analysis:
         )
 
     def without_verdicts(self) -> Analysis:
-        """The analysis as it was before a model was asked."""
+        """The analysis before a model was asked."""
         if self.model_verdicts is None:
             return self
         scores = self._offline_scores or self.scores
         return replace(self, model_verdicts=None, scores=scores, _offline_scores=None)
 
     def synthesis_of(self, cluster: Cluster) -> Synthesis:
-        """The tool that the members of a cluster become before anybody edits its document."""
+        """The tool that a cluster's members become before its document is edited."""
         family = cluster.relation == "family"
         is_own = cluster.kind == "gateway" and cluster.chosen_kind is None
         unfit = self.unfit(cluster.members) if is_own else frozenset[str]()
@@ -171,18 +168,21 @@ class Analysis:
         )
 
     def unfit(self, members: Sequence[str]) -> frozenset[str]:
-        """The members that by the model do not serve all the others; none without a model."""
+        """The members that, according to the model, cannot serve all the others; none without a
+        model.
+        """
         if self.model_verdicts is None:
             return frozenset()
         return self.model_verdicts.unfit(members, self.copies, self.judge.weights.auto_at)
 
     def offline(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-        """The offline judge's verdicts on any pairs of tools, in their order, with evidence."""
+        """The offline judge's verdicts on any pairs of tools, in order, with evidence."""
         return self.judge.verdicts(*self.ends(pairs))
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-        """The effective verdicts: the model's where it was asked, else the offline judge's; each
-        names its judge.
+        """The effective verdicts: the model's if it was asked, else the offline judge's.
+
+        Each names its judge.
         """
         return tuple(self.effective_verdict(verdict) for verdict in self.offline(pairs))
 
@@ -191,8 +191,9 @@ class Analysis:
         return self.verdicts([pair])[0]
 
     def effective_verdict(self, offline: Verdict) -> Verdict:
-        """The model's verdict on the pair, or else the ``offline`` judge's. Which words differ is
-        taken from the latter in both cases.
+        """The model's verdict on the pair, or else the ``offline`` judge's.
+
+        The differing words always come from the latter.
         """
         by_model = self.model_verdicts.verdicts.get(offline.pair) if self.model_verdicts else None
         return replace(by_model, differs=offline.differs) if by_model else offline
@@ -204,7 +205,7 @@ def _looked_up(
     values: NDArray[np.float64],
     default: float,
 ) -> NDArray[np.float64]:
-    """The values of the codes among others, which are sorted; ``default`` where there is none."""
+    """The values of the codes in a sorted table; ``default`` if there is none."""
     if not len(sorted_codes):
         return np.full(len(codes), default)
     at = np.minimum(np.searchsorted(sorted_codes, codes), len(sorted_codes) - 1)
@@ -222,9 +223,7 @@ def with_owners(analysis: Analysis, owners: Mapping[str, str]) -> Analysis:
 
 
 def with_verdicts(analysis: Analysis, model_verdicts: ModelVerdicts) -> Analysis:
-    """The analysis with a model's verdicts; pairs that it was asked about and that were no
-    candidates are candidates now.
-    """
+    """The analysis with a model's verdicts; asked pairs become candidates."""
     analysis = analysis.without_verdicts()
     pairs = list(model_verdicts.verdicts)
     left, right = analysis.ends(pairs)
@@ -248,16 +247,14 @@ def with_verdicts(analysis: Analysis, model_verdicts: ModelVerdicts) -> Analysis
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:
-    """The thresholds of a plan without a decision: the least similarity, and the probability where
-    *merge* begins.
+    """The thresholds of a plan without a decision: the lowest similarity,
+    and the start of *merge*.
     """
     return MergeThresholds(analysis.threshold, analysis.judge.weights.merge_at)
 
 
 def thresholds_of(analysis: Analysis, log: Sequence[Decision]) -> MergeThresholds:
-    """The thresholds that people applied last, no lower than what was judged; else
-    ``own_thresholds``.
-    """
+    """People's last thresholds, no lower than what was judged; else ``own_thresholds``."""
     own = own_thresholds(analysis)
     applied = [item.detail for item in active(log) if item.action == "threshold"]
     if not applied:

@@ -1,9 +1,8 @@
-"""Auto-accept: ``_RULES`` are all that keeps a merge from being accepted unseen, in order.
+"""Auto-accept: ``_RULES`` are all reasons not to accept a merge without a person, in order.
 
-A cluster is *safe* if every rule holds. What speaks against one is a sentence, shown on the card:
-``build_clusters`` writes the sentences on the cluster, ``Cluster.safe`` is their absence, and
-``accept`` applies the policy. What can never be applied, whoever accepts it, is a conflict:
-``clusters`` says which.
+A cluster is *safe* if every rule holds. A broken rule gives a sentence on the card:
+``build_clusters`` writes the sentences, ``Cluster.safe`` is their absence, and ``accept`` applies
+the policy. A merge that can never be applied is a conflict; ``clusters`` finds those.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,9 +23,10 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What the members do not share, in sentences: ``arguments`` that a gateway keeps apart for
-    their units, or whose calls would mean something else; ``words`` that only one of them says;
-    ``guards`` as in that module.
+    """The differences between the members, in sentences.
+
+    ``arguments`` are those that a gateway keeps apart because of their units, or whose calls would
+    change their meaning; ``words`` are used by only one of them; ``guards`` as in that module.
     """
 
     arguments: tuple[str, ...]
@@ -36,11 +36,11 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the rules are asked about: a group, what its members would become and do not share.
+    """The input of the rules: a group, the tool its members would become, and their differences.
 
-    ``blocked`` says whether a member carries a blocking finding, ``wants_a_look`` whether a person
-    keeps two of them for a person; ``auto_at`` is the least probability of the weakest pair;
-    ``addressing`` are the members whose text speaks to models.
+    ``blocked`` says whether a member has a blocking finding, ``wants_a_look`` whether somebody
+    reserved two of them for a person. ``auto_at`` is the required probability of the weakest pair.
+    ``addressing`` are the members whose text addresses models.
     """
 
     group: Group
@@ -54,7 +54,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """``check`` gives the sentences that speak against a proposal: none where the rule holds."""
+    """A rule; ``check`` gives the objections to a proposal: none if the rule holds."""
 
     name: str
     meaning: str
@@ -62,14 +62,15 @@ class _Rule:
 
 
 def reasons_against(proposal: Proposal) -> Iterator[str]:
-    """Why a proposal must wait for a person; none: it is safe."""
+    """Why a proposal must wait for a person; empty if it is safe."""
     for rule in _RULES:
         yield from rule.check(proposal)
 
 
 def is_clean(proposal: Proposal) -> bool:
-    """Whether the rules on the tools themselves hold: they would be a drop-in that nothing but its
-    probability speaks against.
+    """Whether the rules on the tools themselves hold.
+
+    Then only its probability could prevent a drop-in.
     """
     return not any(sentence for rule in RULES_ON_TOOLS for sentence in rule.check(proposal))
 
@@ -233,7 +234,7 @@ _RULES = (
 
 
 def _below(value: float, bar: float) -> str:
-    """The value rounded as everywhere, to more digits where two would reach the bar."""
+    """The value with the usual rounding, or more digits if two would show the bar."""
     texts = [f"{value:.{digits}f}" for digits in (2, 3, 4, 6)]
     return next((text for text in texts if float(text) < bar), texts[-1])
 
@@ -241,8 +242,10 @@ def _below(value: float, bar: float) -> str:
 def model_doubts(
     judge: str, verdict: Verdict | None, probability: float, is_suspicious: bool, auto_at: float
 ) -> Iterator[str]:
-    """Why the ``verdict`` of the model ``judge`` on one pair is not enough. ``probability`` is
-    the offline judge's, ``is_suspicious`` says that one of the two tools speaks to models.
+    """Why the ``verdict`` of the model ``judge`` on one pair is not sufficient.
+
+    ``probability`` is the offline judge's; ``is_suspicious`` says that one of the tools addresses
+    models.
     """
     if verdict is None:
         if probability < auto_at:
@@ -269,9 +272,10 @@ def accept(
     blocked: frozenset[str],
     is_larger: Callable[[Cluster], bool] = lambda cluster: False,
 ) -> tuple[Cluster, ...]:
-    """The clusters after the accept policy: ``auto`` takes the safe ones, ``all`` every proposed
-    one without a blocked member, not put forward by a person and not larger than its tools,
-    ``none`` none beyond those that people accepted.
+    """The clusters after the accept policy.
+
+    ``auto`` accepts the safe ones; ``all`` every proposed one without a blocked member, not put
+    forward by a person and not larger than its tools; ``none`` only those that people accepted.
     """
 
     def is_accepted(cluster: Cluster) -> bool:
@@ -287,7 +291,7 @@ def accept(
 
 
 def _values(synthesis: Synthesis) -> str:
-    """What tells the members of a family apart: Fidelity / Robinhood."""
+    """What distinguishes the members of a family: Fidelity / Robinhood."""
     if not synthesis.selector:
         return "no argument says which one is meant"
     values = [str(alpha.constants.get(synthesis.selector, "")) for alpha in synthesis.arguments]

@@ -1,8 +1,8 @@
-"""Families that reach beyond one proposal: the same operation for another provider or value, of
-which some have several tools of the same job already.
+"""Families that extend beyond one proposal.
 
-They say what proposals, and tools that no proposal holds, are to each other. Nothing is merged by
-them, and no tool leaves its proposal.
+They are one operation for several providers or values, some of which already have several tools of
+the same job. They describe how proposals and single tools are related; nothing is merged by them,
+and no tool leaves its proposal.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +30,11 @@ _MembersByHead = Mapping[str, tuple[str, ...]]
 def card_families(
     analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]
 ) -> tuple[CardFamily, ...]:
-    """The families of which at least one member is a cluster of one job, sorted.
+    """The families with at least one cluster of one job, sorted.
 
-    The canonical tools of every two members are a family, or a model says so more often than not
-    of their tools; and of no tool of the one and of the other does a judge think that they may do
-    one job (where the model says a family, only the model), or did people say that they stay
-    apart.
+    The canonical tools of any two members are a family, or a model says so for most pairs of their
+    tools. No judge thinks that tools of two members may do one job (if the model says family, only
+    the model counts), and people did not keep them apart.
     """
     members = _members(analysis, links, clusters)
     jobs = [c.canonical for c in clusters if c.relation != "family" and c.canonical in members]
@@ -59,7 +58,7 @@ def card_families(
 
 
 def _members(analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]) -> _MembersByHead:
-    """What may be a member: proposals with known arguments, and the tools that none speaks of."""
+    """Possible members: proposals with known arguments, and tools in no proposal."""
     free = dict.fromkeys(analysis.rows)
     for tool in (
         *analysis.catalog.blocked,
@@ -75,7 +74,7 @@ def _members(analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]
 
 @dataclass(frozen=True, slots=True)
 class _CardJudge:
-    """A judge of pairs of canonical tools, by row, that asks about all that they stand for."""
+    """A judge of pairs of canonical tools, by row, that asks about all tools they represent."""
 
     analysis: Analysis
     members: _MembersByHead
@@ -99,26 +98,24 @@ class _CardJudge:
         return np.where(np.logical_or.reduceat(perhaps_one_job, begins), 0.0, best)
 
     def stands(self, head: Pair) -> bool:
-        """Whether the model calls more pairs of a tool of the one and of the other a family than
-        it calls anything else.
-        """
+        """Whether the model calls more pairs of their tools a family than anything else."""
         return sum(map(self._answer, self._pairs(head))) > 0
 
     def _answer(self, pair: Pair) -> int:
-        """1 where the model says that the two are a family, -1 for another answer, 0 for none."""
+        """1 if the model says that the two are a family, -1 for another answer, 0 for none."""
         verdicts = self.analysis.model_verdicts
         if verdicts is None:
             return 0
         return 1 if verdicts.is_family(pair) else -int(pair in verdicts.verdicts)
 
     def apart(self, pairs: frozenset[Pair]) -> frozenset[Pair]:
-        """The canonical tools of the pairs that people keep apart."""
+        """The canonical tools of pairs that people keep apart."""
         heads = {tool: head for head, tools in self.members.items() for tool in tools}
         sides = ((heads.get(pair.left, ""), heads.get(pair.right, "")) for pair in pairs)
         return frozenset(Pair.of(a, b) for a, b in sides if a and b and a != b)
 
     def _pairs(self, head: Pair) -> Iterator[Pair]:
-        """The pairs of a tool of the one and a tool of the other."""
+        """The pairs of a tool of one and a tool of the other."""
         for a, b in product(self.members[head.left], self.members[head.right]):
             yield Pair.of(a, b)
 
@@ -126,7 +123,7 @@ class _CardJudge:
 def _graph(
     analysis: Analysis, links: Constraints, judge: _CardJudge, jobs: Sequence[str]
 ) -> RowGraph:
-    """The canonical tools of what is a family, where a tool of ``jobs`` is within reach."""
+    """The canonical tools of possible families, if a tool of ``jobs`` can be reached."""
     rows, ids = analysis.rows, tuple(analysis.rows)
     heads = np.full(len(ids), -1, dtype=np.int32)
     for head, tools in judge.members.items():

@@ -1,8 +1,8 @@
-"""Groups become clusters, accepted clusters become the outgoing toolset with φ and α.
+"""Makes clusters from groups, and the outgoing toolset with φ and α from accepted clusters.
 
 ToolScope (section 3.2): one canonical tool for each cluster, φ: T → T', and the integrity check
-that no tool is both kept and replaced. What may be accepted without a person is ``auto_accept``'s
-to say.
+that no tool is both kept and replaced. ``auto_accept`` decides what may be accepted without a
+person.
 """
 
 import re
@@ -43,9 +43,10 @@ def build_clusters(
     auto_at: float,
     syntheses: GroupSyntheses | None = None,
 ) -> tuple[Cluster, ...]:
-    """One cluster a group, in the order of the groups. ``auto_at`` is the least weakest edge
-    (a probability) that may be accepted without a person. ``syntheses`` are those of the catalog,
-    for callers who keep them.
+    """One cluster per group, in order.
+
+    ``auto_at`` is the lowest weakest edge (a probability) that may be accepted without a person.
+    ``syntheses`` are the catalog's, for callers who cache them.
     """
     syntheses, blocked = syntheses or GroupSyntheses(catalog), catalog.blocked
     addressing = catalog.addressing
@@ -120,9 +121,11 @@ def apply_clusters(
     edited: Sequence[Cluster] = (),
     omitted: Collection[str] = (),
 ) -> MergePlan:
-    """The plan: accepted clusters merged (those of kind *gateway* only if ``gateway``), ``edited``
-    tools (clusters of one) that none of them holds under their own document, ``omitted`` ids left
-    out, all other tools as they were. Its integrity is checked before it is returned.
+    """The plan, with its integrity checked.
+
+    Accepted clusters are merged (kind *gateway* only if ``gateway``), unmerged ``edited`` tools
+    (clusters of one) get their own document, ``omitted`` ids are left out, and all other tools stay
+    unchanged.
     """
     tools = catalog.by_id
     merging = [c for c in clusters if _applies(c, gateway)]
@@ -157,8 +160,9 @@ def apply_clusters(
 
 
 def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan:
-    """The plan without the outgoing tools of these ids, each for its reason. One that stands alone
-    is left out as people leave tools out; a merge comes apart into its members as they came in, and
+    """The plan without the outgoing tools of these ids, each for its reason.
+
+    A single tool is left out as if by a person; a merge is undone into its original members, and
     its cluster is in conflict.
     """
     tools = plan.catalog.by_id
@@ -196,7 +200,7 @@ def _applies(cluster: Cluster, gateway: bool) -> bool:
 
 
 def _why_held_back(edited: Cluster) -> str:
-    """Why the document of a tool alone stays as it came."""
+    """Why a single tool's own document is not used."""
     if edited.state == "conflict":
         return next(iter(edited.reasons), "decisions on it contradict each other")
     return NEEDS_GATEWAY
@@ -229,7 +233,7 @@ def _contradictions(group: Group, constraints: Constraints) -> Iterator[str]:
 
 
 def _conflicts(synthesis: Synthesis) -> Iterator[str]:
-    """What keeps a cluster from being applied whoever accepts it, as sentences."""
+    """Why a cluster cannot be applied, whoever accepts it, as sentences."""
     for alpha in synthesis.arguments:
         yield from alpha.lossy
         for name, reason in alpha.dropped.items():
@@ -241,8 +245,9 @@ def _conflicts(synthesis: Synthesis) -> Iterator[str]:
 def _to_rewrite(
     members: Sequence[Tool], synthesis: Synthesis, edit: Edit, blocked: frozenset[str]
 ) -> Iterator[str]:
-    """What of blocked tools a person must rewrite before the cluster is applied, as sentences: a
-    proposal shows it, and one that was accepted without is in conflict.
+    """What a person must rewrite in blocked tools before the cluster is applied, as sentences.
+
+    A proposal shows it; an accepted cluster without it is in conflict.
     """
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
@@ -252,7 +257,7 @@ def _to_rewrite(
 
 
 def _new_owners(by_members: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
-    """Names as clients compare them → ids of who would bear them after a merge."""
+    """Names as clients compare them → ids of the tools that would have them after a merge."""
     owners: dict[str, set[str]] = {}
     for members, synthesis in by_members.items():
         owners.setdefault(folded(synthesis.document.name), set()).update(members)
@@ -309,7 +314,7 @@ def _with_document(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) ->
 
 
 def _are_one_but_for_words(*documents: Document) -> bool:
-    """Whether the documents take the same arguments, described in other words."""
+    """Whether the documents take the same arguments, described differently."""
     structures = set()
     for document in documents:
         schema = document.schema or {}
@@ -322,7 +327,7 @@ def _are_one_but_for_words(*documents: Document) -> bool:
 
 
 def documented(tool: Tool, document: Document) -> Tool:
-    """The tool as agents would read it under the document."""
+    """The tool with the document, as agents would read it."""
     return replace(
         tool,
         name=document.name,
@@ -354,7 +359,7 @@ _PATH = re.compile(r"[\w.\-/:]+")
 def find_dangling(
     tools: Sequence[MergedTool], relabels: Sequence[Relabel]
 ) -> tuple[DanglingReference, ...]:
-    """Kept texts that name a tool which is gone. Only names that cannot be plain words count."""
+    """Kept texts that name a removed tool. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
     new_names = {
         row.old_name: row.new_name or ""
@@ -376,7 +381,7 @@ _MOST_KEPT = 50_000
 
 
 def _words(tool: Tool, paths: bool) -> frozenset[str]:
-    """The words of a tool's descriptions, with ``paths`` also those with slashes and colons."""
+    """The words of a tool's descriptions; with ``paths`` also those with slashes and colons."""
     key = tool.content_hash, paths
     if key not in _KEPT_WORDS:
         if len(_KEPT_WORDS) >= _MOST_KEPT:
@@ -401,11 +406,12 @@ def _descriptions(schema: Any) -> Iterator[str]:
 
 
 def check_plan(plan: MergePlan) -> None:
-    """φ total, onto and idempotent, but for the tools that are left out, which have no image;
-    members partition the rest; kept and replaced disjoint; α covers what is merged and loses
-    nothing but what people let go; a drop-in keeps its canonical's own name and schema.
+    """Check the plan's integrity.
 
-    Raises ``ValueError``: a plan that fails is a bug, not something a user can mend.
+    φ is total, onto and idempotent, except for left-out tools, which have no image. Members
+    partition the rest; kept and replaced tools are disjoint. α covers the merged tools and loses
+    only what people agreed to. A drop-in keeps its canonical's own name and schema. Raises
+    ``ValueError``: a failing plan is a bug, not a user's error.
     """
     phi = {row.old_id: row.new_id for row in plan.relabels if row.new_id is not None}
     incoming = {tool.id for tool in plan.catalog.tools}

@@ -1,6 +1,6 @@
-"""The merge graph by row, contracted into what correction looks at: nodes, and the close pairs of
-each connected component. All in arrays, so that a hundred thousand edges take a fraction of a
-second.
+"""The merge graph by row, contracted for correction: nodes, and close pairs of each component.
+
+Everything is in arrays, so a hundred thousand edges take a fraction of a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,9 @@ RowJudge = Callable[[_Rows, _Rows], NDArray[np.float64]]
 
 
 def weakest_of_rows(groups: Sequence[Sequence[int]], judge: RowJudge) -> list[float]:
-    """The lowest probability between any two rows of each group, two or more, ascending. The judge
-    is asked once, for all of them.
+    """The lowest probability between any two rows of each group (two or more, ascending).
+
+    The judge is asked once, for all of them.
     """
     if not groups:
         return []
@@ -36,8 +37,9 @@ def weakest_of_rows(groups: Sequence[Sequence[int]], judge: RowJudge) -> list[fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGraph:
-    """Edges from ``left`` to ``right``, rows into ``ids`` (ascending); ``copies`` has for each row
-    the first one of equal content.
+    """Edges from ``left`` to ``right``, rows into ``ids`` (ascending).
+
+    ``copies`` has for each row the first one of equal content.
     """
 
     ids: Sequence[str]
@@ -48,12 +50,12 @@ class RowGraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes:
-    """What cannot be divided: must-linked groups, and copies of which no one is spoken of.
+    """Indivisible sets: must-linked groups, and copies that no decision mentions.
 
     ``members`` are rows: those of node i from ``start[i]`` to ``start[i + 1]``. Nodes of one
-    ``component``, numbered from 0, follow each other in the order of their first members; ``home``
-    is the node of a row, −1 outside the graph. ``must_linked`` are nodes that people joined;
-    ``cannot`` pairs of one component that people keep apart, sorted.
+    ``component``, numbered from 0, follow each other in the order of their first members. ``home``
+    is the node of a row, −1 outside the graph. ``must_linked`` are nodes joined by people;
+    ``cannot`` are pairs of one component that people keep apart, sorted.
     """
 
     members: NDArray[np.int64]
@@ -75,10 +77,12 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeComponent:
-    """Nodes from ``first`` on, ``size`` of them. The close pairs are columns, numbered within the
-    component: ``strength`` is the lowest probability between two nodes. ``cannot`` as in
-    ``Nodes``, numbered within too. ``weakest`` is the lowest strength of any two nodes: 0 where
-    some are not close or kept apart, 1 for a single node.
+    """``size`` nodes from ``first`` on.
+
+    The close pairs are columns, numbered within the component: ``strength`` is the lowest
+    probability between two nodes. ``cannot`` is as in ``Nodes``, also numbered within. ``weakest``
+    is the lowest strength of any two nodes: 0 if some are not close or kept apart, 1 for a single
+    node.
     """
 
     first: _Node
@@ -92,9 +96,11 @@ class NodeComponent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    """The connected components: their nodes begin at ``first``, their close pairs, which are
-    columns over all nodes, at ``begin``; both have an end. ``weakest`` as in ``Component``;
-    ``has_decisions`` tells where people put tools together or keep them apart.
+    """The connected components.
+
+    Their nodes begin at ``first``; their close pairs, which are columns over all nodes, at
+    ``begin``; both arrays include an end. ``weakest`` is as in ``Component``; ``has_decisions``
+    says where people put tools together or keep them apart.
     """
 
     first: NDArray[np.int64]
@@ -124,7 +130,7 @@ class Components:
 
 
 def component_of(graph: RowGraph) -> NDArray[np.int32]:
-    """Which connected component each row is in; a row without edges is one of its own."""
+    """The connected component of each row; a row without edges has its own."""
     lowest = np.arange(len(graph.ids))  # of the rows that each was found to be joined to
     while True:  # scipy's, whose import takes longer than a small catalog, gives the same
         lower = lowest.copy()
@@ -137,7 +143,7 @@ def component_of(graph: RowGraph) -> NDArray[np.int32]:
 
 
 def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
-    """The nodes of a graph that has the must-links of ``constraints`` as edges."""
+    """The nodes of a graph that includes the must-links of ``constraints`` as edges."""
     size, component = len(graph.ids), component_of(graph)
     inside = np.zeros(size, dtype=bool)
     inside[graph.left] = inside[graph.right] = True
@@ -181,8 +187,10 @@ def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
 
 
 def components(graph: RowGraph, nodes: Nodes, judge: RowJudge) -> Components:
-    """The connected components with their close pairs: nodes with an edge between them, or with a
-    common neighbour. The judge is asked once, for the tools of all of them.
+    """The connected components with their close pairs.
+
+    Nodes are close if they have an edge or a common neighbour. The judge is asked once, for the
+    tools of all of them.
     """
     left, right = _close_pairs(graph, nodes)
     strength = _strength(nodes, left, right, judge)

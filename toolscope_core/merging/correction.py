@@ -1,10 +1,10 @@
-"""Auto-Correction offline: divide a component until every pair inside is a merge, or vouched for.
+"""Offline Auto-Correction: divide a component until every pair inside is a merge, or has a witness.
 
-ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop members. Offline
-the pair judge answers for every two members joined directly or through a third tool, and the
-component is agglomerated by its *weakest* pair (complete linkage on 1 - p), so that no chain of
-good pairs carries a bad one along. A doubtful pair that is a merge of the same third tool on both
-sides is heard together with that witness, half and half.
+ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop members. Offline the
+pair judge answers for every two members joined directly or through a third tool, and the component
+is agglomerated by its *weakest* pair (complete linkage on 1 - p), so that a chain of good pairs
+does not include a bad one. A doubtful pair of tools that both merge with the same third tool is
+averaged with that witness.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,11 +42,10 @@ def correct(
 ) -> tuple[Group, ...]:
     """Groups of two or more tools, sorted: a partition of part of the graph's tools.
 
-    ``merge_at`` is the least probability that counts as a merge. Copies stay together without
-    being judged again, unless a person spoke of one of them. What people put together, which the
-    graph joins, is neither split nor added to: whom the judge would add to it are its newcomers.
-    ``divide=False`` leaves the components whole but for what people keep apart, as the paper does
-    with Auto-Correction switched off.
+    ``merge_at`` is the lowest probability of a merge. Copies stay together without being judged
+    again, unless a decision mentions one of them. Groups made by people, which the graph joins, are
+    neither split nor extended: tools that the judge would add are newcomers. ``divide=False`` keeps
+    components whole except for what people keep apart, like the paper without Auto-Correction.
     """
     groups: list[Group] = []
     nodes = contracted_graph.nodes_of(graph, constraints)
@@ -62,8 +61,9 @@ def correct(
 
 
 def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
-    """The suspended groups of which no member is in any of ``groups``: a person must see them,
-    though the judge would not propose them.
+    """The suspended groups without a member in ``groups``.
+
+    A person must see them, even if the judge would not propose them.
     """
     if not constraints.stale and not constraints.conflict:
         return ()
@@ -80,10 +80,10 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
 def with_requested(
     groups: Sequence[Group], constraints: Constraints, judge: Judge
 ) -> tuple[Group, ...]:
-    """``groups`` with the two of each pair that a person asked for on one card, in pair order.
+    """``groups`` with each pair that a person requested on one card, in pair order.
 
-    Groups that nobody decided become one; to a decided group the other tools are newcomers. Where
-    both are decided, or people keep some of them apart, the pair changes nothing.
+    Undecided groups are joined; other tools become newcomers of a decided group. If both are
+    decided, or people keep some of them apart, the pair changes nothing.
     """
     if not constraints.put_forward:
         return tuple(sorted(groups, key=lambda group: group.members))
@@ -136,9 +136,7 @@ def _divided(
     merge_at: float,
     divide: bool,
 ) -> Iterator[Group]:
-    """The groups of a component: what stays together, and what people put together, whom the
-    rest of its part would join.
-    """
+    """The groups of a component: parts that stay together, and people's groups with newcomers."""
     strength = _strengths(component)
     parts = _agglomerate(_alike(strength, merge_at)) if divide else _allowed(component)
     for part in parts:
@@ -160,7 +158,7 @@ def _divided(
 def _strengths(component: NodeComponent) -> Strengths:
     """The lowest probability between two close nodes.
 
-    Nodes that share no neighbour are not close: nothing but a longer chain speaks for them; nor are
+    Nodes without a common neighbour are not close, since only a longer chain connects them; nor are
     those that people keep apart.
     """
     strength: Strengths = [{} for _ in range(component.size)]
@@ -174,7 +172,10 @@ def _strengths(component: NodeComponent) -> Strengths:
 
 
 def _allowed(component: NodeComponent) -> list[list[int]]:
-    """The nodes in as few parts as hold none that people keep apart, each in the first that may."""
+    """The nodes in as few parts as possible without pairs that people keep apart.
+
+    Each is in the first part that allows it.
+    """
     cannot = {*component.cannot, *((b, a) for a, b in component.cannot)}
     parts: list[list[int]] = []
     for node in range(component.size):
@@ -188,7 +189,7 @@ def _allowed(component: NodeComponent) -> list[list[int]]:
 
 
 def _alike(strength: Strengths, merge_at: float) -> Strengths:
-    """The pairs of at least ``merge_at``, witnesses heard."""
+    """The pairs of at least ``merge_at``, after witnesses."""
     edges: Strengths = [{} for _ in strength]
     for a, others in enumerate(strength):
         for b in others:
@@ -199,11 +200,10 @@ def _alike(strength: Strengths, merge_at: float) -> Strengths:
 
 
 def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
-    """The strength of a pair; below ``merge_at`` its mean with that of its best witness, which is
-    as strong as the weaker of its pairs with the two.
+    """The strength of a pair; below ``merge_at``, its mean with that of its best witness.
 
-    Each of the two is a witness of the pair's own strength, so that no pair gets weaker; pairs of
-    strength 0 have none.
+    A witness is as strong as the weaker of its pairs with the two. Each of the two is a witness
+    with the pair's own strength, so no pair gets weaker; pairs of strength 0 have none.
     """
     ours, theirs, own = strength[a], strength[b], strength[a][b]
     if not 0.0 < own < merge_at:
@@ -213,9 +213,11 @@ def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
 
 
 def _agglomerate(edges: Strengths) -> list[list[int]]:
-    """Complete linkage: the two parts whose weakest pair is strongest become one until no two are
-    left of which every pair is ``edges``, which is used up. Ties go by the lowest nodes. Rows of
-    each part, both in ascending order.
+    """Complete linkage.
+
+    The two parts with the strongest weakest pair are joined until no two are left whose pairs are
+    all ``edges``, which is used up. Ties go by the lowest nodes. The result has the rows of each
+    part, both in ascending order.
     """
     parts = {node: [node] for node in range(len(edges))}
     queue = [(-edges[a][b], a, b) for a in parts for b in edges[a] if a < b]

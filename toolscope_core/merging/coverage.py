@@ -1,7 +1,7 @@
-"""What one server does of another's work, and what would be lost without it.
+"""How far one server covers another's work, and what would be lost without it.
 
-People decide by server. From the verdicts of the cards it follows which tools of a server some
-other server serves, with which arguments, and which nobody does.
+People decide by server. The verdicts on the cards show which tools of a server another one serves,
+with which arguments, and which nobody does.
 """
 
 from collections import defaultdict
@@ -50,10 +50,11 @@ _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 
 
 @dataclass(frozen=True, slots=True)
 class CoveredTool:
-    """A tool, and the tool of another server that comes nearest to doing its job; ``arguments`` are
-    those of its calls that get another name or a fixed value, ``losses`` says in sentences what a
-    call would lose. ``accounts`` are the arguments that say for whom a call works, and that the
-    other tool does not have: it does the job, for the account that its own server is set up with.
+    """A tool, and the other server's tool that comes nearest to doing its job.
+
+    ``arguments`` are those of its calls that get another name or a fixed value. ``losses`` says in
+    sentences what a call would lose. ``accounts`` are arguments that select an account and that the
+    other tool lacks: it does the job for its own server's account.
     """
 
     tool: str
@@ -66,11 +67,11 @@ class CoveredTool:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What ``others`` do of the tools of ``server``.
+    """How far ``others`` cover the tools of ``server``.
 
     ``served`` and ``alike`` have the best tool for each of its tools, by id; ``alone`` are the ids
-    that nothing is like. ``tokens`` is what the server costs. ``keeps`` says in sentences what it
-    keeps for itself; ``instances`` are those of the others that are the same server for another
+    without a similar tool. ``tokens`` is the server's cost. ``keeps`` says in sentences what it
+    stores for itself. ``instances`` are those of the others that are the same server for another
     folder or account.
     """
 
@@ -89,17 +90,17 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """Of its tools those that are served, from 0 to 1."""
+        """The share of its tools that are served, from 0 to 1."""
         return len(self.served) / self.tools if self.tools else 0.0
 
     @property
     def lost_tools(self) -> tuple[str, ...]:
-        """Ids of the tools that nobody serves."""
+        """Ids of the tools that no other server serves."""
         return tuple(sorted((*self.alone, *(one.tool for one in self.alike))))
 
     @property
     def into(self) -> Mapping[str, list[str]]:
-        """By the tool that stays those that it takes every call of, sorted."""
+        """The tools whose calls each kept tool takes completely, sorted."""
         into: defaultdict[str, list[str]] = defaultdict(list)
         for one in self.served:
             if one.way != "gateway":
@@ -108,25 +109,29 @@ class Coverage:
 
     @property
     def why_off(self) -> str:
-        """The reason for leaving out what nothing serves."""
+        """The reason for leaving out tools that nothing serves."""
         stay = "stays" if len(self.others) == 1 else "stay"
         others = f": {enumerated(self.others)} {stay}" if self.others else ""
         return f"{self.server} is switched off{others}"
 
     @property
     def done(self) -> tuple[CoveredTool, ...]:
-        """The tools of which another surely takes every call, and nothing of it is lost."""
+        """The tools whose calls another one surely takes, without loss."""
         return tuple(one for one in self.served if not one.losses)
 
     @property
     def perhaps_done(self) -> tuple[CoveredTool, ...]:
-        """The tools of which that is not sure, or of whose calls something is lost or guessed."""
+        """The tools for which that is uncertain, or whose calls lose
+        something or rely on a guess.
+        """
         return tuple(one for one in self.served if one.losses)
 
     @property
     def in_words(self) -> str:
-        """As in *Switch off X (20 tools, −2,143 tokens): Y does the job of 16 of them, perhaps of 3
-        more; lost: 1 (bulk_delete)*: the three numbers add up to its tools.
+        """A sentence: *Switch off X (20 tools, −2,143 tokens): Y does the job of 16 of them,
+        perhaps of 3 more; lost: 1 (bulk_delete)*.
+
+        The three numbers sum to its tools.
         """
         do = "do" if self.others[1:] else "does"
         names = listed(f"`{tool.rpartition('/')[2]}`" for tool in self.lost_tools)
@@ -138,8 +143,9 @@ class Coverage:
         )
 
     def use_in_words(self, calls: Mapping[str, int]) -> str:
-        """How often its tools were called, and those that would be lost, by ``calls`` of a log (by
-        tool id); empty where nobody logged anything.
+        """How often its tools were called, and those that would be lost.
+
+        ``calls`` are a log's counts by tool id; empty without logs.
         """
         if not calls:
             return ""
@@ -157,8 +163,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CoverageLink:
-    """How sure it is that two tools do one job: not at all where they are only ``alike``, not yet
-    where they are ``unsure`` (nobody would merge them, and it is as likely as not).
+    """How certain it is that two tools do one job.
+
+    They may be only ``alike``, or ``unsure``: nobody would merge them, but it is about as likely as
+    not.
     """
 
     same_job: float
@@ -168,9 +176,11 @@ class CoverageLink:
 
 @dataclass(frozen=True)
 class ServerCoverage:
-    """The servers of a catalog against each other. ``links`` are by the ids of two tools, both
-    ways; tools without a server are left out, and ``removed_ids``, which are gone already.
-    ``constraints`` is what people said: of two servers whether they work on one account.
+    """The servers of a catalog compared with each other.
+
+    ``links`` are by the ids of two tools, in both directions. Tools without a server and
+    ``removed_ids`` are left out. ``constraints`` has people's answers on whether two servers work
+    on one account.
     """
 
     catalog: Catalog
@@ -190,7 +200,7 @@ class ServerCoverage:
 
     @cached_property
     def tokens(self) -> Mapping[str, int]:
-        """What the tools of each server cost."""
+        """The token cost of each server's tools."""
         return {server: sum(map(tool_tokens, own)) for server, own in self.servers.items()}
 
     @cached_property
@@ -198,7 +208,7 @@ class ServerCoverage:
         return Stores(self.catalog.tools)
 
     def among(self, names: Collection[str]) -> "ServerCoverage":
-        """These servers alone, as a client has them that knows no others."""
+        """Only these servers, as for a client that knows no others."""
         by_id = self.catalog.by_id
         rest = {tool.id for tool in self.catalog.tools if tool.server not in names}
         links = {
@@ -209,7 +219,7 @@ class ServerCoverage:
         return replace(self, links=links, removed_ids=self.removed_ids | rest)
 
     def of(self, server: str, others: Collection[str]) -> Coverage:
-        """What the ``others`` do of the tools of a server."""
+        """How far the ``others`` cover the tools of a server."""
         served: list[CoveredTool] = []
         alike: list[CoveredTool] = []
         alone: list[str] = []
@@ -233,9 +243,11 @@ class ServerCoverage:
         )
 
     def of_fewest(self, server: str, others: Collection[str]) -> Coverage:
-        """What the fewest of the ``others`` do that serve as many of its tools as all would, and as
-        many without a loss: greedily those first that serve most, among equals one that serves a
-        tool best.
+        """The coverage by the fewest ``others`` that serve as many of its tools as all of them
+        would.
+
+        It also keeps the number served without a loss. Selection is greedy: first those that serve
+        most, among equals one that serves a tool best.
         """
         every = self.of(server, others)
         linked = {
@@ -253,7 +265,7 @@ class ServerCoverage:
         return replace(best, alike=every.alike, alone=every.alone)
 
     def of_pairs(self) -> Iterator[Coverage]:
-        """Each server against each other of which a tool serves one of its own, in order."""
+        """Each pair of servers of which one serves a tool of the other, in order."""
         for server, own in self.servers.items():
             near = {
                 self.catalog.by_id[other].server
@@ -265,8 +277,10 @@ class ServerCoverage:
                 yield self.of(server, [other])
 
     def are_copies(self, one: str, other: str) -> bool:
-        """Whether two servers of the same tool names are one: few tools must say the same, of three
-        or more it is enough that each may be one job with that of its name.
+        """Whether two servers with equal tool names are the same.
+
+        With few tools, their texts must agree; with three or more, each may be one job with its
+        namesake.
         """
         theirs = {tool.name: tool for tool in self.servers[other]}
         pairs = [(tool, theirs[tool.name]) for tool in self.servers[one]]
@@ -276,7 +290,7 @@ class ServerCoverage:
         return all(link and link.same_job >= LEAST_OFFLINE for link in links)
 
     def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
-        """For each of its tools which of the ``others`` surely serve it."""
+        """For each of its tools, which of the ``others`` surely serve it."""
         by_id, among = self.catalog.by_id, frozenset(others) - {server}
         return tuple(
             among.intersection(by_id[other].server for other in self.of_same_job(tool))
@@ -311,11 +325,11 @@ class ServerCoverage:
         return self._served[key]
 
     def are_on_one_account(self, one: str, other: str) -> bool | None:
-        """What people said of two servers; ``None`` if nothing."""
+        """People's answer on the account of two servers; ``None`` if there is none."""
         return self.constraints.are_on_one_account([one, other])
 
     def _are_instances(self, one: str, other: str) -> bool:
-        """Two of which nobody said that they work on one account."""
+        """Whether they are two instances that nobody declared to be on one account."""
         return self._stores.are_instances(one, other) and not self.are_on_one_account(one, other)
 
     def _keeps(
@@ -361,13 +375,14 @@ class ServerCoverage:
         return one_account is not True and self._stores.are_apart([tool, other])
 
     def handles_of(self, server: str) -> str:
-        """What the tools of a server hold open for who calls them, in words; empty if nothing."""
+        """What a server's tools keep open for their callers, in words; empty if nothing."""
         return handles_of(map(read_tool, self.servers.get(server, ())))
 
 
 def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[str]:
-    """The names of instances of one server, each with the words of how it was started that not all
-    of them share: *notes (`--folder notes`)*.
+    """The names of instances of one server, each with its distinguishing start arguments.
+
+    For example *notes (`--folder notes`)*.
     """
     started = {server.name: server.started.split() for server in servers}
     words = [started.get(name, []) for name in names]
@@ -377,7 +392,7 @@ def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[st
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
-    """How ``other`` serves the callers of ``tool``; ``alike`` where it is not one job."""
+    """How ``other`` serves the callers of ``tool``; ``alike`` if it is not one job."""
     if tool.content_hash == other.content_hash:
         return CoveredTool(tool.id, other.id, "as it is")
     if alike or tool.schema is None or other.schema is None:
@@ -396,8 +411,9 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
 
 
 def _accounts(tool: Tool, alpha: ArgumentMap) -> Iterator[str]:
-    """The dropped arguments that say for whom a tool works: an account or a tenant that may be left
-    out, or the address of the user.
+    """The dropped arguments that select whom a tool works for.
+
+    They are an optional account or tenant, or the user's address.
     """
     for parameter in tool.parameters:
         words = frozenset(plain_words(parameter.name))
@@ -407,7 +423,7 @@ def _accounts(tool: Tool, alpha: ArgumentMap) -> Iterator[str]:
 
 
 def _served_counts(one: Coverage) -> tuple[int, int]:
-    """The tools that are served, and those of them without a loss."""
+    """The numbers of tools served, and served without a loss."""
     return len(one.served), sum(not row.losses for row in one.served)
 
 
@@ -426,10 +442,11 @@ def _rank(covered: CoveredTool, link: CoverageLink) -> tuple[int, int, float, st
 def server_coverage(
     analysis: Analysis, clusters: Sequence[Cluster], log: Sequence[Decision] = ()
 ) -> ServerCoverage:
-    """The servers of an analysed catalog under the decisions, from the verdicts on pairs and the
-    cards (``clusters``) that they make: pairs that people keep apart are no links, and tools that
-    they left out or let another stand for are gone. Two that are as likely as not one job are none
-    where their names and descriptions say that they work on other things.
+    """The servers of an analysed catalog under the decisions.
+
+    Links come from verdicts on pairs and from the cards (``clusters``). Pairs that people keep
+    apart are no links, and tools left out or replaced by people are gone. Two tools that are about
+    as likely as not one job are no link if their names and descriptions name different objects.
     """
     copies: defaultdict[str, list[str]] = defaultdict(list)
     for tool, first in analysis.copies.items():

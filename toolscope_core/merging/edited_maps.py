@@ -1,8 +1,8 @@
-"""Argument maps that people wrote over the ones that were found: α by hand.
+"""Argument maps written by people over the computed ones: α by hand.
 
-What is given of one tool is an object of ``moves`` (old argument → ``to``, the merged one, and
+An edit of one tool is an object of ``moves`` (old argument → ``to``, the merged one, and
 ``values``, pairs of an old and a new value), ``constants`` (merged argument → value) and
-``dropped`` (old argument → the reason). What it does not name stays as it was found.
+``dropped`` (old argument → the reason). Arguments that it does not name stay as computed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,10 +24,11 @@ def with_edited_map(
     edit: JsonObject,
     renames: Mapping[str, str] = MappingProxyType({}),
 ) -> ArgumentMap:
-    """``alpha`` of ``tool`` with what people gave, onto a merged tool with this object schema of
-    which they renamed some parameters (old name → new name).
+    """``alpha`` of ``tool`` with people's edits, for a merged tool with this schema and
+    ``renames``.
 
-    What cannot be undone, or no longer fits, is said in ``lossy`` and ``dropped``.
+    ``renames`` maps old parameter names to people's new ones. Edits that cannot be reversed, or no
+    longer fit, are described in ``lossy`` and ``dropped``.
     """
     properties: Mapping[str, Any] = schema.get("properties") or {}
     moves, dropped = edit.get("moves") or {}, edit.get("dropped") or {}
@@ -65,7 +66,7 @@ def with_edited_map(
 
 
 def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
-    """Merged arguments that would get two old ones of one call."""
+    """Merged arguments that would receive two old ones of one call."""
     first: dict[str, str] = {}
     for source, target in pairs.items():
         other = first.setdefault(target, source)
@@ -74,7 +75,9 @@ def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
 
 
 def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) -> Iterator[str]:
-    """What is wrong with a table of values: gaps, two that become one, what the target refuses."""
+    """Errors in a table of values: gaps, two values that become one, values that the target
+    refuses.
+    """
     old = {canonical_json(value) for value, _ in move.values}
     unmapped = [value for value in parameter.enum if canonical_json(value) not in old]
     if unmapped:

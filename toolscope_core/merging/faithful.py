@@ -1,8 +1,8 @@
-"""Whether words that a model wrote may stand for what the members of a cluster say.
+"""Whether a model's text may replace what a cluster's members say.
 
-What stands against them is listed; until a person overrides it, the document made offline stays.
-A model that was led astray by a tool's text is stopped here too: whatever the offline document does
-not hold (a link, an address, the name of a tool, text that speaks to models) is a violation.
+Objections are listed; until a person overrides them, the offline document stays. A model misled by
+a tool's text is stopped here too: anything that the offline document lacks (a link, an address, a
+tool name, text that addresses models) is a violation.
 """
 
 import re
@@ -57,8 +57,9 @@ _CERTAIN_ADDRESS = re.compile(r"[/@]|^www\.|^[\d.]+$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Something that speaks against a written document, as a sentence; ``excerpt`` is the text
-    (of the document, or the note it dropped), untrusted.
+    """An objection to a written document, as a sentence.
+
+    ``excerpt`` is untrusted text: of the document, or the note it dropped.
     """
 
     code: Code
@@ -67,13 +68,13 @@ class Violation:
 
     @property
     def sentence(self) -> str:
-        """The message, with the text where it has it not."""
+        """The message, with the excerpt unless it contains it."""
         return self.message if self.excerpt in self.message else f"{self.message}: {self.excerpt}"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A text that the written document has in place of another; ``place`` says which."""
+    """A text in the written document that replaces another; ``place`` says which."""
 
     place: str
     before: str
@@ -82,8 +83,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class DocumentContext:
-    """What a document is held against: names of the catalog's other tools, and ids of members
-    whose text speaks to models, so that nothing of it has to survive.
+    """The context for checking a document.
+
+    It has the names of the catalog's other tools, and the ids of members whose text addresses
+    models, so that nothing of it has to be kept.
     """
 
     names: frozenset[str] = frozenset()
@@ -93,7 +96,7 @@ class DocumentContext:
 def violations(
     document: Document, synthesis: Synthesis, members: Sequence[Tool], context: DocumentContext
 ) -> tuple[Violation, ...]:
-    """What speaks against ``document`` in place of the ``synthesis``'s; empty if nothing does."""
+    """The objections to ``document`` in place of the ``synthesis``'s; empty if there are none."""
     canonical = next(tool for tool in members if tool.id == synthesis.canonical)
     before, after = (
         whole_text(documented(canonical, one)) for one in (synthesis.document, document)
@@ -129,7 +132,7 @@ def text_changes(before: Document, after: Document) -> tuple[Change, ...]:
 
 
 def _lost(document: Document, synthesis: Synthesis, members: Sequence[Tool]) -> Iterator[Violation]:
-    """α no longer lossless, or parameters that are not those of the synthesis."""
+    """Violations if α is no longer lossless, or the parameters are not those of the synthesis."""
     schema, own = document.schema or {}, synthesis.document.schema or {}
     for name in sorted(set(schema.get("properties") or {}) - set(own.get("properties") or {})):
         yield Violation("parameter", f"it declares `{name}`, which no member takes", name)
@@ -143,8 +146,10 @@ def _lost(document: Document, synthesis: Synthesis, members: Sequence[Tool]) -> 
 def _of_others(
     document: Document, synthesis: Synthesis, members: Sequence[Tool], suspects: frozenset[str]
 ) -> Iterator[Violation]:
-    """Words of a drop-in's description on what only tools do that are switched off: neither the
-    tool that stays says them in any form, nor an argument of theirs that it takes, nor a warning.
+    """Words of a drop-in's description about things that only the switched-off tools do.
+
+    The kept tool does not express them in any form, nor does an argument that it takes, nor a
+    warning.
     """
     if synthesis.kind != "drop_in":
         return
@@ -168,8 +173,8 @@ def _of_others(
 def invented(
     before: str, after: str, members: Sequence[Tool], context: DocumentContext
 ) -> Iterator[Violation]:
-    """Addresses, names of tools and names of nothing that ``after`` holds and ``before`` does not,
-    nor the words of the members.
+    """Addresses, tool names and unknown names in ``after`` that neither ``before`` nor the members'
+    words contain.
     """
     suspects = context.suspicious_ids
     sources = {word.casefold() for tool in members for word in _words_of(tool, tool.id in suspects)}
@@ -193,14 +198,14 @@ def invented(
 
 
 def _dropped(after: str, members: Sequence[Tool], context: DocumentContext) -> Iterator[Violation]:
-    """Sentences of members on what is dangerous or not allowed that no sentence still says."""
+    """Members' sentences on dangers or prohibitions that no sentence repeats."""
     trusted = [tool for tool in members if tool.id not in context.suspicious_ids]
     for tool, note in unshared_notes(trusted, after):
         yield Violation("safety", f"a safety note of {tool.id} is missing", note)
 
 
 def hostile(before: Tool, after: Tool) -> Iterator[Violation]:
-    """What the scan would find in ``after`` and not in ``before``."""
+    """What the scan would find in ``after`` but not in ``before``."""
     codes = {finding.code for finding in scan_tool(replace(before, raw={}))}
     for finding in scan_tool(replace(after, raw={})):
         if finding.severity != "info" and finding.code not in codes:
@@ -215,8 +220,9 @@ def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation
 
 
 def _words_of(tool: Tool, is_suspicious: bool) -> Iterator[str]:
-    """What its words may cite: anything it says, but only declared names of a tool that speaks to
-    models.
+    """The words that may be cited for a tool.
+
+    All of its words, or only declared names if it addresses models.
     """
     declared = (tool.name, *(parameter.name for parameter in tool.parameters))
     for text in declared if is_suspicious else _texts(tool):
@@ -224,12 +230,12 @@ def _words_of(tool: Tool, is_suspicious: bool) -> Iterator[str]:
 
 
 def _plain_words(text: str) -> list[str]:
-    """The words that say something, each once, those of identifiers apart, in lower case."""
+    """The informative words, without repeats and identifiers, in lower case."""
     return [word for word in dict.fromkeys(words_of(text)) if len(word) > 1 and not is_filler(word)]
 
 
 def _keys(texts: Iterable[str]) -> WordKeys:
-    """What the words of the texts may be known by, two in a row also as one."""
+    """The keys by which the words may be recognised, including two consecutive words as one."""
     words = [word for text in texts for word in words_of(text)]
     compounds = {first + second for first, second in pairwise(words)}
     return frozenset(key for word in (*words, *compounds) for key in keys_of(word))
@@ -240,7 +246,7 @@ def _texts(tool: Tool) -> Iterator[str]:
 
 
 def _dotted_words(tools: Iterable[Tool]) -> Iterator[str]:
-    """What the tools say that looks like a host and need be none: *cs.AI*."""
+    """Words of the tools that look like a host but need not be one: *cs.AI*."""
     for tool in tools:
         for text in _texts(tool):
             addresses = _ADDRESSES.findall(text)
@@ -248,7 +254,7 @@ def _dotted_words(tools: Iterable[Tool]) -> Iterator[str]:
 
 
 def _is_phrase(name: str) -> bool:
-    """Whether it is plain words with hyphens between them: *point-to-point*."""
+    """Whether it consists of plain words with hyphens: *point-to-point*."""
     parts = name.split("-")
     return len(parts) > 1 and all(is_word(one) or one in STOP_WORDS for one in parts)
 

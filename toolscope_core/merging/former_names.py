@@ -1,7 +1,7 @@
-"""By which names agents called which server's tools, after this export and all before it.
+"""The names by which agents called each server's tools, after this and all earlier exports.
 
-A bundle has them, and is an input again, so they go from round to round. What a name once meant, it
-never means for a tool of another server.
+A bundle has them and is an input again, so they persist from round to round. A name never means
+another server's tool later.
 """
 
 import json
@@ -23,8 +23,9 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 
 def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
-    """The names of before, those that the tools came in with, and those under which they leave and
-    are served, each with the tool of the plan that it means now; by name, then by server.
+    """The former names, those of the input, and those exported and served, by name, then server.
+
+    Each has the plan's tool that it means now.
     """
     outgoing, earlier = [item.tool for item in plan.tools], plan.catalog.former_names
     came_in = [FormerName(tool.name, tool.server, tool.id) for tool in plan.catalog.tools]
@@ -46,9 +47,7 @@ def served_names(plan: MergePlan, tools: Sequence[Tool]) -> dict[str, str]:
 
 
 def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
-    """The catalog with the names in the bundle of a folder that its own is to replace, if there is
-    one.
-    """
+    """The catalog with the names in the bundle that its own will replace, if any."""
     try:
         parts = [json.loads(read_file(path)) for path in files_of(folder, "neutral.json")]
     except DAMAGE:
@@ -57,13 +56,13 @@ def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
 
 
 def with_earlier_names(catalog: Catalog, names: Iterable[FormerName]) -> Catalog:
-    """The catalog with the ``names`` of an export before, as far as they mean tools of it."""
+    """The catalog with the ``names`` of an earlier export, as far as they mean its tools."""
     earlier = names_among(catalog.tools, names)
     return replace(catalog, former_names=_joined(earlier, catalog.former_names))
 
 
 def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) -> list[FormerName]:
-    """Those that no other tool had before: a newcomer is given another name."""
+    """The names that no other tool had before; a newcomer gets another name."""
     owners = grouped(earlier, lambda one: comparable_name(one.name))
 
     def is_free(name: FormerName) -> bool:
@@ -76,7 +75,7 @@ def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) 
 
 
 def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[FormerName, ...]:
-    """The names ``now``, and the earlier ones that a server gives no tool any more."""
+    """The names ``now``, and earlier ones that a server no longer uses."""
     rows = set(now)
     names_in_use = {(one.name, one.server) for one in rows}
     rows |= {one for one in earlier if (one.name, one.server) not in names_in_use}
@@ -87,7 +86,7 @@ def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[F
 class NewNames:
     """New names of a tool's parameters: ``top`` by old name, ``nested`` below, outer ones first.
 
-    ``top`` may name a parameter that only an alternative at the top of the schema declares.
+    ``top`` may include a parameter that only an alternative at the top of the schema declares.
     """
 
     top: Mapping[str, str]
@@ -99,8 +98,8 @@ def with_tools(
 ) -> MergePlan:
     """The plan with some outgoing tools replaced by others of the same id, such as renamed ones.
 
-    ``renamed`` says by the same id which parameters have new names: α of every tool that became
-    this one is composed with that, and a tool that had none gets one.
+    ``renamed`` says by id which parameters have new names: α of every tool that became this one is
+    composed with it, and created if there was none.
     """
     renamed = renamed or {}
     tools = tuple(replace(item, tool=changed.get(item.tool.id, item.tool)) for item in plan.tools)
@@ -126,7 +125,7 @@ def with_tools(
 
 
 def composed(alpha: ArgumentMap, new: NewNames) -> ArgumentMap:
-    """α followed by new names for the parameters of the tool that it leads to."""
+    """α followed by new parameter names of its target tool."""
     moves = [replace(move, target=new.top.get(move.target, move.target)) for move in alpha.moves]
     spoken_of = {name for move in alpha.moves for name in (move.source, move.target)}
     spoken_of |= alpha.constants.keys() | alpha.dropped.keys()
@@ -139,7 +138,7 @@ def composed(alpha: ArgumentMap, new: NewNames) -> ArgumentMap:
 
 
 def _lifted(rename: NestedRename, top: Mapping[str, str]) -> NestedRename:
-    """A nested rename under the new name of the argument it stands in."""
+    """A nested rename under the new name of the argument that contains it."""
 
     def lifted(pointer: str) -> str:
         _, first, rest = pointer.split("/", 2)

@@ -1,8 +1,8 @@
-"""What agents read of a gateway tool: what it does, how to choose, and what only some members say
-of how their arguments are written.
+"""What agents read about a gateway tool.
 
-A query language that one of two searches takes (``ti:``, ``AND``) has to stay, and has to be that
-one's: the callers of the other would get nothing for it.
+It says what the tool does, how to choose, and special forms of some members' arguments. A query
+language of one of two searches (``ti:``, ``AND``) must be kept and attributed: callers of the other
+would get nothing for it.
 """
 
 import re
@@ -56,27 +56,28 @@ _SHORT_LINE = 50
 
 
 class _Paragraph(NamedTuple):
-    """Its parts in order, and what stands between them."""
+    """The parts of a paragraph in order, and the text between them."""
 
     parts: list[str]
     between: str = " "
 
     def without(self, parts: Sequence[str]) -> str:
-        """Its text but for these parts; empty where no more is left than what they were of."""
+        """The text without these parts; empty if only their introduction would be left."""
         left = [part for part in self.parts if part not in parts]
         return "" if all(map(_OF_ARGUMENTS.match, left)) else self.between.join(left)
 
 
 def shouts(text: str) -> bool:
-    """Whether a description commands in capitals or threatens."""
+    """Whether a description gives orders in capitals or threatens."""
     return bool(_SHOUT.search(text))
 
 
 def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
-    """The description of a gateway tool whose members are chosen by ``selector``: the canonical's,
-    and what only some of them say of how arguments are written. The selector's own description
-    says what its values are. ``texts`` are the members' descriptions by value, the canonical's
-    first.
+    """The description of a gateway tool whose members are chosen by ``selector``.
+
+    It is the canonical's, plus what only some of them say about the form of arguments. The
+    selector's own description explains its values. ``texts`` are the members' descriptions by
+    value, canonical first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
     alone = _paragraphs_of_some(paragraphs)
@@ -94,8 +95,10 @@ def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
 
 
 def selector_description(texts: Mapping[str, str]) -> str:
-    """The description of a gateway tool's selector: by its values the first sentence of each
-    member, in the members' own words and language; members that say the same stand together.
+    """The description of a gateway tool's selector.
+
+    It has the first sentence of each member by value, in the member's own words and language; equal
+    ones are grouped.
     """
     values_by_job: dict[object, list[str]] = {}
     jobs: dict[object, str] = {}
@@ -113,8 +116,9 @@ def selector_description(texts: Mapping[str, str]) -> str:
 
 
 def store_description(contents: Mapping[str, Sequence[str]]) -> str:
-    """The description of a selector of servers that each keep things of their own: by its values
-    the first of the ``contents`` that not all of them have. Empty where one has nothing such.
+    """The description of a selector of servers that each store things of their own.
+
+    By value it has the first of the ``contents`` that not all of them have; empty if one has none.
     """
     shared = frozenset[str].intersection(*map(frozenset, contents.values()))
     texts = {
@@ -125,9 +129,10 @@ def store_description(contents: Mapping[str, Sequence[str]]) -> str:
 
 
 def argument_description(selector: str, texts: Mapping[str, str], each: bool = False) -> str:
-    """The description of an argument of a gateway tool, from those that its members give it (by the
-    value of ``selector``, in order): the first, and beside it each that says how it is written
-    where not all do; all of them where it is ``each`` time something else.
+    """The description of a gateway tool's argument, from its members' descriptions.
+
+    They are by the value of ``selector``, in order. It has the first, and each that describes a
+    form not shared by all; all of them if ``each`` means something else.
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
     if each:
@@ -148,8 +153,8 @@ def argument_description(selector: str, texts: Mapping[str, str], each: bool = F
 
 
 def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[str]) -> str:
-    """Whose an argument is, by values of the selector, and who requires it; empty where all take it
-    alike.
+    """Whose an argument is, by selector values, and who requires it; empty
+    if all treat it alike.
     """
     others = [value for value in every if value not in owners]
     required_for = ", ".join(required)
@@ -164,13 +169,13 @@ def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[
 
 
 def paragraph(sentences: Iterable[str]) -> str:
-    """The sentences that are not empty as one text, all but the last ended."""
+    """The non-empty sentences as one text, each ended except the last."""
     texts = list(filter(None, sentences))
     return " ".join([*map(_ended, texts[:-1]), *texts[-1:]])
 
 
 def limits_note(values: Sequence[str], text: str) -> str:
-    """What some members take of an argument, as a sentence."""
+    """A sentence on the values of an argument that some members accept."""
     return f"{', '.join(values)}: {text}."
 
 
@@ -196,7 +201,7 @@ def _note(head: str, parts: Sequence[str]) -> str:
 
 
 def _paragraphs_of_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, list[str]]:
-    """By value the parts of its text on how arguments are written that not all of the texts say."""
+    """The parts of each text, by value, on argument forms that not all texts share."""
     parts = {value: [part for one in text for part in one.parts] for value, text in texts.items()}
     forms = {value: _forms(own) for value, own in parts.items()}
     common = frozenset.intersection(*forms.values())
@@ -216,9 +221,9 @@ def _forms(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:
-    """A text without what is hidden and without the indentation of its source: each paragraph as
-    its sentences, ended; a list is one part with what it is of, one of arguments has a part for
-    each.
+    """A text without hidden characters and source indentation, as paragraphs of ended sentences.
+
+    A list is one part with its introduction; a list of arguments has a part for each.
     """
     paragraphs: list[_Paragraph] = []
     for number, piece in enumerate(_FENCED.split(cleandoc(without_hidden(text)).strip())):
@@ -243,8 +248,9 @@ def _paragraph(lines: list[str], is_list: bool) -> _Paragraph:
 
 
 def _lines(block: str) -> list[str]:
-    """The lines of a paragraph, those that only go on joined to the one before; entries of lists
-    begin their own, deeper ones two spaces in.
+    """The lines of a paragraph, with continuation lines joined.
+
+    List entries begin their own lines, deeper ones indented by two spaces.
     """
     lines: list[str] = []
     depth = outer = 0
@@ -267,7 +273,7 @@ def _lines(block: str) -> list[str]:
 
 
 def _ended(text: str) -> str:
-    """The text with a full stop, if no sign ends it."""
+    """The text with a full stop, unless it ends with punctuation."""
     text = text.rstrip()
     if not text or not (text[-1].isalnum() or text[-1] in _CLOSING) or text.endswith("```"):
         return text

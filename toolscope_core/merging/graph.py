@@ -1,7 +1,7 @@
-"""The merge graph: tools joined where the judge says *merge* (ToolScope, graph construction).
+"""The merge graph: tools joined if the judge says *merge* (ToolScope, graph construction).
 
-An edge exists where M_C(a, b) = 1 (equation 1 of the paper), or where a person said so; a person's
-*never merge* takes the edge out. Built on networkx; every result is in id order.
+An edge exists if M_C(a, b) = 1 (equation 1 of the paper), or a person said so; a person's *never
+merge* removes it. Built on networkx; every result is in id order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ class MergeGraph:
 
     @property
     def bridges(self) -> tuple[Pair, ...]:
-        """Edges whose loss breaks a component of three or more tools apart, sorted."""
+        """Edges whose removal disconnects a component of three or more tools, sorted."""
         graph = _network(self.edges)
         return tuple(
             sorted(
@@ -39,8 +39,8 @@ class MergeGraph:
         )
 
     def parts(self, weights: Mapping[str, int]) -> dict[Pair, tuple[int, int]]:
-        """Each bridge with the weight of the tools on the side of its left tool, and of the rest
-        of its component: what falls apart without it.
+        """Each bridge with the weight of the tools on its left tool's side,
+        and on the other side.
         """
         graph, bridges = _network(self.edges), set(self.bridges)
         sides: dict[Pair, tuple[int, int]] = {}
@@ -81,7 +81,9 @@ class MergeGraph:
 
 
 def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeGraph:
-    """The judged ``edges`` after what people decided: must-links in (at 1.0), cannot-links out."""
+    """The judged ``edges`` after people's decisions: must-links added (at 1.0), cannot-links
+    removed.
+    """
     allowed = {pair: p for pair, p in edges.items() if pair not in constraints.cannot}
     for group in constraints.must:
         first, *rest = sorted(group)
@@ -90,7 +92,7 @@ def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeG
 
 
 def spanning_pairs(pairs: Iterable[Pair], joined: Iterable[Pair]) -> list[Pair]:
-    """The pairs whose tools neither the ``joined`` pairs nor earlier ones of these connect."""
+    """The pairs whose tools are not connected by the ``joined`` or earlier pairs."""
     parts: nx.utils.UnionFind[str] = nx.utils.UnionFind()
     for pair in joined:
         parts.union(pair.left, pair.right)

@@ -1,5 +1,6 @@
-"""What sets of tools become and what speaks against it, each worked out once: a decision on one
-cluster leaves the thousands of others as they are.
+"""The merged tools of sets of tools and the objections, each computed once.
+
+A decision on one cluster leaves thousands of others unchanged.
 """
 
 from collections import Counter
@@ -48,7 +49,7 @@ _SAME_TOOLS = 0.4
 
 
 class Stores:
-    """The servers of a catalog, by whether they keep something; each is read at most once."""
+    """The servers of a catalog, by whether they store something; each is read at most once."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._every = tuple(tools)
@@ -63,9 +64,10 @@ class Stores:
         return dict(zip(ids, products_of(self._every), strict=True))
 
     def are_apart(self, members: Sequence[Tool]) -> bool:
-        """Whether the members live on several servers, one of these may keep something, and they do
-        not plainly reach one store. Tools of a server go together, *search* is of its notes where
-        another tool writes them; but for those that only compute.
+        """Whether the members are on several servers that may have separate stores.
+
+        Tools of a server belong together: *search* concerns its notes if another tool writes them.
+        Tools that only compute are ignored.
         """
         servers = sorted({tool.owner for tool in members})
         if len(servers) < 2 or all(map(only_computes, members)):
@@ -91,7 +93,7 @@ class Stores:
         return not ours.isdisjoint(theirs)
 
     def subjects(self, owner: str) -> tuple[str, ...]:
-        """The things that people keep which the tools of a server work on, those of most first."""
+        """The things, owned by people, that a server's tools work on, most frequent first."""
         counts = Counter(
             noun
             for tool in self._tools[owner]
@@ -114,7 +116,9 @@ class Stores:
         )
 
     def _may_keep(self, server: str) -> bool:
-        """Unless most of its tools plainly keep nothing, and the others only look."""
+        """Whether a server may store something: unless most of its tools clearly do not, and the
+        others only look.
+        """
         if server not in self._is_store:
             tools = self._tools[server]
             rest = [tool for tool in tools if not keeps_nothing(tool)]
@@ -123,13 +127,13 @@ class Stores:
 
 
 def _owned(reading: ToolReading) -> frozenset[str]:
-    """What somebody keeps that the tool speaks of beside what a machine has: *in your notes*."""
+    """The owned things that the tool mentions besides those of a machine: *in your notes*."""
     words = map(singular, reading.content)
     return frozenset(w for w in words if keeps_things([w]) and not is_of_the_machine([w]))
 
 
 def _has_its_own_folder(reading: ToolReading) -> bool:
-    """Whether the tool works on files and is not told which."""
+    """Whether the tool works on files without being told which."""
     return not _FILES.isdisjoint(map(singular, nouns_of(reading))) and _PATHS.isdisjoint(
         reading.arguments or ()
     )
@@ -143,8 +147,10 @@ _Members = tuple[str, ...]
 
 
 class GroupSyntheses:
-    """For one catalog; members are ids, sorted. ``keepers`` are the shares of ``Keepers``,
-    ``costs`` the sizes of tools as they are and as merges would leave them.
+    """Merged tools of one catalog; members are ids, sorted.
+
+    ``keepers`` are the shares of ``Keepers``; ``costs`` are the sizes of tools before and after
+    merges.
     """
 
     def __init__(
@@ -168,7 +174,7 @@ class GroupSyntheses:
 
     @cached_property
     def owners(self) -> Mapping[str, set[str]]:
-        """Names as clients compare them → ids of the tools that came in with them."""
+        """Names as clients compare them → ids of the tools with them in the input."""
         owners: dict[str, set[str]] = {}
         for tool in self._catalog.tools:
             owners.setdefault(folded(tool.name), set()).add(tool.id)
@@ -190,7 +196,7 @@ class GroupSyntheses:
         return {owner: words.get(owner) or self._stores.subjects(owner) for owner in owners}
 
     def cluster_id(self, members: _Members) -> str:
-        """As the function of this name."""
+        """Like the function of this name."""
         if members not in self._ids:
             self._ids[members] = cluster_id(self.of(members))
         return self._ids[members]
@@ -203,11 +209,11 @@ class GroupSyntheses:
         kind: ClusterKind | None = None,
         unfit: frozenset[str] = frozenset(),
     ) -> Synthesis:
-        """What the members would become, with a canonical and a kind that people chose, if any;
-        none of those ``unfit`` stands for the others.
+        """The merged tool of the members, with people's canonical and kind, if chosen.
 
-        No canonical stands for members that may each keep something of their own (``stores``),
-        unless people chose a drop-in; but one with a blocking finding need not stay reachable.
+        ``unfit`` members never represent the others. No canonical represents members that may each
+        store something (``stores``), unless people chose a drop-in; a member with a blocking
+        finding need not stay reachable.
         """
         key = members, canonical, family, kind, unfit
         if key not in self._syntheses:
@@ -222,8 +228,9 @@ class GroupSyntheses:
         return self._syntheses[key]
 
     def is_clean(self, members: _Members, unfit: frozenset[str] = frozenset()) -> bool:
-        """Whether nothing but its probability speaks against accepting them unseen as one group:
-        see ``auto_accept.is_clean``.
+        """Whether only its probability could prevent accepting them as one group without a person.
+
+        See ``auto_accept.is_clean``.
         """
         synthesis = self.synthesis(members, None, unfit=unfit)
         blocked = not self._blocked.isdisjoint(members)
@@ -231,8 +238,8 @@ class GroupSyntheses:
         return is_clean(Proposal(Group(members), synthesis, differences, blocked))
 
     def relation(self, members: _Members, synthesis: Synthesis, family: bool) -> Relation:
-        """What the members are to each other: *subsumes* where one serves the others and not
-        each of them it.
+        """The relation of the members: *subsumes* if one serves the others
+        and not each serves it.
         """
         if family:
             return "family"
@@ -248,8 +255,9 @@ class GroupSyntheses:
     def differences(
         self, members: _Members, synthesis: Synthesis, one_account: bool = False
     ) -> Differences:
-        """What a person must read before the members become what ``synthesis`` made of them;
-        ``one_account`` where people said that their servers work on one.
+        """What a person must read before the members become the ``synthesis``.
+
+        ``one_account`` if people said that their servers work on one.
         """
         key = members, synthesis.canonical, synthesis.kind, one_account
         if key not in self._differences:
@@ -286,7 +294,7 @@ class GroupSyntheses:
 
 
 def _default_lengths(canonical: Tool, alpha: ArgumentMap) -> Iterator[str]:
-    """Sentences on what cuts short the results that callers of an old tool got whole."""
+    """Sentences on defaults that shorten results for callers of an old tool."""
     given = {move.target for move in alpha.moves} | alpha.constants.keys()
     for parameter in canonical.parameters:
         default = parameter.schema.get("default")

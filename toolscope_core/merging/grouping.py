@@ -1,8 +1,8 @@
 """Which tools an analysis puts together: groups of one job, and families among the others.
 
-A family is the same operation for several providers or fixed values, one varying selector each. No
-member could serve another's callers, since what differs is in no argument; a gateway with a
-selector could stand for all of them.
+A family is one operation for several providers or fixed values, with one varying selector. No
+member could serve another's callers, because the difference is in no argument; a gateway with a
+selector could represent them all.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,10 +44,10 @@ _LARGEST = 12
 def with_safe_subsets(
     groups: Sequence[Group], is_clean: Clean, weakest: Weakest, auto_at: float
 ) -> tuple[Group, ...]:
-    """The groups, those that are not clean divided into their subsets and the rest, sorted.
+    """The groups, with unclean ones divided into their safe subsets and the rest, sorted.
 
-    Groups that people decided on, or put forward, stay; so does one without a subset. A rest of one
-    tool is in no group.
+    Groups that people decided or put forward stay; so does one without a safe subset. A single
+    leftover tool is in no group.
     """
     parts = [part for group in groups for part in _divided(group, is_clean, weakest, auto_at)]
     return tuple(sorted(parts, key=lambda group: group.members))
@@ -82,9 +82,11 @@ def _divided(group: Group, is_clean: Clean, weakest: Weakest, auto_at: float) ->
 def groups_at(
     analysis: Analysis, links: Constraints, thresholds: MergeThresholds, *, divide: bool = True
 ) -> tuple[Group, ...]:
-    """What would be merged at these thresholds: corrected groups, those that people's changed
-    decisions hold, and those that people put forward. ``divide`` as in ``correct``. A model's
-    verdicts come before the offline judge's; each group says what the two do not agree on.
+    """What would be merged at these thresholds.
+
+    These are corrected groups, those of people's decisions on changed tools, and those that people
+    put forward. ``divide`` as in ``correct``. A model's verdicts take priority over the offline
+    judge's; each group lists their disagreements.
     """
     if analysis.model_verdicts is not None:
         return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
@@ -118,10 +120,10 @@ def _groups_with_verdicts(
 def with_families(
     analysis: Analysis, links: Constraints, groups: Sequence[Group]
 ) -> tuple[Group, ...]:
-    """The groups of one job, and the families among the tools that they leave, in member order.
+    """The groups of one job, and families among the remaining tools, in member order.
 
-    Groups that people put together as a family stay one. A tool whose calls cannot be mapped, or
-    with a blocking finding, is in none.
+    Groups that people put together as a family stay one. A tool with unmappable calls or a blocking
+    finding is in none.
     """
     judge = family_judge(analysis)
     family_at = bars_of(analysis).family_at
@@ -149,9 +151,10 @@ def with_families(
 def _named_alike(
     analysis: Analysis, links: Constraints, groups: Sequence[Group], judge: RowJudge
 ) -> tuple[Group, ...]:
-    """Families of three or more tools of one server that have the same arguments and names that
-    differ in one place: whole where half of their pairs are a family, candidates or not, the
-    largest first.
+    """Families of three or more tools of one server with equal arguments and one differing name
+    word.
+
+    A family is whole if half of its pairs are a family, candidates or not; largest first.
     """
     free, family_at = _free_rows(analysis, links, groups), bars_of(analysis).family_at
     by_template: dict[object, list[int]] = {}
@@ -179,7 +182,7 @@ def _named_alike(
 
 
 def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
-    """What a tool has in common with those named alike: once for each word that may differ."""
+    """What a tool shares with similarly named ones, once for each word that may differ."""
     tool, name = reading.tool, reading.name
     if not tool.server or not tool.parameters or len(name) < 2:
         return
@@ -191,7 +194,7 @@ def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
 
 
 def family_judge(analysis: Analysis) -> Judge:
-    """The probabilities of a family: the model's where it was asked, else the offline judge's."""
+    """The probabilities of a family: the model's if it was asked, else the offline judge's."""
     verdicts, offline = analysis.model_verdicts, analysis.family_probabilities
     if verdicts is None:
         return offline
@@ -199,7 +202,7 @@ def family_judge(analysis: Analysis) -> Judge:
 
 
 def job_judge(analysis: Analysis) -> Judge:
-    """The probabilities of the same job, in the same way."""
+    """The probabilities of the same job, likewise."""
     verdicts, offline = analysis.model_verdicts, analysis.probabilities
     if verdicts is None:
         return offline
@@ -214,11 +217,11 @@ def family_groups(
     tools: Mapping[str, Tool],
     stands: Callable[[Pair], bool] = lambda pair: False,
 ) -> tuple[Group, ...]:
-    """Groups of two or more tools in which every two are a family and one selector varies, sorted.
+    """Groups of two or more tools in which any two are a family and one selector varies, sorted.
 
-    ``judge`` gives the probability of a family; at least ``family_at`` counts. Tools of which every
-    two ``stands`` for are a family whatever they are called. Of the constraints only *never merge*
-    matters: the graph holds nothing that people put together.
+    ``judge`` gives the probability of a family; at least ``family_at`` counts. Tools that
+    ``stands`` confirms in pairs are a family whatever their names. Only *never merge* constraints
+    matter: the graph has nothing that people put together.
     """
     cannot = Constraints(cannot=constraints.cannot)
     rows = {tool: row for row, tool in enumerate(graph.ids)}
@@ -233,8 +236,9 @@ def family_groups(
 
 
 def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> list[tuple[str, ...]]:
-    """The ids of what stays together where each member needs words, or a server, of its own: a
-    tool that differs from the others in another selector begins a group of its own.
+    """The ids that stay together when each member needs its own words, or server.
+
+    A tool that differs from the others in another selector begins a new group.
     """
     groups: list[DistinctWords] = []
     for tool in members:
@@ -268,19 +272,19 @@ def _have_values(distinct: DistinctWords) -> bool:
 
 
 def _without_server(reading: ToolReading) -> frozenset[str]:
-    """The words of a name that are not its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
+    """The words of a name without its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
     return frozenset(reading.name_words) - set(words_of(reading.tool.server))
 
 
 def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:
-    """Whether some, but not all, say a name word in another selector: *price*, beside *stock*."""
+    """Whether some but not all use a name word of another selector: *price*, beside *stock*."""
     names = [frozenset(one.name_words) for one in readings]
     common = frozenset.intersection(*names)
     return any(name - common - set(own) for name, own in zip(names, words, strict=True))
 
 
 def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
-    """The pairs that are a family, of the tools that the ``groups`` of one job leave."""
+    """The family pairs among the tools left by the ``groups`` of one job."""
     free = _free_rows(analysis, links, groups)
     left, right, _, _ = staying(analysis, links, *family_rows(analysis))
     is_free = free[left] & free[right]
@@ -290,7 +294,7 @@ def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]
 def _free_rows(
     analysis: Analysis, links: Constraints, groups: Sequence[Group]
 ) -> NDArray[np.bool_]:
-    """By row whether a tool may be in a family: no group has it, and its calls can be mapped."""
+    """By row, whether a tool may be in a family: in no group, and with mappable calls."""
     used = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     used |= analysis.catalog.blocked | links.omitted
     free = np.array([tool not in used for tool in analysis.rows])
@@ -322,8 +326,9 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
 def _divided_further(
     analysis: Analysis, groups: Sequence[Group], judge: Judge
 ) -> tuple[Group, ...]:
-    """Without the tools that cannot join, and with safe subsets. Groups across servers stay whole:
-    there a gateway can serve more than two alike.
+    """The groups without tools that cannot join, and with safe subsets.
+
+    Groups across servers stay whole, because a gateway can serve more than two there.
     """
     tools = analysis.catalog.by_id
     groups = [_joinable(analysis, group, judge) for group in groups]
@@ -339,8 +344,9 @@ def _divided_further(
 
 
 def _joinable(analysis: Analysis, group: Group, judge: Judge) -> Group:
-    """The group without the tools whose calls the merged tool could not take, which stay alone;
-    whole where people made it, or fewer than two tools would be left.
+    """The group without tools whose calls the merged tool could not take; they stay single.
+
+    The group is unchanged if people made it, or if fewer than two tools would be left.
     """
     if len(group.members) < 3 or group.decided or group.put_forward:
         return group
@@ -368,7 +374,7 @@ def correct_pairs(
     at: float | None = None,
     divide: bool = True,
 ) -> tuple[Group, ...]:
-    """``correct`` for a graph and a judge of pairs of ids; ``at`` is by default its own."""
+    """``correct`` for a graph and a judge of pairs of ids; ``at`` defaults to its own threshold."""
     graph = row_graph(analysis, links, *analysis.ends(list(edges)))
     merge_at = bars_of(analysis).merge_at if at is None else at
     return correct(graph, _by_ids(analysis, judge), merge_at, links, divide=divide)

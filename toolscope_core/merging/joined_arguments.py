@@ -1,8 +1,8 @@
-"""The arguments of a gateway tool: those of its members, each once where several mean the same.
+"""The arguments of a gateway tool: those of its members, joined if they mean the same.
 
-What only some members take is described as theirs, and so is what a member takes less of: fewer
-values, another type, a smaller range. A call that is written from the merged schema alone then says
-what its member asks for.
+An argument of only some members is described as theirs, and so are a member's restrictions: fewer
+values, another type, a smaller range. So a call written from the merged schema alone contains what
+its member requires.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,9 +39,10 @@ _MOST_VALUES = 24
 
 @dataclass(frozen=True, slots=True)
 class JoinedArguments:
-    """The ``properties`` of the merged schema, in order; by tool id the ``names`` of its parameters
-    there, and sentences on those that are only guessed to be one (``inferred``). ``keys`` are the
-    properties that are each member's own key.
+    """The ``properties`` of the merged schema, in order.
+
+    ``names`` has each tool's parameters there, and ``inferred`` sentences on guessed matches, by
+    tool id. ``keys`` are properties that are each member's own key.
     """
 
     members: tuple[Tool, ...]
@@ -60,8 +61,8 @@ class JoinedArguments:
         return [name for name in self.properties if all(name in names for names in required)]
 
     def described(self, selector: str, values: Mapping[str, str]) -> dict[str, JsonObject]:
-        """The properties with what an agent has to know of each; ``values`` are those of the
-        selector by tool id.
+        """The properties with what an agent has to know about each; ``values`` are the selector's,
+        by tool id.
         """
         owners: dict[str, dict[str, Parameter]] = {name: {} for name in self.properties}
         for tool in self.members:
@@ -75,7 +76,7 @@ class JoinedArguments:
     def _described(
         self, name: str, owners: Mapping[str, Parameter], selector: str, every: Sequence[str]
     ) -> JsonObject:
-        """A property with whose it is, what it means and what each owner takes of it."""
+        """A property with its owners, its meaning and each owner's restrictions."""
         schema = self.properties[name]
         texts = {value: parameter.description for value, parameter in owners.items()}
         limits: dict[str, list[str]] = {}
@@ -98,8 +99,10 @@ class JoinedArguments:
 
 
 def join_arguments(members: Sequence[Tool], family: bool = False) -> JoinedArguments:
-    """The arguments of the members, in their order. In a ``family`` the keys of what tells the
-    members apart are one: ``issue_id`` and ``merge_request_id`` are ``id``.
+    """The joined arguments of the members, in order.
+
+    In a ``family``, keys of what distinguishes the members are one: ``issue_id`` and
+    ``merge_request_id`` are ``id``.
     """
     properties: dict[str, JsonObject] = {}
     givers: dict[str, list[tuple[Tool, Parameter]]] = {}
@@ -150,7 +153,7 @@ def _renamed(entries: Mapping[str, _Entry], old: str, new: str) -> dict[str, _En
 
 
 def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
-    """The name, with a number where a property has it already."""
+    """The name, with a number if a property already has it."""
     number, free = 1, name
     while free in properties:
         number += 1
@@ -161,8 +164,10 @@ def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
 def _common_keys(
     tool: Tool, so_far: Tool, pairs: Mapping[str, str], owners: Mapping[str, Tool]
 ) -> Mapping[str, tuple[str, str]]:
-    """By parameter that is not paired yet the property that is the same key of what the other
-    tools are about, and what the two have in common; only where it is the only one of both.
+    """By unmatched parameter, the property that is the same kind of key for the other tools'
+    subjects.
+
+    It comes with the common part of their names, and only if it is the only one of both.
     """
     rest = [p for p in tool.parameters if p.name not in pairs]
     others = [p for p in so_far.parameters if p.name not in pairs.values()]
@@ -182,8 +187,9 @@ def _common_keys(
 def _joint(
     schema: JsonObject, parameter: Parameter, givers: Sequence[tuple[Tool, Parameter]]
 ) -> JsonObject | None:
-    """A schema that takes the values of all, with the words of the first; a value of one as a list
-    of one, or as text, where another takes only lists or texts. ``None`` where that cannot be.
+    """A schema that accepts the values of all, with the first one's words.
+
+    If another takes only lists or texts, a value is a list of one, or text. ``None`` if impossible.
     """
     types = _types(schema), _types(parameter.schema)
     joint = _list_of(parameter, schema)
@@ -200,7 +206,7 @@ def _joint(
 
 
 def _list_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
-    """The schema of the one that takes lists, where the other's values fit into it."""
+    """The list schema of one, if the other's values fit into it."""
     own = parameter.schema
     if ("array" in type_set(own)) == ("array" in type_set(schema)):
         return None
@@ -210,7 +216,7 @@ def _list_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
 
 
 def _text_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
-    """The schema of the one that takes texts, where the other's values are written as text."""
+    """The text schema of one, if the other's values can be written as text."""
     for text, other in ((schema, parameter.schema), (parameter.schema, schema)):
         if not types_overlap(text, other):
             move = move_to(Parameter(parameter.name, False, other), parameter.name, text)
@@ -220,7 +226,7 @@ def _text_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
 
 
 def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
-    """The least schema we can write that takes the values of both; the first one's words stay."""
+    """The smallest schema we can write for the values of both, with the first one's words."""
     other = parameter.schema
     if admits(schema, other) and not leaves_out(schema, other):
         return schema
@@ -238,7 +244,7 @@ def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
 
 
 def _all_values(values: list[Any], others: list[Any]) -> list[Any]:
-    """The values of both, those that differ in spelling alone once."""
+    """The values of both, with spelling variants once."""
     are_distinct = all(len(set(map(spelling, one))) == len(one) for one in (values, others))
     spelled = {spelling(value) for value in values} if are_distinct else set()
     new = [one for one in others if one not in values and spelling(one) not in spelled]
@@ -250,14 +256,14 @@ def _without_words(schema: JsonObject) -> dict[str, Any]:
 
 
 def _types(schema: JsonObject) -> frozenset[str]:
-    """The types of a schema and of its alternatives, but for *null*."""
+    """The types of a schema and its alternatives, except *null*."""
     options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
     own = [type_set(one) for one in (schema, *options) if isinstance(one, Mapping)]
     return frozenset[str]().union(*own) - {"null"}
 
 
 def _limits(own: JsonObject, joint: JsonObject) -> Iterator[str]:
-    """What one takes less of than the joint schema, as parts of a sentence."""
+    """The restrictions of one compared with the joint schema, as parts of a sentence."""
     values, joint_values = own.get("enum"), joint.get("enum") or ()
     if isinstance(values, list) and len(values) <= _MOST_VALUES:
         spelled = set(map(spelling, values))

@@ -1,7 +1,7 @@
-"""A model's answers about a catalog, beside the offline judge: verdicts, audits, words, grades.
+"""A model's answers about a catalog beside the offline judge: verdicts, audits, texts, grades.
 
-A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever
-would then be accepted without a person is held against the offline judge in ``doubts``.
+A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever would
+be accepted without a person is compared with the offline judge in ``doubts``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +31,10 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The probabilities of the same job at which the offline judge says *unsure*, says *merge*,
-    and may be trusted without a person; and that of a family at which it says *family*.
+    """The probabilities at which the offline judge's verdicts begin.
+
+    They are those of the same job for *unsure*, *merge* and accepting without a person, and that of
+    a family for *family*.
     """
 
     unsure_at: float
@@ -43,10 +45,11 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A model's answer on a cluster: ``groups`` partition its ``members`` (ids, sorted) into tools
-    of one job, or the cases of a ``family``.
+    """A model's answer on a cluster.
 
-    No groups: there is no usable answer, and ``reason`` says why; the cluster stays as it was.
+    ``groups`` partition its ``members`` (ids, sorted) into tools of one job, or the cases of a
+    ``family``. Without groups there is no usable answer, and ``reason`` says why; the cluster stays
+    unchanged.
     """
 
     members: tuple[str, ...]
@@ -57,7 +60,7 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentationGrade:
-    """The documentation quality of a tool, 1 to 5, and the aspects that lack something."""
+    """The documentation grade of a tool, 1 to 5, and the deficient aspects."""
 
     score: int
     lacking: tuple[str, ...] = ()
@@ -71,8 +74,10 @@ class DocumentationGrade:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPairs:
-    """Pairs not asked about: the offline judge is ``sure`` that they are *keep*, or the model's
-    merges ``imply`` them; and ``clusters`` that needed no audit.
+    """Pairs not asked about.
+
+    The offline judge is ``sure`` that they are *keep*, or the model's merges ``imply`` them;
+    ``clusters`` counts those that needed no audit.
     """
 
     sure: int = 0
@@ -84,12 +89,11 @@ class SkippedPairs:
 class ModelVerdicts:
     """All answers of ``judge`` (a model at an origin) on a catalog.
 
-    ``verdicts`` hold *unanalysed* ones too, the reason as evidence. ``audits`` of one kind have no
-    member in common. ``documents`` has by member ids what its words change in the document made
-    offline, ``refused`` why they are not taken, in sentences. ``notes`` say by tool id what was
-    left out of the prompt. ``suspicious_ids`` are ids of tools whose text addresses models.
-    ``message`` says why questions are left open, if any are; ``configuration`` is all that decided
-    the questions (it holds no key).
+    ``verdicts`` include *unanalysed* ones, with the reason as evidence. ``audits`` of one kind have
+    no common member. ``documents`` has by member ids the model's changes to the offline document;
+    ``refused`` why they are not used, in sentences. ``notes`` say by tool id what was left out of
+    the prompt. ``suspicious_ids`` are tools whose text addresses models. ``message`` says why
+    questions are left open, if any; ``configuration`` decided the questions (it contains no key).
     """
 
     judge: str
@@ -112,7 +116,7 @@ class ModelVerdicts:
 
     @property
     def rejected(self) -> tuple[Audit, ...]:
-        """The audits whose answer could not be used."""
+        """The audits with an unusable answer."""
         return tuple(audit for audit in self.audits if not audit.groups)
 
     def edges(
@@ -122,9 +126,11 @@ class ModelVerdicts:
         least: float = -1.0,
         far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
-        """The edges of the merge graph: what the model merges, ``offline`` edges of pairs that it
-        was not asked about, and what an audit put together of tools that these connect. ``least``
-        is the cosine of a candidate pair; those of ``far`` are candidates at any.
+        """The edges of the merge graph.
+
+        They are the model's merges, ``offline`` edges of unasked pairs, and pairs that an audit put
+        together among connected tools. ``least`` is the cosine of a candidate pair; pairs in
+        ``far`` are candidates at any cosine.
         """
         return self._edges("merge", offline, bars.merge_at, least, far)
 
@@ -135,36 +141,38 @@ class ModelVerdicts:
         least: float = -1.0,
         far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
-        """The family edges, with the probability of a family: what the model calls one,
-        ``offline`` edges of pairs that it was not asked about, and what an audit of a family put
-        together. ``least`` and ``far`` as in ``edges``.
+        """The family edges, with their probability.
+
+        They are the model's families, ``offline`` edges of unasked pairs, and pairs that a family
+        audit put together. ``least`` and ``far`` as in ``edges``.
         """
         return self._edges("family", offline, bars.family_at, least, far)
 
     def probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Probabilities of the same job for correction: an audit counts above the verdict on the
-        pair, that above the offline judge.
+        """Probabilities of the same job for correction: audits override verdicts, which override
+        the offline judge.
 
-        *merge* is at least ``bars.merge_at``, every other verdict is below it; two that an audit
-        put into different groups are at 0.
+        *merge* is at least ``bars.merge_at``, every other verdict is below it; two tools in
+        different groups of an audit are at 0.
         """
         return self._answers("merge", pairs, offline, bars.merge_at)
 
     def family_probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Probabilities of a family, in the same way; ``offline`` gives those of a family too.
+        """Probabilities of a family, likewise; ``offline`` also gives those of a family.
 
         *family* is at least ``bars.family_at``, every other verdict is below it; two that an audit
-        put together as of one job, or put into different families, are at 0.
+        put together as one job, or into different families, are at 0.
         """
         return self._answers("family", pairs, offline, bars.family_at)
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
-        """Why a cluster that rests on the model must wait for a person, as sentences; empty where
-        none speaks against it (``merging.auto_accept``, *doubts*).
+        """Why a cluster based on the model must wait for a person, as sentences.
+
+        Empty without objections (``merging.auto_accept``, *doubts*).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
@@ -188,10 +196,11 @@ class ModelVerdicts:
     def unfit(
         self, members: Sequence[str], copies: Mapping[str, str], sure_at: float
     ) -> frozenset[str]:
-        """The members that do not serve all the others: where some do, by verdicts and through
-        each other, all but those; else those of which a verdict says so. A merge below ``sure_at``
-        serves nobody, and a pair that was not asked about says nothing; ``copies`` (tool → the
-        first of equal content) serve each other.
+        """The members that do not serve all the others.
+
+        If some do, by verdicts directly or through each other, all but those; else those denied by
+        a verdict. A merge below ``sure_at`` serves nobody, and an unasked pair says nothing.
+        ``copies`` (tool → the first of equal content) serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
@@ -233,8 +242,8 @@ class ModelVerdicts:
     def _answers(
         self, outcome: PairOutcome, pairs: Sequence[Pair], offline: Probabilities, at: float
     ) -> NDArray[np.float64]:
-        """Probabilities of one verdict, *merge* or *family*: at least at a bar where the model says
-        it, or else below.
+        """Probabilities of one verdict, *merge* or *family*: at least at a bar if the model says
+        so, else below.
         """
         family, values = outcome == "family", offline(pairs).copy()
         for row, pair in enumerate(pairs):
@@ -252,7 +261,7 @@ class ModelVerdicts:
         return values
 
     def _audited(self, edges: Mapping[Pair, float], at: float, family: bool) -> dict[Pair, float]:
-        """The pairs that audits of a kind put together, of tools that the edges connect."""
+        """The pairs put together by audits of a kind, among tools connected by edges."""
         import networkx as nx
 
         parts = nx.connected_components(nx.Graph([(pair.left, pair.right) for pair in edges]))
@@ -266,14 +275,14 @@ class ModelVerdicts:
         }
 
     def is_family(self, pair: Pair) -> bool:
-        """Whether the model says that the two are a family, by itself or in an audit."""
+        """Whether the model says that the two are a family, directly or in an audit."""
         audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
         if audited is not None:
             return audited
         return verdict is not None and verdict.outcome == "family"
 
     def _together(self, pair: Pair, family: bool = False) -> bool | None:
-        """Whether an audit of this kind put the two together; ``None`` where none had both."""
+        """Whether an audit of this kind put the two together; ``None`` if none had both."""
         left, right = (self._groups.get((family, tool)) for tool in (pair.left, pair.right))
         if left is None or right is None or left[0] != right[0]:
             return None
@@ -292,8 +301,9 @@ class ModelVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A pair on which the model and the offline judge differ; ``gap`` is the distance of their
-    probabilities of the same job or of a family, whichever is more.
+    """A pair on which the model and the offline judge differ.
+
+    ``gap`` is the larger distance of their probabilities of the same job or of a family.
     """
 
     pair: Pair
@@ -309,8 +319,8 @@ class Disagreement:
 def disagreements(
     model_verdicts: ModelVerdicts, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
 ) -> tuple[Disagreement, ...]:
-    """The pairs with two different verdicts, the widest gap first, then by ids, without the
-    unanalysed.
+    """The pairs with two different verdicts, widest gap first, then by ids, without unanalysed
+    ones.
     """
     pairs = sorted(p for p, v in model_verdicts.verdicts.items() if v.outcome != "unanalysed")
     differing = (

@@ -30,21 +30,21 @@ def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -
 
 
 def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
-    """The candidate pairs that the judge is unsure of, with their probability."""
+    """The candidate pairs about which the judge is unsure, with their probability."""
     weights, scores = analysis.judge.weights, analysis.scores
     open_ = (scores.same_job >= weights.unsure_at) & (scores.same_job < weights.merge_at)
     return _chosen(analysis, open_ & (scores.family < weights.family_at))
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:
-    """The candidate pairs that are a family, with the probability of that."""
+    """The candidate pairs that are a family, with its probability."""
     return _chosen(
         analysis, analysis.scores.family >= analysis.judge.weights.family_at, analysis.scores.family
     )
 
 
 def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
-    """The edges of the merge graph: ``merge_edges``, or the model's where it was asked."""
+    """The edges of the merge graph: ``merge_edges``, or the model's if it was asked."""
     edges, thresholds = merge_edges(analysis, thresholds), thresholds or own_thresholds(analysis)
     if analysis.model_verdicts is None:
         return edges
@@ -57,7 +57,7 @@ def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> d
 
 
 def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, float]:
-    """The edges of the merge graph under the decisions, without what only people put together."""
+    """The edges of the merge graph under the decisions, without those made only by people."""
     links = constraints(analysis.catalog, log)
     edges = edges_at(analysis, thresholds_of(analysis, log))
     left, right, _, is_present = staying(analysis, links, *analysis.ends(list(edges)))
@@ -68,8 +68,9 @@ def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, floa
 
 
 def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
-    """Pairs that hold together what people put together, a star for each group; with the judge's
-    probability of one job, in a family of a family.
+    """Pairs that connect people's groups, a star for each group.
+
+    They have the judge's probability of one job, or in a family, of a family.
     """
     probabilities: dict[Pair, float] = {}
     for group in links.must:
@@ -81,8 +82,8 @@ def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
 
 
 def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: PairRows) -> RowGraph:
-    """These pairs of rows without those that people keep apart, and what people put together
-    joined to its first tool; the latter come last.
+    """These pairs of rows without those kept apart, then people's groups joined to their first
+    tools.
     """
     rows, size = analysis.rows, len(analysis.rows)
     left, right, first, _ = staying(analysis, links, left, right)
@@ -108,9 +109,10 @@ def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: Pai
 def staying(
     analysis: Analysis, links: Constraints, left: PairRows, right: PairRows
 ) -> tuple[PairRows, PairRows, NDArray[np.int32], NDArray[np.bool_]]:
-    """The pairs without the tools that people left out, each tool's first copy, and which of the
-    pairs given these are: where the first of several copies was left out, the next one stands for
-    the others.
+    """The pairs without omitted tools, each tool's first copy, and which of the given pairs these
+    are.
+
+    If the first of several copies was left out, the next one represents the others.
     """
     first = analysis.first
     if not links.omitted:
@@ -144,8 +146,9 @@ Members = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class GroupChange:
-    """A cluster of ``members`` (ids, sorted) that gained or lost: ``parts`` are what came
-    together, or what it fell into, single tools included.
+    """A cluster of ``members`` (ids, sorted) that gained or lost tools.
+
+    ``parts`` are what was joined, or what it split into, including single tools.
     """
 
     members: Members
@@ -154,8 +157,9 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class ClusterChanges:
-    """How clusters differ from those before: new ones, ones that took more tools in, ones that
-    fell apart, ones of which no two tools are left together. The largest first, then by ids.
+    """The changes of clusters: new, grown, split, and vanished (no two tools left together).
+
+    Largest first, then by ids.
     """
 
     appeared: tuple[Members, ...] = ()
@@ -168,7 +172,7 @@ class ClusterChanges:
 
 
 def cluster_changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChanges:
-    """What became of the clusters ``before``. A cluster may have both fallen apart and grown."""
+    """The changes of the clusters ``before``. A cluster may both split and grow."""
     same = set(before) & set(after)
     before, after = ([one for one in side if one not in same] for side in (before, after))
     appeared, grown = _regrouped(after, before)
@@ -179,7 +183,7 @@ def cluster_changes(before: Sequence[Members], after: Sequence[Members]) -> Clus
 def _regrouped(
     clusters: Sequence[Members], others: Sequence[Members]
 ) -> tuple[tuple[Members, ...], tuple[GroupChange, ...]]:
-    """The clusters of which no two tools are together in the others, and those of some parts."""
+    """The clusters without two tools together in the others, and those with several parts."""
     changes = sorted(_traced(clusters, others), key=lambda one: _largest(one[0]))
     loose = [members for members, parts in changes if all(len(part) == 1 for part in parts)]
     rest = [GroupChange(members, parts) for members, parts in changes if len(parts) > 1]
@@ -189,7 +193,7 @@ def _regrouped(
 def _traced(
     clusters: Sequence[Members], others: Sequence[Members]
 ) -> list[tuple[Members, tuple[Members, ...]]]:
-    """Each cluster with its members as the others group them, the largest part first."""
+    """Each cluster with its members as the others group them, largest part first."""
     home = {tool: place for place, members in enumerate(others) for tool in members}
     traces = []
     for members in clusters:

@@ -1,6 +1,4 @@
-"""Which servers can be switched off: those that others cover, the smallest set that does all jobs,
-and copies.
-"""
+"""Which servers can be switched off: covered ones, the smallest set for all jobs, and copies."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,10 +24,9 @@ _MOST_TRIED = 40
 class Advice:
     """What the servers of a catalog can do without each other.
 
-    ``switch_off`` are servers of which others that stay serve ``COVERED`` or more, those that save
-    most tokens first; all of them can go together. ``needless`` are the servers that can go
-    together without one tool that nobody serves. ``copies`` are groups of servers with the same
-    tools.
+    ``switch_off`` are servers of which remaining ones serve ``COVERED`` or more, largest token
+    saving first; all can go together. ``needless`` are servers that can go together without losing
+    any tool's job. ``copies`` are groups of servers with the same tools.
     """
 
     switch_off: tuple[Coverage, ...]
@@ -38,7 +35,9 @@ class Advice:
 
     @property
     def needless_in_words(self) -> str:
-        """The servers of the smallest set that can go together; empty where it is not several."""
+        """The servers outside the smallest set, which can go together; empty if there are not
+        several.
+        """
         if len(self.needless) < 2:
             return ""
         tokens = sum(one.tokens for one in self.needless)
@@ -91,8 +90,9 @@ def _dearest(one: Coverage) -> tuple[int, str]:
 def _that_can_go(
     order: Sequence[str], needs: Mapping[str, Sequence[frozenset[str]]], kept: str = ""
 ) -> set[str]:
-    """The servers that can go together, greedily in order, without the one that is ``kept``: of
-    each set that one of them needs a server stays.
+    """The servers that can go together, greedily in order, except the one ``kept``.
+
+    Of each set that one of them needs, a server stays.
     """
     removable: set[str] = set()
     for server in order:
@@ -103,7 +103,7 @@ def _that_can_go(
 
 
 def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
-    """Which of two directions, and of two keepers, comes first."""
+    """Sort key of two directions, and of two keepers."""
     lost = sum(bool(row.losses) for row in one.served)
     return -one.share, len(one.keeps), lost, -one.tokens, one.server, one.others
 
@@ -124,8 +124,10 @@ def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
 
 
 def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, ...]:
-    """The servers of the smallest toolset that still does all jobs: greedily the dearest first,
-    then each is put back once where others could go in its place for more.
+    """The servers outside the smallest toolset that still does all jobs.
+
+    Greedy, most expensive first; then each is restored once if others that save more could go
+    instead.
     """
     needs = {server: servers.serving(server, every) for server in every}
     order = sorted(
@@ -147,9 +149,10 @@ _REVIEWER = "merge --by-server"
 
 
 def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage, ...]:
-    """The servers of the advice that can go unseen: of each tool another takes every call, nothing
-    is lost or guessed on the way, no call says for which account, the server keeps nothing, and
-    nobody decided on its tools.
+    """The servers of the advice that can go without a person.
+
+    Another server takes every call of each tool, nothing is lost or guessed, no call selects an
+    account, the server stores nothing, and nobody decided on its tools.
     """
     decided_ids = {member for one in clusters if one.state == "accepted" for member in one.members}
     return tuple(
@@ -165,9 +168,10 @@ def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage,
 def merges_of(
     off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> Iterator[tuple[str, list[str]]]:
-    """By the tool that stays all tools (sorted ids, itself too) that become one with it, those of
-    the accepted merges that they are in already among them: one decision on all of them says which.
-    Where one of these is a gateway tool or a family, all of its tools stay, and there is no merge.
+    """By kept tool, all tools (sorted ids, itself too) that become one with it.
+
+    They include those of the accepted merges they are in, so that one decision covers all. If one
+    of these is a gateway tool or a family, all of its tools stay, and there is no merge.
     """
     into: defaultdict[str, set[str]] = defaultdict(set)
     for one in off:
@@ -188,8 +192,10 @@ def kept_by(stays: str) -> JsonObject:
 def switched_off(
     catalog: Catalog, log: Sequence[Decision], off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> tuple[Decision, ...]:
-    """The log with the decisions that let the servers go: their tools become merges with those that
-    serve them, or are left out where a standing decision says otherwise.
+    """The log with decisions that remove the servers.
+
+    Their tools are merged with those that serve them, or left out if an active decision says
+    otherwise.
     """
     log, merged_ids = tuple(log), set[str]()
     for stays, members in merges_of(off, clusters):

@@ -1,9 +1,9 @@
-"""The merged tool: its canonical member, its kind, its document and everybody's argument map.
+"""The merged tool: its canonical member, its kind, its document and each member's argument map.
 
-A *drop-in* keeps one member as it is, because its own schema serves every member's calls: the
+A *drop-in* keeps one member unchanged, because its own schema serves every member's calls: the
 others can be switched off. A *gateway* is a new tool over all members, with a selector argument
-that says whose job is meant; it needs a gateway. *Unknown* are members that do not say what they
-take: they look alike, and nothing is merged. The description template is ours; an LLM may
+that says whose job is meant; it needs a gateway. *Unknown* are members that do not declare their
+arguments: they look alike, and nothing is merged. The description template is ours; an LLM may
 write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 """
 
@@ -30,12 +30,12 @@ _CONDITIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Keepers:
-    """Which members are kept: by server the share of its tools that others replace (0 to 1: rather
-    keep those of the least), and the ids of those that are ``unfit`` to stand for the others.
+    """Preferences for the kept member.
 
-    ``warned`` are the ids of tools with a *warn* finding, which rather not stand for others;
-    ``contents`` says by owner what it has: its own description, or the things that its tools work
-    on, those of most tools first.
+    ``shares`` has by server the share of its tools that others replace (0 to 1; the lowest is
+    preferred). ``unfit`` are ids that cannot represent the others, ``warned`` ids with a *warn*
+    finding, which are avoided. ``contents`` says by owner what it has: its own description, or the
+    things its tools work on, most frequent first.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -49,9 +49,11 @@ NO_KEEPERS = Keepers()
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """What a set of tools becomes: ``arguments`` has one map per member, in member order;
-    ``selector`` is the argument that says which one is meant, empty for a drop-in; ``keep_all``
-    whether they are a gateway tool because each has to stay reachable.
+    """The merged form of a set of tools.
+
+    ``arguments`` has one map per member, in member order. ``selector`` is the argument that says
+    which one is meant, empty for a drop-in. ``keep_all`` says whether they are a gateway tool
+    because each has to stay reachable.
     """
 
     kind: ClusterKind
@@ -72,12 +74,11 @@ def synthesise(
 ) -> Synthesis:
     """The merged tool of ``members`` (in id order, two or more).
 
-    ``blocked`` members are never canonical while another is free to be; ``preferred`` is the id of
-    the canonical a person wants. Drop-in wherever some allowed canonical serves all the others; a
-    ``family`` never, since the words of one member do not serve the callers of another, nor where
-    ``keep_all`` says that each must stay reachable; of tools that do not say what they take it is
-    only said that they look alike. Of several that serve, none of them
-    unfit, the one on the server that others replace least (``keepers``) stays, so that all merges
+    ``blocked`` members are canonical only if all are; ``preferred`` is the id of a person's
+    canonical. It is a drop-in if some allowed canonical serves all the others. A ``family`` never
+    is, because the words of one member do not serve another's callers, nor is a set that must
+    ``keep_all``. Tools with undeclared arguments only look alike. Of several that serve and are not
+    unfit, the one on the server least replaced by others (``keepers``) stays, so that all merges
     between two servers keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
@@ -120,8 +121,8 @@ def synthesise(
 def _preference(
     tool: Tool, maps: Sequence[ArgumentMap], reading_by_id: Mapping[str, ToolReading]
 ) -> tuple[int, int, int, str]:
-    """What asks for fewest limits first, then the most general: the one that says fewest words that
-    others do not; then the shortest name, then the id.
+    """Sort key: fewest limits, then most general (fewest words that others lack), shortest name,
+    id.
     """
     own = reading_by_id.get(tool.id)
     alone = sum(len(unshared(own, other)) for other in reading_by_id.values()) if own else 0
@@ -132,8 +133,10 @@ def _preference(
 def serving_maps(
     canonical: Tool, members: Sequence[Tool], guess: bool = False
 ) -> tuple[ArgumentMap, ...]:
-    """α of every member onto the canonical's own schema; empty if one would lose anything, or takes
-    an argument for another with little to say so, unless all of it is a ``guess``.
+    """α of every member onto the canonical's own schema.
+
+    Empty if one would lose anything, or match an argument on weak evidence, unless all of it is a
+    ``guess``.
     """
     maps = []
     for tool in members:
@@ -145,7 +148,7 @@ def serving_maps(
 
 
 def document_of(tool: Tool) -> Document:
-    """What an agent reads of the tool today."""
+    """What an agent reads about the tool today."""
     return Document(tool.name, tool.description, tool.schema, tool.returns, tool.annotations)
 
 
@@ -156,10 +159,10 @@ def edited_arguments(
     before: Sequence[ArgumentMap],
     renames: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[ArgumentMap, ...]:
-    """The maps of ``before`` re-aimed at an edited schema: by target name, after ``renames`` (old
-    name of a merged parameter → new name).
+    """The maps of ``before`` for an edited schema, by target name.
 
-    An argument whose target is gone or no longer takes its values is dropped with the reason.
+    ``renames`` (old name of a merged parameter → new name) are applied first. An argument whose
+    target is gone or no longer accepts its values is dropped with the reason.
     """
     properties = schema.get("properties") or {}
     new_maps = []
@@ -179,10 +182,10 @@ def edited_arguments(
 
 
 def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
-    """The floor of what the members promise, each hint that one of them gives: read-only,
-    harmless or closed only if all say so, since MCP takes a silent tool for none of it.
+    """The lowest common promise of the members' hints, for each hint that one of them gives.
 
-    ``idempotentHint`` is never derived.
+    Read-only, harmless or closed only if all say so, since MCP assumes the opposite of a silent
+    tool. ``idempotentHint`` is never derived.
     """
     hints: dict[str, Any] = {}
     for hint, safe in (
@@ -197,8 +200,8 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
 
 
 def with_default_server(synthesis: Synthesis) -> Synthesis:
-    """The same with the canonical's server where a call names none: people said that all servers
-    work on one account.
+    """The same with the canonical's server as default: people said that all servers work on one
+    account.
     """
     schema = synthesis.document.schema
     if synthesis.selector != "server" or schema is None:
@@ -216,7 +219,7 @@ def with_default_server(synthesis: Synthesis) -> Synthesis:
 def _gateway(
     ordered: Sequence[Tool], members: Sequence[Tool], family: bool, keep_all: bool
 ) -> Synthesis:
-    """Without its words; the canonical is the first of ``ordered``."""
+    """The gateway tool without its texts; the canonical is the first of ``ordered``."""
     canonical = ordered[0]
     one_schema = _is_shared(ordered)
     schema = (canonical.schema or {}) if one_schema else {}
@@ -246,8 +249,8 @@ def _gateway(
 def _in_words(
     gateway: Synthesis, ordered: Sequence[Tool], blocked: frozenset[str], keepers: Keepers
 ) -> Synthesis:
-    """The gateway tool with the descriptions of itself and of its selector, from those of its
-    members, the canonical first.
+    """The gateway tool with descriptions of itself and its selector, from its members', canonical
+    first.
     """
     selector, document = gateway.selector, gateway.document
     values = {alpha.tool_id: alpha.constants[selector] for alpha in gateway.arguments}
@@ -270,7 +273,7 @@ def _in_words(
 
 
 def _is_shared(members: Sequence[Tool]) -> bool:
-    """Whether all members have one schema, to which an argument can be added."""
+    """Whether all members share one schema, to which an argument can be added."""
     schema = members[0].schema
     if schema is None:
         return len({tool.content_hash for tool in members}) == 1
@@ -281,8 +284,10 @@ def _is_shared(members: Sequence[Tool]) -> bool:
 def _selector(
     ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool, keep_all: bool
 ) -> tuple[str, dict[str, str]]:
-    """A free argument name and one value per tool id: in a family what differs, else the server,
-    the name, or the id; of tools that are ``keep_all`` the server, or the id that begins with it.
+    """A free argument name and one value per tool id.
+
+    In a family it is what differs, else the server, the name, or the id; for ``keep_all`` tools the
+    server, or the id prefixed with it.
     """
     ids = [tool.id for tool in ordered]
     owners = {tool.id: tool.owner for tool in ordered}
@@ -303,5 +308,5 @@ def _selector(
 
 
 def _are_names(values: Mapping[str, str]) -> bool:
-    """Whether there are values, all different and none empty."""
+    """Whether there are values, all different and not empty."""
     return bool(values) and all(values.values()) and len(set(values.values())) == len(values)
