@@ -1,5 +1,5 @@
-"""An MCP server over standard input and output whose tools are functions of ours that change
-nothing.
+"""An MCP server over standard input and output whose tools are our
+functions, which change nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """``values`` are as the output schema of the tool says, ``text`` says in lines what matters."""
+    """``values`` match the tool's output schema; ``text`` says in lines what matters."""
 
     text: str
     values: JsonObject
@@ -33,8 +33,10 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ReadingTool:
-    """A tool that reads and changes nothing. ``answer`` is given arguments that are valid by
-    ``arguments``, a JSON Schema; it raises ``ToolScopeError`` for what the caller can mend.
+    """A tool that reads and changes nothing.
+
+    ``answer`` receives arguments that are valid under ``arguments``, a JSON Schema; it raises
+    ``ToolScopeError`` for errors that the caller can fix.
     """
 
     name: str
@@ -57,7 +59,7 @@ class ReadingTool:
         }
 
     def call(self, arguments: JsonObject) -> McpResult:
-        """The result as MCP has it; what is hidden in texts of a catalog is written out in it."""
+        """The result in MCP's form, with hidden characters of catalog texts written out."""
         if against := call_refusals(self.arguments, arguments):
             reasons = "; ".join(against)
             return tool_error(f"{self.name} does not accept this: {reasons}; see its input schema")
@@ -71,7 +73,7 @@ class ReadingTool:
 
 
 def tool_server(tools: Sequence[ReadingTool], instructions: str, version: str) -> Server[Any]:
-    """The server; each call runs in a thread, one at a time."""
+    """The server; calls run in a thread, one at a time."""
     by_name = {tool.name: tool for tool in tools}
     turn = anyio.CapacityLimiter(1)
 
@@ -100,7 +102,7 @@ def tool_server(tools: Sequence[ReadingTool], instructions: str, version: str) -
 
 
 def serve_tools(tools: Sequence[ReadingTool], instructions: str, version: str) -> None:
-    """Answer on standard input and output until the input ends or the program is told to end."""
+    """Answer on standard input and output until the input ends or the program is stopped."""
 
     async def run() -> None:
         await answer_on_stdio(tool_server(tools, instructions, version))

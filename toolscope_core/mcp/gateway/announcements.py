@@ -1,5 +1,7 @@
-"""What originals say of changes, on its way to the clients: in the session of those that speak an
-earlier version of MCP, else in the streams that they opened for it (``subscriptions/listen``).
+"""Passes notifications of changes from originals to clients.
+
+Clients of earlier MCP versions get them in their session, others in the streams they opened
+(``subscriptions/listen``).
 """
 
 from collections.abc import Collection, Hashable
@@ -20,8 +22,9 @@ from toolscope_core.mcp.gateway.callers import Callers, Context
 
 @dataclass(slots=True)
 class Announcements:
-    """Who follows which resource of which server, and who is told what; a client is any value that
-    stands for it, for the earlier versions the key of its session.
+    """Which client follows which resource of which server, and which notifications it gets.
+
+    A client is any value that identifies it; for earlier versions, the key of its session.
     """
 
     callers: Callers
@@ -34,17 +37,17 @@ class Announcements:
         self.callers.when_gone.append(self._forget)
 
     async def list_changed(self, method: str) -> None:
-        """Tell every client that a list has changed: ``method`` is that of the notification."""
+        """Tell every client that a list has changed; ``method`` is the notification's."""
         event = event_from_wire(method, None)
         if event is not None:
             await self._tell(event, None)
 
     async def updated(self, server: str, uri: str, name: str) -> None:
-        """Tell those who follow a server's resource that it changed, by the ``name`` they know."""
+        """Tell the followers of a server's resource that it changed, by the ``name`` they know."""
         await self._tell(ResourceUpdated(name), self._followers.get((server, uri), set()))
 
     async def _tell(self, event: ServerEvent, among: Collection[Hashable] | None) -> None:
-        """Tell clients of an event, in their sessions those ``among`` these alone."""
+        """Tell clients of an event; by session, only those in ``among``."""
 
         async def say(session: ServerSession) -> None:
             await session.send_notification(event_to_notification(event, {}))
@@ -53,11 +56,11 @@ class Announcements:
         await self._bus.publish(event)
 
     def follow(self, client: Hashable, server: str, uri: str) -> None:
-        """The client is told when that resource of the server changes."""
+        """Notify the client when that resource of the server changes."""
         self._followers.setdefault((server, uri), set()).add(client)
 
     def unfollow(self, client: Hashable, server: str, uri: str) -> bool:
-        """The client is not told any more; whether another still is."""
+        """Stop notifying the client; returns whether another client still follows."""
         followers = self._followers.get((server, uri), set())
         followers.discard(client)
         if not followers:
@@ -75,5 +78,5 @@ class Announcements:
     async def stream(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Write to a client's stream what it asked to be told, until it leaves."""
+        """Write requested notifications to a client's stream until it leaves."""
         return await self._handler(context, params)

@@ -1,4 +1,4 @@
-"""The routing table of a bundle, what it leaves to another export, and what servers say in it."""
+"""The routing table of a bundle, its withheld tools, and the servers' texts in it."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -29,10 +29,12 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 @dataclass(frozen=True, slots=True)
 class ServedBundle:
-    """A bundle to serve: ``catalog`` are its tools with their ids, ``came_in`` all that they were
-    made of; ``withheld`` are the gateway tools that were accepted and not exported, each as the ids
-    of its members; ``notes`` say, in sentences, what of a profile's words is not served; ``uses``
-    how often each server was called before, as far as that is known.
+    """A bundle to serve.
+
+    ``catalog`` has its tools with their ids, ``came_in`` all original tools. ``withheld`` are
+    gateway tools that were accepted but not exported, each as its members' ids. ``notes`` are
+    sentences on a profile's texts that are not served. ``uses`` counts earlier calls of each
+    server, as far as known.
     """
 
     table: RoutingTable
@@ -44,11 +46,11 @@ class ServedBundle:
 
 
 def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
-    """The bundle that ``merge`` or the Export page made: its folder, or its zip; of a ``profile``
-    the tools of that alone.
+    """The bundle made by ``merge`` or the Export page, as a folder or zip; only the tools of
+    ``profile``.
 
-    Raises ``ExportError`` where a file is missing or damaged, ``ConfigError`` for a damaged zip and
-    a profile that it does not have, ``CatalogError`` where its toolset cannot be read.
+    Raises ``ExportError`` if a file is missing or damaged, ``ConfigError`` for a damaged zip and an
+    unknown profile, ``CatalogError`` if its toolset cannot be read.
     """
     with bundle_folder(path) as folder:
         profiles = _profiles(folder)
@@ -59,14 +61,17 @@ def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
 
 
 def profiles_of_bundle(path: Path) -> tuple[str, ...]:
-    """The names of the profiles in a bundle, sorted. Raises as ``read_served_bundle``."""
+    """The names of the profiles in a bundle, sorted. Raises the errors of
+    ``read_served_bundle``.
+    """
     with bundle_folder(path) as folder:
         return tuple(_profiles(folder))
 
 
 def searched_tools(path: Path, bundle: ServedBundle) -> tuple[Tool, ...]:
-    """The tools of what was read of the bundle at ``path``, as a search reads them: with those that
-    they take the place of. Raises as ``read_served_bundle``.
+    """The tools of the bundle at ``path`` as a search reads them, with the tools they replace.
+
+    Raises the errors of ``read_served_bundle``.
     """
     with bundle_folder(path) as folder:
         phi = read_relabelling(folder).phi
@@ -74,14 +79,17 @@ def searched_tools(path: Path, bundle: ServedBundle) -> tuple[Tool, ...]:
 
 
 def read_original_catalog(path: Path) -> Catalog:
-    """What the bundle at ``path`` was made of, as it came in. Raises as ``read_served_bundle``."""
+    """The original catalog of the bundle at ``path``. Raises the errors of
+    ``read_served_bundle``.
+    """
     with bundle_folder(path) as folder:
         return _catalog(folder, "original.json")
 
 
 def read_unmerged_bundle(path: Path) -> ServedBundle:
-    """What the bundle at ``path`` was made of, to be served beside it: every tool that came in, by
-    itself. Raises as ``read_served_bundle``.
+    """The original tools of the bundle at ``path``, each served separately beside it.
+
+    Raises the errors of ``read_served_bundle``.
     """
     with bundle_folder(path) as folder:
         catalog = _catalog(folder, "original.json")
@@ -146,7 +154,7 @@ def _catalog(folder: Path, name: str) -> Catalog:
 
 
 def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
-    """By the name of each profile what it says of its tools, by id."""
+    """Each profile's entries for its tools, by profile name, then id."""
     if not (folder / PROFILES).exists():
         return {}
     rows = objects_of_list(bundle_value(folder / PROFILES, dict).get("profiles"))
@@ -159,8 +167,8 @@ def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
 def _in_profile(
     item: BundleTool, row: JsonObject, names: ToolNames
 ) -> tuple[BundleTool, tuple[str, ...]]:
-    """The tool under the words that it has in a profile, with what is fixed there as presets; and
-    why it does not have those that are blocked.
+    """The tool with its texts in a profile, with fixed arguments as presets; and why some texts are
+    blocked.
     """
     name, description = (str(row.get(key) or "") for key in ("name", "description"))
     worded = with_own_words(item.tool, name, description, names)
@@ -170,7 +178,7 @@ def _in_profile(
 
 
 def _originals(folder: Path) -> dict[str, Original]:
-    """Every tool that came in, by its id."""
+    """Every original tool, by its id."""
     hashes = bundle_value(folder / "fingerprints.json", dict)
     rows = bundle_value(folder / "relabel.json", dict)["entries"]
     return {
@@ -185,9 +193,7 @@ def _originals(folder: Path) -> dict[str, Original]:
 
 
 def _mcp_records(folder: Path) -> dict[tuple[str, str], JsonObject]:
-    """The records of the toolset by server and name, where it was written in MCP's own format and
-    one record has both.
-    """
+    """The toolset's records by server and name, if written in MCP's own format and unique."""
     manifest = bundle_value(folder / "manifest.json", dict)
     if (manifest.get("configuration") or {}).get("format") != "mcp":
         return {}
@@ -219,18 +225,17 @@ NOTE_BYTES = 80
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """The instructions of a gateway; ``notes`` say by server, in a sentence, what of its words is
-    not in them.
-    """
+    """The instructions of a gateway; ``notes`` say by server which of its text is left out."""
 
     text: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def words_of_servers(bundle: ServedBundle) -> ServerWords:
-    """The words of the servers that calls may reach, at most ``MOST_BYTES`` in UTF-8, the most
-    used server first. Each gets a fair share, and what short ones do not need the others have.
-    Blocked words are left out.
+    """The texts of the servers that calls may reach, at most ``MOST_BYTES`` in UTF-8, most used
+    first.
+
+    Each gets a fair share, and unused space goes to the others. Blocked texts are left out.
     """
     blocking = [one for one in bundle.catalog.findings if one.severity == "block" and one.server]
     blocked = {one.server: one.message for one in blocking[::-1]}
@@ -257,15 +262,16 @@ def words_of_servers(bundle: ServedBundle) -> ServerWords:
 
 
 def _paragraph(name: str, description: str) -> str:
-    """The words under the server's name; a paragraph of them cannot pass for another server's."""
+    """The text under the server's name; no paragraph of it can pass for another server's."""
     lines = cleaned(description).replace("\r", "\n").split("\n")
     text = "\n  ".join(line for line in map(str.strip, lines) if line)
     return f"{' '.join(visible(name).split())}: {text}"
 
 
 def _with_room(sizes: Mapping[str, int], most: int) -> dict[str, int]:
-    """The bytes for each server, in their order, with two between them; none for those that
-    together would leave less than ``FEWEST_BYTES`` to each.
+    """The bytes for each server, in order, with two between them.
+
+    Servers that together would leave less than ``FEWEST_BYTES`` each get none.
     """
     names, total = list[str](), 0
     for name, size in sizes.items():
@@ -281,7 +287,7 @@ def _with_room(sizes: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _cut(text: str, room: int) -> str:
-    """The text in at most so many bytes, with how much of it is missing."""
+    """The text in at most so many bytes, with a note on how much is missing."""
     content = text.encode()
     if len(content) <= room:
         return text

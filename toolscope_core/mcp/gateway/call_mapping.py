@@ -1,4 +1,6 @@
-"""A call of a merged tool as the call of an original: which one, and its arguments through α."""
+"""A call of a merged tool as the call of an original: which original, and
+its arguments through α.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +19,9 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json, with_tex
 
 
 def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
-    """The original that the arguments choose: the first whose constants they have; ``None`` where
-    they choose none: a constant that the call leaves out is not made up.
+    """The original chosen by the arguments: the first whose constants they contain.
+
+    ``None`` if they choose none; a constant that the call leaves out is not assumed.
     """
     if len(route.originals) == 1:
         return route.originals[0]
@@ -30,9 +33,7 @@ def chosen_original(route: Route, arguments: JsonObject) -> Original | None:
 
 
 def default_choice(route: Route) -> JsonObject:
-    """The value of each argument that chooses an original where a call leaves it out: the default
-    that the merged schema declares.
-    """
+    """The declared default of each argument that chooses an original."""
     own = properties_of(route.schema)
     choosing = {name for alpha in route.alphas.values() for name in alpha.constants}
     return {
@@ -45,11 +46,11 @@ def default_choice(route: Route) -> JsonObject:
 def original_call(
     route: Route, original: Original, arguments: JsonObject, definition: Tool | None
 ) -> MappedCall:
-    """The call with the arguments as the original takes them. ``definition`` is the tool as its
-    server has it now, from which the types of its parameters are read.
+    """The call with arguments as the original takes them.
 
-    ``lost`` are those that the merged tool does not declare and the original would take for its
-    own; where the merged schema is closed, all that it does not declare.
+    ``definition`` is the tool as its server declares it now, from which parameter types are read.
+    ``lost`` are arguments that the merged tool does not declare and the original would take for its
+    own; if the merged schema is closed, all undeclared ones.
     """
     own = properties_of(route.schema)
     alpha = route.alphas.get(original.tool_id) or ArgumentMap(
@@ -69,8 +70,10 @@ def original_call(
 def misplaced_arguments(
     route: Route, original: Original, arguments: JsonObject, definition: Tool | None
 ) -> tuple[str, ...]:
-    """What speaks against a call that the merged schema takes: arguments of other originals, and
-    those that this original needs, each in a sentence with the names of the merged tool.
+    """The objections to a call that the merged schema accepts.
+
+    They are arguments of other originals, and missing arguments of this one, each in a sentence
+    with the merged tool's names.
     """
     alpha = route.alphas.get(original.tool_id)
     if alpha is None or (len(route.originals) == 1 and not alpha.constants):
@@ -93,8 +96,9 @@ def misplaced_arguments(
 
 
 def names_note(alpha: ArgumentMap | None, text: str) -> str:
-    """What the merged tool calls the arguments that an original names in ``text``; empty where
-    each has the same name in both.
+    """The merged tool's names of arguments that an original mentions in ``text``.
+
+    Empty if each has the same name in both.
     """
     words = set(re.findall(r"\w+", text))
     moves = alpha.moves if alpha else ()
@@ -107,7 +111,7 @@ def names_note(alpha: ArgumentMap | None, text: str) -> str:
 
 
 def choices(route: Route) -> Sequence[str]:
-    """The arguments by which each of several originals is chosen, in their order, in words."""
+    """The arguments that choose each of several originals, in order, in words."""
     alphas = (route.alphas.get(one.tool_id) for one in route.originals)
     return [", ".join(_constants(route, alpha)) for alpha in alphas if alpha]
 
@@ -137,7 +141,7 @@ _LONG = 4
 
 @dataclass(frozen=True, slots=True)
 class FixedValues:
-    """Values that one server gets: ``texts`` wherever they stand, ``words`` by themselves."""
+    """Values that one server receives: ``texts`` are found anywhere, ``words`` only alone."""
 
     texts: tuple[str, ...] = ()
     words: re.Pattern[str] | None = field(default=None)
@@ -161,7 +165,7 @@ class FixedValues:
         return with_texts(value, self.cut)
 
     def cut_error(self, error: Exception) -> Exception:
-        """The error with its message, and the data of a server's own, without them."""
+        """The error with its message, and the data of a server's own error, without them."""
         if isinstance(error, MCPError):
             data = self.cut_all(error.error.data)
             return MCPError(error.error.code, self.cut(error.error.message), data)
@@ -177,7 +181,7 @@ NOTHING_FIXED = FixedValues()
 
 
 def fixed_values(table: RoutingTable) -> dict[str, FixedValues]:
-    """By server the values that the table fixes for it, as agents and as its tools know them."""
+    """The values that the table fixes for each server, as agents and its tools know them."""
     leaves: dict[str, set[str]] = {}
     for route in table.routes.values():
         for original in route.originals if route.presets else ():
@@ -187,8 +191,9 @@ def fixed_values(table: RoutingTable) -> dict[str, FixedValues]:
 
 
 def _sent(route: Route, tool_id: str) -> Iterator[JsonObject]:
-    """What is fixed and passed on, under the names of the tool and of its original. What only
-    chooses the original is passed to none.
+    """The fixed arguments that are passed on, under the names of the tool and of its original.
+
+    Arguments that only choose the original are not passed on.
     """
     alpha = route.alphas.get(tool_id)
     chooses = alpha.constants.keys() if alpha else ()
@@ -198,7 +203,7 @@ def _sent(route: Route, tool_id: str) -> Iterator[JsonObject]:
 
 
 def _leaves(arguments: JsonObject) -> Iterator[str]:
-    """The texts of values at every depth, names inside them too; numbers as they are written."""
+    """The texts of values at every depth, including names inside them; numbers as written."""
 
     def inside(value: Any) -> Iterator[str]:
         if isinstance(value, Mapping):
@@ -221,7 +226,7 @@ def _leaves(arguments: JsonObject) -> Iterator[str]:
 
 
 def _fixed(leaves: Sequence[str]) -> FixedValues:
-    """The longest first: a value may stand in another."""
+    """The values sorted longest first, because one may contain another."""
     ordered = sorted(leaves, key=lambda one: (-len(one), one))
     is_text = {one: len(one) >= _LONG and not _is_plain(one) for one in ordered}
     words = [re.escape(one) for one in ordered if not is_text[one]]

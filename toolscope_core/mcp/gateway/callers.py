@@ -1,5 +1,7 @@
-"""What originals ask of the agent's client, and tell it: passed to the client whose call is under
-way, and refused in words where there is none or it does not offer that.
+"""Passes requests and messages of originals to the agent's client.
+
+They go to the client of the current call, and are refused in words if there is none or it does not
+support them.
 """
 
 import warnings
@@ -34,16 +36,16 @@ ASKER = "toolscope/server"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """A server by its name in the catalog, and what no message of it may show."""
+    """A server by its name in the catalog, and the values that its messages must not show."""
 
     name: str
     fixed: FixedValues = NOTHING_FIXED
 
     def request(self, method: str, params: JsonObject) -> JsonObject:
-        """The parameters of what it asks: a person reads its name in the message of an elicitation,
-        and before the prompt of a sampling.
+        """The parameters of its request with its name added for the person.
 
-        Raises ``MCPError`` for an address that is not one of the web.
+        The name is in the message of an elicitation, and before the prompt of a sampling. Raises
+        ``MCPError`` for an address that is not a web address.
         """
         if method == SAMPLING:
             params = self._cleaned(params)
@@ -64,8 +66,9 @@ class Sender:
         return {**params, "_meta": {**(meta if isinstance(meta, dict) else {}), ASKER: self.name}}
 
     def result(self, result: JsonObject) -> dict[str, Any]:
-        """A result as it came; but one that is an error without what is fixed, and what it asks for
-        as ``request`` has it.
+        """A result as received.
+
+        Errors have no fixed values, and requests in it are changed as by ``request``.
         """
         if result.get("isError"):
             return {**self.fixed.cut_all(result), "isError": True}
@@ -75,7 +78,7 @@ class Sender:
         return {**result, "inputRequests": {key: self._request(one) for key, one in inputs.items()}}
 
     def error(self, error: Exception) -> Exception:
-        """What it failed with, as far as it may be shown."""
+        """Its error, as far as it may be shown."""
         error = self.fixed.cut_error(error)
         if not isinstance(error, MCPError) or error.error.code != URL_ELICITATION_REQUIRED:
             return error
@@ -90,7 +93,7 @@ class Sender:
         return MCPError(error.error.code, error.error.message, {**data, "elicitations": questions})
 
     def _cleaned(self, params: JsonObject) -> JsonObject:
-        """Each text without what is fixed, and with nothing hidden in it."""
+        """Each text without fixed values and hidden characters."""
         cleaned: JsonObject = with_texts(self.fixed.cut_all(params), for_agent)
         return cleaned
 
@@ -131,15 +134,17 @@ _Message = Callable[["ServerSession"], Awaitable[None]]
 
 @dataclass(slots=True)
 class _Outbox:
-    """What waits for one client from one sender, the oldest first, by what it is about."""
+    """The messages waiting for one client from one sender, oldest first, by subject."""
 
     session: ServerSession
     messages: dict[Hashable, _Message] = field(default_factory=dict)
 
 
 class Outboxes:
-    """Sends in ``group``, to each client what comes of one sender in order, and nobody's messages
-    wait for those of another; ``gone`` hears of a client that took nothing.
+    """Sends messages in ``group``, to each client in order per sender, without waiting for other
+    senders.
+
+    ``gone`` is told of a client that accepted nothing.
     """
 
     def __init__(self, group: TaskGroup, on_gone: Callable[[str], None]) -> None:
@@ -149,8 +154,9 @@ class Outboxes:
     def post(
         self, lane: Lane, session: ServerSession, message: _Message, about: Hashable = None
     ) -> None:
-        """Send a message as soon as the client takes it; it replaces one that still waits and is
-        ``about`` the same.
+        """Send a message as soon as the client accepts it.
+
+        It replaces a waiting message with the same ``about``.
         """
         outbox = self._outboxes.get(lane)
         if outbox is None:
@@ -162,8 +168,10 @@ class Outboxes:
             del outbox.messages[next(iter(outbox.messages))]
 
     async def flush(self, lane: Lane) -> None:
-        """Wait until the client has taken what waits for it now, but no longer than for a message;
-        what is posted meanwhile is not waited for.
+        """Wait until the client has accepted the messages waiting now, but no longer than for one
+        message.
+
+        Messages posted meanwhile are not waited for.
         """
         outbox, delivery = self._outboxes.get(lane), anyio.Event()
 
@@ -207,7 +215,7 @@ _ASKER: ContextVar[Context | None] = ContextVar("asker", default=None)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """A call under way; ``over`` is set when it has ended."""
+    """A call in progress; ``over`` is set when it has ended."""
 
     context: Context
     over: anyio.Event
@@ -218,8 +226,9 @@ class _Call:
 
 
 class Callers:
-    """The clients that have been heard, by session, and the calls under way on each original
-    server. Messages to them are sent in ``group``, without what is ``fixed`` for a server.
+    """The known clients by session, and the calls in progress on each original server.
+
+    Messages are sent in ``group``, without values that are ``fixed`` for a server.
     """
 
     def __init__(
@@ -233,11 +242,11 @@ class Callers:
         """Hear of a client that is told nothing more."""
 
     def sender(self, server: str) -> Sender:
-        """The server, as its messages are passed on."""
+        """The server as the sender of its messages."""
         return Sender(server, self._fixed.get(server, NOTHING_FIXED))
 
     def heard(self, context: Context) -> None:
-        """The client is one that may be told things, if it has a session for that."""
+        """Register the client for notifications, if it has a session for them."""
         key = session_of(context)
         if not key.startswith(NO_SESSION):
             if self._sessions.pop(key, None) is None:
@@ -249,20 +258,20 @@ class Callers:
     def tell(
         self, message: _Message, about: Hashable, among: Collection[Hashable] | None = None
     ) -> None:
-        """Tell every client something, or those ``among`` these; it replaces what they were to be
-        told ``about`` the same.
+        """Tell every client, or those in ``among``, something; it replaces earlier messages with
+        the same ``about``.
         """
         for key, session in self._sessions.items():
             if among is None or key in among:
                 self._outboxes.post((key, ""), session, message, about)
 
     async def wait_for_delivery(self, server: str, context: Context) -> None:
-        """Wait until the client of a call has taken what the server told it meanwhile."""
+        """Wait until the client of a call has accepted what the server sent meanwhile."""
         await self._outboxes.flush((session_of(context), server))
 
     @contextmanager
     def calling(self, server: str, context: Context) -> Iterator[None]:
-        """While this is open, what the server asks is about this call."""
+        """While this is open, the server's requests belong to this call."""
         calls, call = self._calls.setdefault(server, []), _Call(context, anyio.Event())
         calls.append(call)
         try:
@@ -272,9 +281,11 @@ class Callers:
             call.over.set()
 
     def requests(self, server: str, context: Context | None) -> ServerRequests:
-        """What answers the server's own requests: offered as far as the client of ``context`` does.
-        Over HTTP several clients share the connection, so all is offered, and ``_ask`` refuses
-        what the client in question does not.
+        """The handlers for the server's own requests, as far as the client of ``context`` supports
+        them.
+
+        Over HTTP several clients share the connection, so all are offered, and ``_ask`` refuses
+        what the client in question does not support.
         """
         offers = context.session.client_capabilities if context is not None else None
         is_shared = context is not None and _headers_of(context) is not None
@@ -308,7 +319,7 @@ class Callers:
         )
 
     async def _ask(self, server: str, capability: str, request: Any, result: Any) -> Any:
-        """The client's own answer, or why there is none."""
+        """The client's own answer, or the reason for none."""
         try:
             request = self._in_server_name(server, request)
         except MCPError as refused:
@@ -336,7 +347,7 @@ class Callers:
         return answer
 
     def _in_server_name(self, server: str, request: Any) -> Any:
-        """A request of the server in its name. Raises ``MCPError`` where it is not passed on."""
+        """A request of the server in its name. Raises ``MCPError`` if it is not passed on."""
         if request.params is None:
             return request
         fields = request.params.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -345,7 +356,7 @@ class Callers:
         return type(request)(params=kind.model_validate(params, by_name=False))
 
     def _asked_client(self, server: str) -> tuple[ServerSession | None, _Call | None, str]:
-        """The client that a request of the server is for, the call it is about, or why none is."""
+        """The client for a server's request and the call it belongs to, or why there is none."""
         if (asker := _ASKER.get()) is not None:
             return asker.session, None, ""
         calls = self._calls.get(server) or []
@@ -362,8 +373,10 @@ class Callers:
         return None, None, f"{server} asks while no call of it is under way"
 
     async def _log(self, server: str, params: types.LoggingMessageNotificationParams) -> None:
-        """Pass a log on to the client whose call is under way, else to all. While several clients
-        have calls there nobody gets it: it may be about what another one asked.
+        """Pass a log message to the client of the current call, else to all.
+
+        While several clients have calls there, nobody gets it: it may be about another client's
+        call.
         """
         source = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {source}" if source else server
@@ -391,7 +404,7 @@ class Callers:
 
 @contextmanager
 def asked_by(context: Context) -> Iterator[None]:
-    """While this is open, what is asked in this task is for the client of a call."""
+    """While this is open, requests in this task are for the client of a call."""
     token = _ASKER.set(context)
     try:
         yield
@@ -405,8 +418,10 @@ async def _cancel_after(over: anyio.Event, scope: anyio.CancelScope) -> None:
 
 
 def session_of(context: Context) -> str:
-    """The key of a client's session: empty where the gateway has one client, one for each request
-    of clients of MCP 2026-07-28 over HTTP, which have no session.
+    """The key of a client's session.
+
+    It is empty if the gateway has one client, and one per request for HTTP clients of MCP
+    2026-07-28, which have no session.
     """
     headers = _headers_of(context)
     if headers is None:
@@ -415,27 +430,25 @@ def session_of(context: Context) -> str:
 
 
 def apps_of(context: Context) -> JsonObject | None:
-    """What a client says of the apps that it shows (MCP Apps), ``None`` where it shows none."""
+    """The client's declaration of the apps it shows (MCP Apps), ``None`` if it shows none."""
     capabilities = context.session.client_capabilities
     extensions = (capabilities.extensions or {}) if capabilities is not None else {}
     return extensions.get(APPS)
 
 
 def client_name(context: Context) -> str:
-    """The name that the client gives itself, in one short line; empty where it gives none."""
+    """The client's own name, in one short line; empty if it gives none."""
     client = context.session.client_params
     name = client.client_info.name if client is not None else ""
     return "".join(char for char in name if char.isprintable())[:_LONGEST_NAME]
 
 
 def _client_of(context: Context | None) -> Hashable:
-    """What stands for the client and is never the same for another one: keys of those that have no
-    session may come again.
-    """
+    """A value that identifies the client and is never reused; keys without a session may repeat."""
     key = session_of(context) if context is not None else ""
     return context.session if context is not None and key.startswith(NO_SESSION) else key
 
 
 def _headers_of(context: Context) -> Any:
-    """The headers of the request, ``None`` where it did not come over HTTP."""
+    """The headers of the request, ``None`` if it did not come over HTTP."""
     return getattr(context.request, "headers", None)

@@ -1,7 +1,7 @@
-"""The MCP server that agents connect to: the merged tools, and what originals offer beside.
+"""The MCP server for agents: the merged tools, and the originals' other features.
 
-A request's id is its own until it is answered: one that is used twice at once is refused, since the
-answers of both could not be told apart.
+A request's id must be unique until it is answered. A second concurrent use is refused, because the
+two answers could not be told apart.
 """
 
 import json
@@ -42,7 +42,7 @@ _RAW: ContextVar[dict[str, Any] | None] = ContextVar("result of an original", de
 
 
 class ToolFinder(Protocol):
-    """Shows agents a way to find tools in place of all of them."""
+    """Gives agents a search for tools instead of the whole list."""
 
     @property
     def records(self) -> list[JsonObject]: ...
@@ -52,9 +52,11 @@ class ToolFinder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """What answers in a gateway that is open; ``finder`` where tools are found by search instead of
-    listed. Where ``is_live`` is not set, the list of tools stays as it is within a session: for a
-    client, another list is another beginning of every prompt.
+    """The parts of an open gateway.
+
+    ``finder`` is set if tools are found by search instead of listed. Unless ``is_live``, the list
+    of tools does not change within a session, because another list changes the beginning of every
+    prompt.
     """
 
     calls: ToolCalls
@@ -68,7 +70,7 @@ class Gateway:
         self.calls.callers.when_gone.append(self._forget)
 
     def listed(self, context: Context) -> list[JsonObject]:
-        """The tools for the client of a request: those of its first list, if it has a session."""
+        """The tools for the client of a request; in a session, those of its first list."""
         session = session_of(context)
         if self.is_live or session.startswith(NO_SESSION):
             return self._now(context)
@@ -85,7 +87,7 @@ class Gateway:
         self._lists.pop(session, None)
 
     async def open_all(self, servers: Sequence[str]) -> dict[str, ToolScopeError]:
-        """Open these servers; the failures by server."""
+        """Open these servers; returns the failures by server."""
         failures: dict[str, ToolScopeError] = {}
 
         async def look(name: str) -> None:
@@ -101,7 +103,7 @@ class Gateway:
 
 
 def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
-    """The server; its transports are for the caller to run."""
+    """The server; the caller runs its transports."""
     callers, tools = gateway.calls.callers, gateway.finder or gateway.calls
     routes = gateway.calls.table.routes
 
@@ -138,7 +140,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
 
 
 def page_of(what: str, records: list[JsonObject], cursor: str | None) -> McpResult:
-    """A page of a list, which begins at the number ``cursor``; an unknown one begins it anew."""
+    """A page of a list from the number ``cursor`` on; an unknown cursor starts again."""
     start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
     page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}
     if start + PAGE < len(records):
@@ -147,7 +149,7 @@ def page_of(what: str, records: list[JsonObject], cursor: str | None) -> McpResu
 
 
 async def _as_it_came(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """A tool's result with all that its original sent, where the SDK sends what it knows."""
+    """A tool's result with everything its original sent; the SDK would only send what it knows."""
     if ctx.method != "tools/call":
         return await call_next(ctx)
     box: dict[str, Any] = {}
@@ -169,14 +171,14 @@ async def _as_it_came(ctx: Context, call_next: CallNext) -> HandlerResult:
 async def own_client(
     gateway: Gateway, version: str, mode: str = "legacy", **callbacks: Any
 ) -> AsyncIterator[Client]:
-    """A client that is connected; ``mode`` and ``callbacks`` as the SDK's ``Client`` takes them."""
+    """A connected client; ``mode`` and ``callbacks`` are those of the SDK's ``Client``."""
     server = gateway_server(gateway, version)
     async with Client(server, mode=mode, cache=None, **callbacks) as client:
         yield client
 
 
 async def result_in_words(client: Client, name: str, arguments: JsonObject) -> tuple[str, bool]:
-    """What a tool answers, as a text, and whether that is an error."""
+    """A tool's answer as text, and whether it is an error."""
     try:
         result = await client.call_tool(name, dict(arguments))
     except MCPError as error:
@@ -195,7 +197,9 @@ REFUSAL = "the id {} is that of a request that is not answered yet; give each an
 
 @dataclass(frozen=True, slots=True)
 class RequestsUnderWay:
-    """Middleware of the server: refuses the second request of an id in one session."""
+    """Server middleware that refuses a second concurrent request with the
+    same id in one session.
+    """
 
     ids: set[tuple[str, str]] = field(default_factory=set)
 
@@ -213,7 +217,7 @@ class RequestsUnderWay:
 
 
 def with_single_ids(inner: ASGIApp) -> ASGIApp:
-    """The same over HTTP, before the SDK gives the second request the stream of the first."""
+    """The same over HTTP, before the SDK gives the second request the first one's stream."""
     under_way: set[tuple[str, str]] = set()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -243,7 +247,7 @@ def with_single_ids(inner: ASGIApp) -> ASGIApp:
 
 
 async def _whole(receive: Receive) -> list[Message]:
-    """The messages of a request up to the last of its body."""
+    """The messages of a request up to the end of its body."""
     messages: list[Message] = []
     while not messages or (
         messages[-1]["type"] == "http.request" and messages[-1].get("more_body")

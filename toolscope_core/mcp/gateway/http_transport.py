@@ -1,4 +1,4 @@
-"""The gateway over streamable HTTP: on one address, for whoever has the token."""
+"""The gateway over streamable HTTP: on one address, for holders of the token."""
 
 import asyncio
 import hmac
@@ -38,8 +38,10 @@ ADMIT = "admit"
 
 @dataclass(slots=True)
 class Door:
-    """The connections that are open: nothing that ``strangers``, who have shown no token, do takes
-    the place of ``guests``. ``notice`` hears once of each reason for which one was closed.
+    """The open connections.
+
+    ``strangers``, who have shown no token, never displace ``guests``. ``notice`` is told once for
+    each reason of closing one.
     """
 
     notice: Callable[[str], None]
@@ -48,7 +50,7 @@ class Door:
     _reasons: set[str] = field(default_factory=set)
 
     def enter(self, connection: H11Protocol) -> None:
-        """A connection was made; whoever has been a stranger for longest makes room for it."""
+        """Register a new connection; the oldest stranger makes room for it."""
         self.strangers[connection] = None
         if len(self.strangers) > MOST_STRANGERS:
             why = f"was the oldest of more than {MOST_STRANGERS} without a token"
@@ -62,12 +64,12 @@ class Door:
         return connection in self.guests
 
     def leave(self, connection: H11Protocol) -> None:
-        """The connection has ended."""
+        """Remove an ended connection."""
         self.strangers.pop(connection, None)
         self.guests.discard(connection)
 
     def close(self, connection: H11Protocol, why: str) -> None:
-        """Close a connection, whether or not its client takes what was sent."""
+        """Close a connection, whether or not its client reads what was sent."""
         self.leave(connection)
         connection.transport.abort()
         if why not in self._reasons:
@@ -82,7 +84,7 @@ def is_admitted(scope: Scope) -> bool:
 
 
 class GuardedProtocol(H11Protocol):
-    """Uvicorn's protocol for a connection that came in by the door, with a limit of time."""
+    """Uvicorn's protocol for a connection through the door, with a time limit."""
 
     def __init__(self, door: Door, **options: Any) -> None:
         super().__init__(**options)
@@ -91,7 +93,7 @@ class GuardedProtocol(H11Protocol):
         self.app_state = {**self.app_state, ADMIT: self._admit}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection in."""
+        """Register the connection."""
         super().connection_made(transport)
         # asyncio does it only for sockets that name their protocol, which accepted ones here do not
         connection = transport.get_extra_info("socket")
@@ -100,18 +102,18 @@ class GuardedProtocol(H11Protocol):
         self._limit_time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let it go."""
+        """Remove it."""
         super().connection_lost(exc)
         self._door.leave(self)
         self._limit_time()
 
     def data_received(self, data: bytes) -> None:
-        """Read on in a request."""
+        """Read more of a request."""
         super().data_received(data)
         self._limit_time()
 
     def on_response_complete(self) -> None:
-        """Go on with what has come in meanwhile."""
+        """Continue with data received in the meantime."""
         super().on_response_complete()
         self._limit_time()
 
@@ -121,7 +123,7 @@ class GuardedProtocol(H11Protocol):
         return is_admitted
 
     def _limit_time(self) -> None:
-        """Let the time run while a token, or the end of a request, is awaited."""
+        """Start the time limit while a token, or the end of a request, is awaited."""
         is_guest = self in self._door.guests
         is_awaited = self in self._door.strangers or (is_guest and self._is_asking)
         if is_awaited and self._limit is None:
@@ -132,7 +134,7 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def _is_asking(self) -> bool:
-        """Whether a request has begun to come in and not ended."""
+        """Whether a request has started to arrive and is incomplete."""
         if self.conn.their_state is h11.IDLE:
             return bool(self.conn.trailing_data[0])
         return self.conn.their_state is h11.SEND_BODY
@@ -159,9 +161,10 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class HttpPlace:
-    """Where the gateway listens. ``names`` are the hosts under which it may be called (the Host
-    header), without ports; ``token`` is what a client has to send, but at the paths of profiles
-    that have one of their own in ``profile_tokens``.
+    """Where the gateway listens.
+
+    ``names`` are the hosts under which it may be called (the Host header), without ports. ``token``
+    is required from clients, except at the paths of profiles with their own in ``profile_tokens``.
     """
 
     host: str
@@ -172,20 +175,21 @@ class HttpPlace:
     profile_tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def token_at(self, path: str) -> str:
-        """The token that is asked for at a path."""
+        """The token required at a path."""
         tokens = {profile_path(name): token for name, token in self.profile_tokens.items()}
         return tokens.get(path, self.token)
 
 
 def profile_path(name: str) -> str:
-    """The path at which a profile is served; that of the whole toolset for no name."""
+    """The path of a profile, or of the whole toolset without a name."""
     return f"/profiles/{name}{PATH}" if name else PATH
 
 
 def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
-    """The tokens of profiles in ``NAME=TOKEN`` with blanks between them. Raises ``ConfigError`` for
-    a text of another form, a token that could be guessed, two of one profile, and one of a profile
-    that is not in ``profiles``.
+    """The tokens of profiles in ``NAME=TOKEN`` separated by blanks.
+
+    Raises ``ConfigError`` for a malformed text, a weak token, two tokens of one profile, and a
+    profile that is not in ``profiles``.
     """
     pairs = [one.partition("=")[::2] for one in text.split()]
     names = [name for name, _ in pairs]
@@ -205,11 +209,11 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
 def http_place(
     text: str, token: str, names: Sequence[str] = (), profile_tokens: Mapping[str, str] = NO_TOKENS
 ) -> HttpPlace:
-    """The place that ``HOST:PORT`` says, a port alone being one of this machine. Without a token
-    one is drawn.
+    """The place in ``HOST:PORT``; a port alone means this machine. Without a token, one is
+    generated.
 
-    Raises ``ConfigError`` for no such text, a token that could be guessed, and an address that
-    others reach without ``names`` by which they are to call it.
+    Raises ``ConfigError`` for a malformed text, a weak token, and an address reachable by others
+    without ``names``.
     """
     host, _, port = text.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
@@ -235,7 +239,7 @@ def _check_token(what: str, token: str) -> None:
 
 
 def listening_socket(place: HttpPlace) -> socket.socket:
-    """A socket that listens there. Raises ``ConfigError`` where it cannot."""
+    """A socket that listens there. Raises ``ConfigError`` if it cannot."""
     is_ipv6 = ":" in place.host
     try:
         return socket.create_server(
@@ -254,8 +258,9 @@ def listening_socket(place: HttpPlace) -> socket.socket:
 def http_server(
     servers: Mapping[str, Server[Any]], place: HttpPlace, notice: Callable[[str], None]
 ) -> uvicorn.Server:
-    """What serves HTTP, each server at its path; whoever runs it takes care of signals, and ends it
-    by ``should_exit``.
+    """The HTTP server with each MCP server at its path.
+
+    The caller handles signals, and stops it by ``should_exit``.
     """
     config = uvicorn.Config(
         http_app(servers, place),
@@ -273,8 +278,9 @@ def http_server(
 
 
 def http_app(servers: Mapping[str, Server[Any]], place: HttpPlace) -> ASGIApp:
-    """What answers HTTP requests: the token of the path is checked, then the Host and Origin
-    headers. At paths without a server nothing is found, with the token of the whole toolset.
+    """The HTTP app: it checks the token of the path, then the Host and Origin headers.
+
+    At other paths it answers *not found* to holders of the whole toolset's token.
     """
     hosts = [form for name in place.names for form in (name, f"{name}:*")]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]

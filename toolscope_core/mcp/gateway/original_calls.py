@@ -1,4 +1,4 @@
-"""One call of an original over its open connection: its result as it came."""
+"""One call of an original over its open connection, and its unchanged result."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,10 +38,10 @@ FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 async def ask_original(
     server: OpenServer, method: str, params: JsonObject, context: Context, sender: Sender
 ) -> McpResult:
-    """The result as the original sent it, but as its ``sender`` has it. Progress goes to the
-    agent's client; where its request is cancelled, so is this one.
+    """The original's result, as ``sender`` passes it on.
 
-    Raises what the SDK raises.
+    Progress goes to the agent's client; cancelling its request cancels this one. Raises what the
+    SDK raises.
     """
     meta = {key: value for key, value in (context.meta or {}).items() if key not in ENVELOPE}
     own_params = {**params, "_meta": meta} if meta else {**params}
@@ -65,13 +65,14 @@ async def ask_original(
 
 
 def plain_params(params: BaseModel) -> McpResult:
-    """The parameters of a request as they were sent, but for what is about its connection."""
+    """The parameters of a request as sent, without those about its connection."""
     return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 
 def _unsigned(result: McpResult) -> McpResult:
-    """The result without what a server of the latest version says of itself in each: to the agent
-    the gateway is the server.
+    """The result without the identification that a server of the latest version adds to each.
+
+    For the agent, the gateway is the server.
     """
     meta = result.get("_meta")
     if not isinstance(meta, dict) or SERVER_INFO_META_KEY not in meta:
@@ -82,7 +83,7 @@ def _unsigned(result: McpResult) -> McpResult:
 
 
 async def _answers(server: OpenServer, result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a client of an earlier version answers where the server asks in its result."""
+    """The answers of an earlier-version client to requests in a server's result."""
     question = types.InputRequiredResult.model_validate(result, by_name=False)
     answers: dict[str, Any] = {}
     session = server.client.session

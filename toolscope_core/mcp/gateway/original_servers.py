@@ -1,5 +1,7 @@
-"""The connections to the original servers: opened when first needed, one for each, kept, and opened
-again after a failure, each time a little later.
+"""The connections to the original servers.
+
+Each is opened when first needed, kept, and reopened after a failure, each time after a longer
+delay.
 """
 
 import time
@@ -28,8 +30,9 @@ from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
 
 
 class ChangeStreams:
-    """The streams of one connection; they live in ``group``. ``say`` gets what comes as the
-    notifications that servers of earlier versions send.
+    """The streams of one connection, running in ``group``.
+
+    ``say`` receives their events in the form of earlier versions' notifications.
     """
 
     def __init__(self, group: TaskGroup, server: OpenServer, say: MessageHandlerFnT) -> None:
@@ -37,7 +40,7 @@ class ChangeStreams:
         self._followed: dict[str, anyio.CancelScope] = {}
 
     async def hear_lists(self) -> None:
-        """From now on hear of changes of the lists that the server declares may change."""
+        """Listen for changes of the lists that the server declares as changeable."""
         capabilities = self._server.client.server_capabilities
         kinds = (
             (capabilities.tools, sdk.ToolsListChanged()),
@@ -49,7 +52,7 @@ class ChangeStreams:
             await self._group.start(self._hear, changing)
 
     async def follow(self, uri: str) -> None:
-        """From now on hear of changes of a resource."""
+        """Listen for changes of a resource."""
         if uri not in self._followed:
             scope = self._followed[uri] = anyio.CancelScope()
             try:
@@ -59,7 +62,7 @@ class ChangeStreams:
                 raise
 
     def unfollow(self, uri: str) -> None:
-        """The end of that."""
+        """Stop listening for changes of a resource."""
         scope = self._followed.pop(uri, None)
         if scope is not None:
             scope.cancel()
@@ -71,8 +74,10 @@ class ChangeStreams:
         *,
         task_status: TaskStatus[None],
     ) -> None:
-        """Pass on these events until ``scope`` is cancelled. A stream that is lost is opened again;
-        what happened meanwhile is not known then, so all of them count as having happened.
+        """Pass on these events until ``scope`` is cancelled.
+
+        A lost stream is reopened; what happened meanwhile is unknown, so all events count as having
+        happened.
         """
         wait, is_awaited = FIRST_WAIT, True
         with scope or anyio.CancelScope():
@@ -100,7 +105,7 @@ class ChangeStreams:
 
 
 def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
-    """What to listen for, as the SDK's client takes it."""
+    """What to listen for, in the form of the SDK's client."""
     addresses = [event.uri for event in events if isinstance(event, sdk.ResourceUpdated)]
     return {
         "tools_list_changed": sdk.ToolsListChanged() in events,
@@ -121,10 +126,12 @@ RELIST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What is done as servers come and go. ``look`` at a server when it has been opened, before the
-    first call, and each time it says that its tools are others now; ``tell`` gets its other
-    messages that no request asked for, with their method; ``notice`` sentences for a person;
-    ``error_to_show`` gives of an error of a server what may be shown.
+    """Callbacks as servers come and go.
+
+    ``look`` inspects a server after it is opened, before the first call, and each time it announces
+    changed tools. ``tell`` gets its other unrequested messages with their method. ``notice`` gets
+    sentences for a person. ``error_to_show`` returns the part of a server's error that may be
+    shown.
     """
 
     look: Callable[[str, OpenServer], Awaitable[None]]
@@ -135,8 +142,10 @@ class Hooks:
 
 @dataclass(slots=True)
 class _Connection:
-    """The state of one server's connection; ``is_stale`` while nobody has looked at the server
-    since it said that its tools changed. ``error`` is why it could not be opened for ``client``.
+    """The state of one server's connection.
+
+    It ``is_stale`` from an announcement of changed tools until the server is inspected. ``error``
+    is why it could not be opened for ``client``.
     """
 
     lock: anyio.Lock
@@ -152,8 +161,10 @@ class _Connection:
 
 
 class OriginalServers:
-    """The servers by their names in the catalog; ``launches`` reads the values of one when it is
-    opened. Connections live in ``group`` and end with it.
+    """The servers by their names in the catalog.
+
+    ``launches`` reads a server's values when it is opened. Connections run in ``group`` and end
+    with it.
     """
 
     def __init__(
@@ -177,15 +188,14 @@ class OriginalServers:
         }
 
     def streams_of(self, name: str) -> ChangeStreams | None:
-        """Where an open server says what changes, if it does so in streams only."""
+        """The change streams of an open server, ``None`` unless it uses streams."""
         return self._connections[name].streams
 
     async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
-        """The server with a living connection, looked at since it last said that its tools changed;
-        a new connection answers its requests by ``requests``.
+        """A connected server, inspected since it last announced changed tools.
 
-        Raises ``ServerConnectionError`` or ``ConfigError`` where it cannot be opened or listed, at
-        once where it could not be opened a moment ago.
+        A new connection answers its requests by ``requests``. Raises ``ServerConnectionError`` or
+        ``ConfigError`` if it cannot be opened or listed; at once after a recent failure.
         """
         try:
             return await self._ready(name, requests)
@@ -215,8 +225,10 @@ class OriginalServers:
     async def failure(
         self, name: str, server: OpenServer, error: Exception, doing: str, request: Seen
     ) -> Exception:
-        """What to raise for what a ``request`` to the server raised: its own error as it is, else
-        what went wrong with it in words. A connection that ended is given up.
+        """The exception for an error of a ``request`` to the server.
+
+        A server's own error is unchanged; others are described in words. An ended connection is
+        dropped.
         """
         if is_answer(error) and not server.has_forgotten(error, request):
             return self._hooks.error_to_show(name, error)
@@ -228,7 +240,7 @@ class OriginalServers:
         return self._hooks.error_to_show(name, failure)
 
     def note_loss(self, name: str, server: OpenServer) -> None:
-        """The connection broke during a call; the next one opens another."""
+        """The connection broke during a call; the next call opens another."""
         connection = self._connections[name]
         if connection.server is server:
             self._drop(connection)
@@ -265,8 +277,10 @@ class OriginalServers:
     async def _look_while_stale(
         self, name: str, connection: _Connection, server: OpenServer
     ) -> None:
-        """Have the server looked at until it says no more that its tools changed; what it says
-        after ``MOST_LOOKS`` is for the next call. A server that cannot be looked at is given up.
+        """Inspect the server until it announces no more changed tools.
+
+        Announcements after ``MOST_LOOKS`` are left to the next call. A server that cannot be
+        inspected is dropped.
         """
         seconds = self._limits.start_seconds
         for _ in range(MOST_LOOKS):
@@ -300,7 +314,7 @@ class OriginalServers:
         *,
         task_status: TaskStatus[OpenServer],
     ) -> None:
-        """Keep a connection open until ``leave``; in one task, as the SDK asks for."""
+        """Keep a connection open until ``leave``, in one task, as the SDK requires."""
         opened, connection = None, self._connections[name]
         requests = replace(requests, messages=(say := self._watching(name)))
         try:
@@ -329,8 +343,8 @@ class OriginalServers:
                 self._hooks.notice(sentence)
 
     def _watching(self, name: str) -> MessageHandlerFnT:
-        """Has the server looked at again when it says that its tools changed, and other messages
-        passed on.
+        """A handler that inspects the server again after announcements of changed tools, and passes
+        on other messages.
         """
         connection = self._connections[name]
 
@@ -347,8 +361,10 @@ class OriginalServers:
         return messages
 
     async def _relist(self, name: str, connection: _Connection) -> None:
-        """Look at a server that said that its tools changed though nobody calls it, so that clients
-        hear of it; often where it says so again and again, but not without pause.
+        """Inspect a server that announced changed tools without being called, so that clients are
+        notified.
+
+        Repeated announcements are handled often, but with pauses.
         """
         try:
             while connection.is_stale:

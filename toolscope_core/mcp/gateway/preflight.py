@@ -19,14 +19,14 @@ from toolscope_core.model.errors import ToolScopeError
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server: how many tools it declares; names of originals that are ``changed`` and held
-    back, that ``passed`` a review of what changed, and that are ``missing``; of tools that are
-    ``new`` and wait, and of those that stand ``twice``; ``failure`` where it could not be listed.
+    """One server's state.
 
-    The others are sentences on tools of the toolset: those ``renamed`` for the gateway, what was
-    ``mended`` so that all clients read it, and those ``withheld`` since that is not possible;
-    ``notes`` say what of its list was not read; ``words`` what of its own words agents do not get;
-    ``to_be_renamed`` are sentences on new tools that another's name would be taken from.
+    ``tools`` is the number of declared tools. There are names of originals that are ``changed`` and
+    held back, that ``passed`` a review, and that are ``missing``; of ``new`` tools that wait, and
+    of tools declared ``twice``. ``failure`` is set if it could not be listed. The others are
+    sentences: ``renamed`` tools, ``mended`` records that some clients could not read, ``withheld``
+    tools that cannot be mended, ``notes`` on unread parts of its list, ``words`` of its own text
+    that agents do not get, and ``to_be_renamed`` on new tools that could be mistaken for another.
     """
 
     name: str
@@ -46,18 +46,18 @@ class ServerState:
 
     @property
     def is_as_exported(self) -> bool:
-        """Whether all originals are there as they were; new tools do not matter."""
+        """Whether all originals are unchanged; new tools do not matter."""
         return not (self.failure or self.changed or self.missing or self.twice)
 
     @property
     def is_served_whole(self) -> bool:
-        """Whether clients get every tool of it that the toolset has, as it was exported."""
+        """Whether clients get all of its tools in the toolset, as exported."""
         return self.is_as_exported and not self.withheld
 
 
 def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerState, ...]:
-    """The state of every server that calls may reach, in the order of their names. Have no event
-    loop in this thread.
+    """The state of every server that calls may reach, by name; the thread
+    must have no event loop.
     """
 
     async def run() -> tuple[ServerState, ...]:
@@ -89,7 +89,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
 def _names_to_come(
     bundle: ServedBundle, declared: Mapping[str, DeclaredTools]
 ) -> dict[tuple[str, str], str]:
-    """By server and name the names that the new tools would have in the next export."""
+    """The new tools' names in the next export, by server and name."""
     new = {
         tools.by_name[name].id: (server, name)
         for server, tools in declared.items()
@@ -125,9 +125,11 @@ _PASSING = frozenset({"exit", "silent", "unreachable", "busy"})
 
 @dataclass(frozen=True, slots=True)
 class NeededTool:
-    """Whether a tool can be called now (*ready*), perhaps later (*retry*), or only after somebody
-    has done something (*never*). ``reason`` is one word: the kind of a server's failure, *unknown*,
-    *unreadable* or *held*, empty where the tool is ready; ``message`` says it in a sentence.
+    """Whether a tool can be called now (*ready*), perhaps later (*retry*), or only after a person's
+    action (*never*).
+
+    ``reason`` is one word: the kind of a server's failure, *unknown*, *unreadable* or *held*, empty
+    if the tool is ready. ``message`` explains it in a sentence.
     """
 
     name: str
@@ -140,9 +142,7 @@ class NeededTool:
 def check_needed(
     bundle: ServedBundle, config: GatewayConfig, names: Sequence[str]
 ) -> tuple[NeededTool, ...]:
-    """These tools, in their order, after their servers were opened. Have no event loop in this
-    thread.
-    """
+    """These tools, in order, after opening their servers; the thread must have no event loop."""
 
     async def run() -> tuple[NeededTool, ...]:
         async with open_gateway(bundle, config, CallLog()) as gateway:

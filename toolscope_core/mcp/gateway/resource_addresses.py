@@ -1,4 +1,4 @@
-"""Which server the address of a resource is of: no address is sent to another."""
+"""Which server a resource's address belongs to; no address is sent to another."""
 
 import re
 from collections import defaultdict
@@ -25,7 +25,7 @@ hold a plus. Hosts of apps take no scheme but theirs, so ``ui://notes+card`` is 
 
 
 def prefixes_of(names: Iterable[str]) -> dict[str, str]:
-    """What stands before the names of each server: its name in letters that a scheme takes."""
+    """The name prefix of each server: its name in letters allowed in a scheme."""
     by_name: dict[str, str] = {}
     for name in sorted(names):
         plain = re.sub(r"[^a-z0-9.-]+", "-", name.lower()).strip("-.") or "server"
@@ -44,11 +44,12 @@ _NOBODY: Owners = frozenset()
 
 @dataclass(slots=True)
 class ResourceAddresses:
-    """Addresses by what makes them a server's: ``by_tools`` those that tools of the toolset name,
-    then what servers list, what results of their tools name, and what matches their templates.
+    """Addresses by what assigns them to a server.
 
-    A plain address is of the one server that offers it in any of these ways, and of nobody where
-    there are several. ``prefixes`` by server stand before the names that its addresses have here.
+    ``by_tools`` are those named by the toolset's tools; then come those that servers list, that
+    results of their tools name, and that match their templates. A plain address belongs to the one
+    server that offers it in any of these ways, and to nobody if there are several. ``prefixes`` by
+    server precede the names of its addresses here.
     """
 
     by_tools: Mapping[str, Owners] = field(default_factory=dict)
@@ -58,13 +59,14 @@ class ResourceAddresses:
     _results: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def name_here(self, server: str, own: str) -> str:
-        """What an address, or a prompt, of a server is called here."""
+        """The name here of a server's address or prompt."""
         scheme = APP if own.startswith(APP) else ""
         return f"{scheme}{self.prefixes[server]}{SEPARATOR}{own.removeprefix(scheme)}"
 
     def split(self, text: str) -> tuple[str, str]:
-        """The server and its own name for what is called ``text`` here; no server where none is
-        named and there are several.
+        """The server and its own name of ``text``.
+
+        The server is empty if none is named and there are several.
         """
         scheme = APP if text.startswith(APP) else ""
         prefix, plus, rest = text.removeprefix(scheme).partition(SEPARATOR)
@@ -74,15 +76,15 @@ class ResourceAddresses:
         return (next(iter(self.prefixes)) if len(self.prefixes) == 1 else ""), text
 
     def note_listed(self, server: str, addresses: Iterable[str]) -> None:
-        """What a server lists now."""
+        """Record what a server lists now."""
         self._lists[server] = frozenset(one for one in addresses if len(one) <= LONGEST_ADDRESS)
 
     def note_templates(self, server: str, templates: Iterable[str]) -> None:
-        """The templates that a server lists now."""
+        """Record the templates that a server lists now."""
         self._templates[server] = frozenset(one for one in templates if len(one) <= LONGEST_ADDRESS)
 
     def note_result(self, server: str, result: JsonObject) -> None:
-        """What the result of a server's tool names."""
+        """Record the addresses in a result of a server's tool."""
         for item in objects_of_list(result.get("content")):
             inner = item.get("resource")
             address = (inner if isinstance(inner, dict) else item).get("uri")
@@ -92,7 +94,7 @@ class ResourceAddresses:
             del self._results[server][next(iter(self._results[server]))]
 
     def is_of(self, server: str, address: str) -> bool:
-        """Whether the server, or a tool of it, has offered the address."""
+        """Whether the server, or one of its tools, has offered the address."""
         return (
             server in self.by_tools.get(address, _NOBODY)
             or address in self._lists.get(server, _NOBODY)
@@ -101,8 +103,9 @@ class ResourceAddresses:
         )
 
     def owners(self, address: str) -> Owners:
-        """The servers that offer a plain address in any way; where there are several it is nobody's
-        without a server in front.
+        """The servers that offer a plain address in any way.
+
+        If there are several, it needs a server in front.
         """
         offers = [*self._lists.items(), *self._results.items()]
         return (
@@ -112,9 +115,11 @@ class ResourceAddresses:
         )
 
     def _matching(self, address: str) -> Owners:
-        """The servers with a template for it. Pages of apps are listed one by one. Else a template
-        names a place, so that no server takes whatever nobody has listed; a scheme alone will do
-        where no other server has any address of it.
+        """The servers with a template for it.
+
+        Pages of apps are listed one by one. Otherwise a template must name a place, so that no
+        server takes every unlisted address; a scheme alone is enough if no other server has any
+        address with it.
         """
         return frozenset(
             server
@@ -132,7 +137,7 @@ class ResourceAddresses:
         return bool(place.strip("/")) or scheme not in self._schemes_beside(server)
 
     def _schemes_beside(self, server: str) -> set[str]:
-        """The schemes of what other servers offer."""
+        """The schemes of other servers' addresses."""
         every = [
             *(one for one, owners in self.by_tools.items() if owners - {server}),
             *(
@@ -147,7 +152,7 @@ class ResourceAddresses:
 
 
 def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
-    """By address the servers whose tools name it as their page (MCP Apps, OpenAI Apps)."""
+    """By address, the servers whose tools name it as their page (MCP Apps, OpenAI Apps)."""
     servers_of: defaultdict[str, set[str]] = defaultdict(set)
     for route in routes:
         for address in route.pages:
@@ -156,8 +161,9 @@ def addresses_of_tools(routes: Iterable[Route]) -> dict[str, Owners]:
 
 
 def matches(template: str, address: str) -> bool:
-    """Whether an address may come of a template (RFC 6570), in one walk over both: a variable takes
-    as little as it can, and no slash unless an operator lets it.
+    """Whether an address may come from a template (RFC 6570), in one pass over both.
+
+    A variable takes as little as possible, and no slash unless an operator allows it.
     """
     first, *parts = _EXPRESSION.split(template)
     if not parts or not address.startswith(first):

@@ -1,4 +1,4 @@
-"""Where calls of a merged toolset go: for each tool the originals it stands for, and their α."""
+"""The routing of a merged toolset's calls: each tool's originals and their α."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -25,8 +25,10 @@ REWRITTEN = (
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A tool of an original server: ``server`` as the catalog calls it; ``fingerprint`` as it was
-    when the toolset was exported, empty where the bundle does not say.
+    """A tool of an original server.
+
+    ``server`` is its name in the catalog; ``fingerprint`` is from the export, empty if the bundle
+    does not have it.
     """
 
     tool_id: str
@@ -37,11 +39,13 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A tool as agents see it. There are several ``originals`` only where all of them stay
-    reachable (a gateway tool), and the arguments say which is called. ``alphas`` by the id of the
-    original, of those that have one; ``presets`` are arguments that every call gets and none may
-    name. ``mended`` says, in sentences, what of the record clients would not have read;
-    ``obstacle`` why no client is given it, empty where all are.
+    """A tool as agents see it.
+
+    It has several ``originals`` only if all of them stay reachable (a gateway tool); the arguments
+    say which is called. ``alphas`` are by the original's id, if there is one. ``presets`` are
+    arguments added to every call, which no call may name. ``mended`` has sentences on parts of the
+    record that some clients could not read; ``obstacle`` says why no client gets it, empty if all
+    do.
     """
 
     tool_id: str
@@ -58,25 +62,23 @@ class Route:
 
     @property
     def server(self) -> str:
-        """The server of its first original; empty for none."""
+        """The server of its first original; empty if there is none."""
         return self.originals[0].server if self.originals else ""
 
     @property
     def own_server(self) -> str:
-        """The server whose record it has; empty where calls do not reach that one."""
+        """The server whose record it has; empty if calls do not reach it."""
         own = (one.server for one in self.originals if one.tool_id == self.tool_id)
         return next(own, "")
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """The addresses of the pages that its server shows beside its results."""
+        """The addresses of pages that its server shows with its results."""
         return pages_of(self.record) if self.own_server else ()
 
     @property
     def listing(self) -> JsonObject:
-        """The record that clients get: without the presets, and without what is for originals that
-        these leave out.
-        """
+        """The record for clients, without presets and arguments of originals that these exclude."""
         if not self.presets:
             return self.record
         alphas = self.alphas.values()
@@ -95,7 +97,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """A name that a tool had before, and the maps that the arguments of its calls go through."""
+    """A tool's former name, and the maps for the arguments of its calls."""
 
     route: str
     maps: tuple[ArgumentMap, ...] = ()
@@ -103,8 +105,10 @@ class OldName:
 
 @dataclass(frozen=True, slots=True)
 class AppNames:
-    """What the apps of ``servers`` call tools by: ``names`` that no tool has here any more, each of
-    one of these servers; ``contested`` ones are those of another tool here, so no app may use them.
+    """The names by which the apps of ``servers`` call tools.
+
+    ``names`` are no longer used here, each by one of these servers; ``contested`` ones belong to
+    another tool here, so no app may use them.
     """
 
     servers: frozenset[str] = frozenset()
@@ -114,9 +118,10 @@ class AppNames:
 
 @dataclass(frozen=True, slots=True)
 class BundleTool:
-    """A tool of a bundle: ``raw`` its record as MCP writes it, empty where the bundle is in
-    another format; ``is_gateway`` where every member stays reachable; ``presets`` as a route has
-    them.
+    """A tool of a bundle.
+
+    ``raw`` is its MCP record, empty if the bundle is in another format. ``is_gateway`` says whether
+    every member stays reachable. ``presets`` are as in a route.
     """
 
     tool: Tool
@@ -128,11 +133,12 @@ class BundleTool:
 
 @dataclass(frozen=True, slots=True)
 class RoutingTable:
-    """Every tool by the name that agents call it by, in the order of their ids; ``old_names`` are
-    those of before that lead to one tool; ``renamed`` has by id, in a sentence, what a tool is
-    called here and why; ``bundle`` the hash of its manifest, which has those of its files;
-    ``eager`` the ids of tools that are in every prompt where clients search for the others;
-    ``apps`` has the names by which pages of servers call their tools.
+    """Every tool by its name for agents, in the order of ids.
+
+    ``old_names`` are former names that lead to one tool. ``renamed`` has by id a sentence on each
+    tool's new name and the reason. ``bundle`` is the hash of its manifest, which has those of its
+    files. ``eager`` are the ids of tools in every prompt when clients search for the others.
+    ``apps`` has the names by which servers' pages call their tools.
     """
 
     routes: Mapping[str, Route]
@@ -144,16 +150,16 @@ class RoutingTable:
 
     @property
     def listed_routes(self) -> tuple[Route, ...]:
-        """The routes of the tools that clients can read."""
+        """The routes of tools that clients can read."""
         return tuple(route for route in self.routes.values() if not route.obstacle)
 
     def renamed_of(self, server: str) -> tuple[str, ...]:
-        """What tools of a server are called here and why, a sentence each."""
+        """Sentences on a server's renamed tools and the reasons."""
         ids = [one.tool_id for one in self._routes_of(server)]
         return tuple(self.renamed[one] for one in ids if one in self.renamed)
 
     def mended_of(self, server: str) -> tuple[str, ...]:
-        """What of a server's tools is listed in another way than it was, a sentence each."""
+        """Sentences on a server's tools that are listed in a changed form."""
         return tuple(
             sentence
             for route in self._routes_of(server)
@@ -162,7 +168,7 @@ class RoutingTable:
         )
 
     def withheld_of(self, server: str) -> tuple[str, ...]:
-        """Which of a server's tools are not listed and why, a sentence each."""
+        """Sentences on a server's tools that are not listed, with reasons."""
         return tuple(
             f"{route.name}: {route.obstacle}" for route in self._routes_of(server) if route.obstacle
         )
@@ -187,11 +193,12 @@ def routing_table(
     alphas: Mapping[str, ArgumentMap],
     former: Sequence[FormerName] = (),
 ) -> RoutingTable:
-    """The table of a bundle; ``originals`` by id, those that were merged away too. ``former`` are
-    the names that tools had in all exports up to this one, by default those that came in.
+    """The routing table of a bundle.
 
-    Where servers share a name all of them get their server in front of it, and none takes a name
-    that a tool had before. Every record is one that all clients read, or has an ``obstacle``.
+    ``originals`` are by id, including merged ones. ``former`` are the names of tools in all exports
+    up to this one, by default those of the input. Tools that share a name across servers all get
+    their server in front, and none takes a name that another tool had before. Every record is
+    readable for all clients, or has an ``obstacle``.
     """
     ordered = sorted(tools, key=lambda item: item.tool.id)
     own_tools = [item.tool for item in ordered]
@@ -211,7 +218,7 @@ def routing_table(
 
 
 def _reasons(tools: Sequence[Tool], new: Mapping[str, str], former: Set[str]) -> dict[str, str]:
-    """By id, the sentence on each tool that has a new name."""
+    """By id, the sentence on each renamed tool."""
     owners: defaultdict[str, list[str]] = defaultdict(list)
     for tool in tools:
         owners[comparable_name(tool.name)].append(tool.server)
@@ -263,15 +270,16 @@ def _route(
 
 
 def _agrees(alpha: ArgumentMap | None, presets: JsonObject) -> bool:
-    """Whether calls with the presets may be of the original with this α."""
+    """Whether calls with the presets may belong to the original with this α."""
     constants = alpha.constants if alpha else {}
     common = constants.keys() & presets.keys()
     return all(canonical_json(constants[one]) == canonical_json(presets[one]) for one in common)
 
 
 def _old_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> dict[str, OldName]:
-    """The names that no tool has now and that all servers' tools of that name became one tool
-    under; one that means a tool that is gone, or that nobody reaches here, leads nowhere.
+    """The unused names under which the tools of all servers became one tool.
+
+    A name of a tool that is gone, or not reachable here, leads nowhere.
     """
     by_id = {route.tool_id: name for name, route in routes.items()}
     old = {}

@@ -1,4 +1,4 @@
-"""A gateway that runs: its connections, its server, its standard streams, and its end."""
+"""A running gateway: its connections, its server, its standard streams, and its end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of standard input, as the SDK reads a file."""
+    """The lines of standard input, in the form in which the SDK reads a file."""
 
     reader: asyncio.StreamReader
 
@@ -67,7 +67,7 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """Standard output, as the SDK writes to a file."""
+    """Standard output, in the form in which the SDK writes a file."""
 
     writer: asyncio.StreamWriter
 
@@ -82,8 +82,10 @@ class _Output:
 async def standard_streams() -> AsyncIterator[
     tuple[ContextReceiveStream[Any], ContextSendStream[Any]]
 ]:
-    """The messages that come in and go out. While this is open, whatever else the program prints
-    goes to standard error. Files in place of pipes are left to the SDK.
+    """The incoming and outgoing messages.
+
+    While this is open, other output of the program goes to standard error. Files instead of pipes
+    are left to the SDK.
     """
     if not all(map(_is_stream, (0, 1))):
         async with stdio_server() as streams:
@@ -112,7 +114,7 @@ async def standard_streams() -> AsyncIterator[
 
 
 def _is_stream(descriptor: int) -> bool:
-    """Whether the system can say when something is there to read or write."""
+    """Whether the system can report when it is ready for reading or writing."""
     import stat
 
     if sys.platform == "win32":
@@ -126,11 +128,12 @@ Finder = Callable[[ToolCalls], ToolFinder]
 
 @dataclass(frozen=True, slots=True)
 class GatewayConfig:
-    """How a bundle is served. ``launches`` by the catalog's name of each server; ``review`` is
-    asked about changes where ``on_change`` leaves them to it; ``finder`` makes the search that
-    stands in place of the list of tools; ``notice`` is told, in sentences, what the person who runs
-    the gateway should know; with ``live_list`` a tool that is held back leaves the list at once,
-    not at the next session.
+    """How a bundle is served.
+
+    ``launches`` are by the catalog's server names. ``review`` decides on changes if ``on_change``
+    asks for it. ``finder`` makes the search that replaces the list of tools. ``notice`` receives
+    sentences for the person who runs the gateway. With ``live_list`` a held-back tool leaves the
+    list at once, not at the next session.
     """
 
     launches: Mapping[str, Callable[[], Launch]]
@@ -151,7 +154,7 @@ ServedByPath = Mapping[str, tuple[ServedBundle, GatewayConfig]]
 async def open_gateway(
     bundle: ServedBundle, config: GatewayConfig, log: CallLog
 ) -> AsyncIterator[Gateway]:
-    """A gateway whose connections end when this is left, however it is left."""
+    """A gateway whose connections end when this context is left in any way."""
     load_sdk()
     came_in = grouped(bundle.came_in, lambda original: original.server)
     withheld = WithheldTools(came_in, config.limits, config.on_change, config.review)
@@ -205,13 +208,13 @@ async def open_gateway(
 
 
 def _noted(withheld: WithheldTools, name: str) -> tuple[Sequence[str], Sequence[str]]:
-    """The tools of a server that are new, and those that have changed and are called on."""
+    """The new tools of a server, and the changed ones that are still called."""
     new = withheld.declared.get(name, DeclaredTools()).new
     return new, [one.name for one in withheld.passed(name)]
 
 
 def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, version: str) -> None:
-    """Answer on standard input and output until the input ends or the program is told to end."""
+    """Answer on standard input and output until the input ends or the program is stopped."""
 
     async def run() -> None:
         async with open_gateway(bundle, config, log) as gateway:
@@ -221,7 +224,7 @@ def serve_stdio(bundle: ServedBundle, config: GatewayConfig, log: CallLog, versi
 
 
 async def answer_on_stdio(server: Server[Any]) -> None:
-    """Run the server on standard input and output until the input ends or a signal asks for it."""
+    """Run the server on standard input and output until the input ends or a signal stops it."""
     async with anyio.create_task_group() as group:
         group.start_soon(_when_told, group.cancel_scope.cancel)
         async with standard_streams() as (incoming, outgoing):
@@ -236,9 +239,10 @@ def serve_over_http(
     place: HttpPlace,
     notice: Callable[[str], None],
 ) -> None:
-    """Answer at an address until the program is told to end. No path shares a connection with
-    another: what a server says to the clients of one is for them alone. Raises ``ConfigError``
-    where nobody can listen there.
+    """Answer at an address until the program is stopped.
+
+    Paths never share a connection: a server's messages to the clients of one path are for them
+    alone. Raises ``ConfigError`` if the address cannot be used.
     """
     listener = listening_socket(place)
     host, port = listener.getsockname()[:2]
@@ -265,13 +269,13 @@ def serve_over_http(
 
 
 def _hiding(launch: Callable[[], Launch], fixed: FixedValues) -> Launch:
-    """The launch, whose messages are cut to a few lines after what is fixed was taken out."""
+    """The launch with messages that hide fixed values and are cut to a few lines."""
     real_launch = launch()
     return replace(real_launch, secrets=real_launch.secrets.union(fixed.texts))
 
 
 async def _when_told(end: Callable[[], None]) -> None:
-    """Call ``end`` when a signal asks the program to end."""
+    """Call ``end`` when a signal stops the program."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             end()

@@ -44,8 +44,9 @@ READING = "while it gave what it offers beside tools"
 
 @dataclass(slots=True)
 class ServerFeatures:
-    """Asks every original server that has resources or prompts; one that cannot be reached is
-    left out of a list, and named by ``unreachable``.
+    """Asks every original server with resources or prompts.
+
+    A server that cannot be reached is left out of lists, and named by ``unreachable``.
     """
 
     servers: OriginalServers
@@ -58,11 +59,11 @@ class ServerFeatures:
 
     @property
     def callers(self) -> Callers:
-        """The clients, whose calls these are."""
+        """The clients of these calls."""
         return self.announcements.callers
 
     def add_to(self, server: Server[Any]) -> None:
-        """Let the server answer for resources, prompts and the level of logs."""
+        """Register the handlers for resources, prompts and the log level with the server."""
         paged = types.PaginatedRequestParams
         add = server.add_request_handler
         for method, kind, key in _LISTS:
@@ -78,8 +79,9 @@ class ServerFeatures:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> McpResult:
-        """A resource by its name here, or by the plain address that results and tools have; it is
-        read at the server that offered it.
+        """A resource by its name here, or by the plain address in results and tools.
+
+        It is read from the server that offered it.
         """
         name, uri = self.addresses.split(str(params.uri))
         if name:
@@ -98,8 +100,9 @@ class ServerFeatures:
         return await self._ask(context, name, "prompts/get", own_params)
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> McpResult:
-        """Values for an argument of a prompt, or of a template of resources, by its name here; none
-        where the server suggests none.
+        """Values for an argument of a prompt or resource template, by its name here.
+
+        Empty if the server suggests none.
         """
         own_params = plain_params(params)
         key = "uri" if "uri" in own_params["ref"] else "name"
@@ -114,7 +117,7 @@ class ServerFeatures:
         return await self._ask(context, name, "completion/complete", own_params)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> McpResult:
-        """From now on the client is told when the resource changes, by the name it has here."""
+        """Notify the client when the resource changes, by its name here."""
         name, uri = self._named_resource(params.uri)
         self.callers.heard(context)
         await self._follow(context, session_of(context), name, uri)
@@ -123,7 +126,7 @@ class ServerFeatures:
     async def unsubscribe(
         self, context: Context, params: types.UnsubscribeRequestParams
     ) -> McpResult:
-        """The end of that; the server is told where no other client follows the resource."""
+        """Stop that; the server is told if no other client follows the resource."""
         name, uri = self._named_resource(params.uri)
         if uri in self.announcements.followed(name):
             await self._unfollow(context, session_of(context), name, uri)
@@ -132,8 +135,10 @@ class ServerFeatures:
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """A stream of what the client asks to be told, until it leaves; how clients of MCP
-        2026-07-28 hear of changes. An address that names no resource here never changes.
+        """A stream of the requested notifications until the client leaves, for clients of MCP
+        2026-07-28.
+
+        An address that names no resource here never changes.
         """
         addresses = params.notifications.resource_subscriptions or ()
         followed: list[tuple[str, str]] = []
@@ -152,8 +157,10 @@ class ServerFeatures:
                         await self._unfollow(context, stream, name, uri)
 
     async def on_open(self, name: str, server: OpenServer) -> None:
-        """Ask a server that was opened, or is looked at again, for what clients follow of it and
-        the logs that they want; what it refuses or does not answer in time is left.
+        """Tell an opened or inspected server which resources clients follow and which logs they
+        want.
+
+        Requests that it refuses or does not answer in time are dropped.
         """
         streams = self.servers.streams_of(name)
         with anyio.move_on_after(_ASKING_SECONDS):
@@ -167,7 +174,7 @@ class ServerFeatures:
                         await _say(server, "resources/subscribe", {"uri": uri})
 
     async def pass_on_news(self, name: str, method: str, message: Any) -> None:
-        """Pass on what a server says of its resources and prompts."""
+        """Pass on a server's messages about its resources and prompts."""
         if method == "notifications/resources/updated":
             uri = str(message.params.uri)
             own_name = self.addresses.name_here(name, uri)
@@ -176,7 +183,7 @@ class ServerFeatures:
             await self.announcements.list_changed(method)
 
     async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> McpResult:
-        """Ask every server for logs of that level, those that are not open when they are."""
+        """Ask every server for logs of that level; closed ones when they are opened."""
         self.callers.heard(context)
         self._level = params.level
         with anyio.move_on_after(_ASKING_SECONDS):
@@ -220,7 +227,7 @@ class ServerFeatures:
         context: Context,
         params: types.PaginatedRequestParams,
     ) -> McpResult:
-        """All of a ``kind`` in one page; what ``key`` holds has its server in front."""
+        """All items of a ``kind`` in one page, with the server before the value of ``key``."""
         self.callers.heard(context)
         by_server = {}
         for name in await self._having(context, method.partition("/")[0]):
@@ -236,7 +243,7 @@ class ServerFeatures:
         }
 
     def _note(self, name: str, kind: str, key: str, items: Sequence[JsonObject]) -> None:
-        """Keep which addresses a server lists."""
+        """Record which addresses a server lists."""
         keys = [str(item.get(key, "")) for item in items]
         if kind == "resources":
             self.addresses.note_listed(name, keys)
@@ -244,14 +251,14 @@ class ServerFeatures:
             self.addresses.note_templates(name, keys)
 
     async def _look(self, context: Context, name: str, looked: set[str]) -> None:
-        """Keep which addresses a server lists now, unless it takes too long."""
+        """Record which addresses a server lists now, unless it takes too long."""
         with anyio.move_on_after(_ASKING_SECONDS):
             for method, kind, key in _LISTS[:2]:
                 self._note(name, kind, key, await self._all(context, name, method, kind))
             looked.add(name)
 
     async def _check(self, context: Context, name: str, uri: str) -> None:
-        """Raises ``MCPError`` where the server has not offered the address, or cannot be opened."""
+        """Raises ``MCPError`` if the server has not offered the address, or cannot be opened."""
         server = await self._ready(context, name)
         if self.addresses.is_of(name, uri):
             return
@@ -261,8 +268,9 @@ class ServerFeatures:
             raise _unknown(f"{name} has no resource {uri!r}; resources/list names them", uri)
 
     async def _owner(self, context: Context, uri: str) -> str:
-        """The server that a plain address is of. Raises ``MCPError`` where that is none, or where
-        it is several and nobody can say which is meant.
+        """The server of a plain address.
+
+        Raises ``MCPError`` if there is none, or if there are several.
         """
         names, looked = await self._having(context, "resources"), set[str]()
         async with anyio.create_task_group() as group:
@@ -277,7 +285,7 @@ class ServerFeatures:
         raise _unknown(f"there is no resource {uri!r}; resources/list names them", uri)
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
-        """The servers that declare a capability, opened for that."""
+        """The servers that declare a capability, opened to find out."""
         having: set[str] = set()
 
         async def look(name: str) -> None:
@@ -315,7 +323,9 @@ class ServerFeatures:
         return items
 
     async def _ask(self, context: Context, name: str, method: str, params: JsonObject) -> McpResult:
-        """What a server answers. Raises ``MCPError`` with its error, or what went wrong with it."""
+        """A server's answer. Raises ``MCPError`` with its error, or a
+        description of the failure.
+        """
         server = await self._ready(context, name)
         can = context.session.client_capabilities
         with self.callers.calling(name, context), server.request(can) as request:
@@ -327,14 +337,16 @@ class ServerFeatures:
                 raise _for_client(failure) from None
 
     async def _ready(self, context: Context, name: str) -> OpenServer:
-        """The server, open. Raises ``MCPError`` where it cannot be."""
+        """The server, open. Raises ``MCPError`` if it cannot be opened."""
         try:
             return await self.servers.ready(name, self.callers.requests(name, context))
         except ToolScopeError as error:
             raise _for_client(error) from None
 
     def _named_resource(self, uri: Any) -> tuple[str, str]:
-        """The server and its own address of a resource. Raises ``MCPError`` for another name."""
+        """The server and its own address of a resource. Raises ``MCPError`` for another form of
+        name.
+        """
         name, own = self.addresses.split(str(uri))
         if not name:
             raise _unknown(f"there is no resource {own!r}; resources/list names them", own)
@@ -342,7 +354,7 @@ class ServerFeatures:
 
 
 async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
-    """Make a request that is for no client in particular."""
+    """Make a request on behalf of no particular client."""
     request = ANY_REQUEST(method=method, params=dict(params))
     await server.client.session.send_request(request, AS_IT_CAME)
 
@@ -352,6 +364,6 @@ def _unknown(message: str, uri: str = "") -> Exception:
 
 
 def _for_client(error: Exception) -> Exception:
-    """What a server's own error becomes: itself, and of ours an ``MCPError`` with its words."""
+    """An error for the client: a server's own unchanged, ours as an ``MCPError`` with its text."""
     is_ours = isinstance(error, ToolScopeError)
     return MCPError(INTERNAL_ERROR, for_agent(str(error))) if is_ours else error

@@ -1,5 +1,6 @@
-"""A call of a merged tool, from the agent to the original and back, and the log of such calls: one
-JSON line each, with what was called and what came of it.
+"""A call of a merged tool from the agent to the original and back, and the log of calls.
+
+The log has one JSON line per call, with what was called and the outcome.
 """
 
 import json
@@ -44,9 +45,10 @@ NAMELESS = "a client without a name"
 
 @dataclass(slots=True)
 class AgentCall:
-    """One call, as far as it is known: ``tool`` as it was called, ``client`` the name that the
-    agent's client gives itself, the ``original`` that does it, ``None`` where none does;
-    ``old_name`` where it was called by a name of before.
+    """One call as far as it is known.
+
+    ``tool`` is the called name, ``client`` the client's own name, ``original`` the one that does it
+    (``None`` if none does), and ``old_name`` the former name, if one was used.
     """
 
     tool: str
@@ -59,11 +61,11 @@ class AgentCall:
 
 
 class CallLog:
-    """Counts calls, and writes them to a file where there is one; each line is written at once,
-    and ``unwritten`` are those that could not be.
+    """Counts calls, and writes each to a file at once, if there is one.
 
-    Arguments are written only if ``with_arguments``; ``notice`` is told of the first call that
-    each client makes by each old name. Raises ``ExportError`` where the file cannot be opened.
+    ``unwritten`` counts lines that could not be written. Arguments are written only if
+    ``with_arguments``. ``notice`` is told of each client's first call by each old name. Raises
+    ``ExportError`` if the file cannot be opened.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class CallLog:
                 ) from error
 
     def add(self, call: AgentCall) -> None:
-        """Count a call that has ended now, and write its line."""
+        """Count a call that has just ended, and write its line."""
         self.outcomes[call.outcome] += 1
         if call.old_name:
             use = call.old_name, call.client
@@ -110,8 +112,8 @@ class CallLog:
                 self.unwritten += 1
 
     def note(self, server: str, tools: Iterable[str], what: Literal["waiting", "changed"]) -> None:
-        """Write a line for each tool of a server that waits until somebody has reviewed it, or that
-        has changed and is called on.
+        """Write a line for each tool of a server that waits for a review, or that changed and is
+        still called.
         """
         for tool in tools:
             self._write({"at": _now(), "server": server, "tool": tool, "outcome": what})
@@ -142,9 +144,7 @@ _READ_BYTES = 1_000_000
 
 
 def calls_by_server(path: Path) -> Counter[str]:
-    """How often each server was called, by the end of the log in a file; nothing where there is
-    none.
-    """
+    """How often each server was called, from the end of a log file; empty without one."""
     counts: Counter[str] = Counter()
     with suppress(OSError), path.open("rb") as log:
         log.seek(max(0, path.stat().st_size - _READ_BYTES))
@@ -177,7 +177,7 @@ class _WithheldCall(_RefusedCall):
 
 @dataclass(slots=True)
 class ToolCalls:
-    """Passes calls on. ``old_names`` says whether names of before the merge answer too."""
+    """Passes calls on. ``old_names`` says whether former names answer too."""
 
     table: RoutingTable
     servers: OriginalServers
@@ -190,12 +190,12 @@ class ToolCalls:
 
     @property
     def records(self) -> list[JsonObject]:
-        """What is listed: the tools that can be called, each with where it comes from."""
+        """The listed tools: those that can be called, each with its origin."""
         return self._listings(self.table.listed_routes)
 
     @property
     def eager_records(self) -> list[JsonObject]:
-        """Those of the tools that are in every prompt where clients search for the others."""
+        """The listed tools that are in every prompt when clients search for the others."""
         eager = self.table.eager
         return self._listings(route for route in self.table.listed_routes if route.tool_id in eager)
 
@@ -207,8 +207,10 @@ class ToolCalls:
         ]
 
     def _meta(self, route: Route) -> JsonObject:
-        """What the ``_meta`` of a tool says: what its original has there, its originals, and to
-        Claude Code that it is in every prompt. No server can tell other clients that.
+        """The ``_meta`` of a tool.
+
+        It has the original's ``_meta``, the originals, and for Claude Code, that the tool is in
+        every prompt. Other clients cannot be told that by a server.
         """
         meta = route.record.get("_meta")
         originals = [{"server": one.server, "tool": one.name} for one in route.originals]
@@ -220,9 +222,10 @@ class ToolCalls:
         return {**(meta if isinstance(meta, dict) else {}), **own}
 
     def for_apps(self, records: Sequence[JsonObject]) -> list[JsonObject]:
-        """The records as a client gets them that shows apps: with the names by which these call
-        their tools, for them alone. No app may call a tool of a server that has none, or one whose
-        name means another's tool to it.
+        """The records for a client that shows apps, with the apps' own names for their tools.
+
+        Only apps see those names. No app may call a tool of a server without apps, or one whose
+        name means another tool to it.
         """
         apps, listed = self.table.apps, [self._for_apps(one) for one in records]
         names = {str(one["name"]) for one in records}
@@ -246,9 +249,9 @@ class ToolCalls:
         return {**record, "_meta": {**(meta or {}), "ui": {**own_ui, "visibility": visibility}}}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> McpResult:
-        """The original's result as it sent it; or a tool error that says what to do.
+        """The original's unchanged result, or a tool error that says what to do.
 
-        Raises ``MCPError`` where the original answers with one.
+        Raises ``MCPError`` if the original answers with one.
         """
         call = AgentCall(params.name, params.arguments or {}, client_name(context))
         try:
@@ -269,7 +272,7 @@ class ToolCalls:
         return result
 
     def reasons_against(self, route: Route, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-        """What the merged schema says against the arguments."""
+        """The merged schema's objections to the arguments."""
         if route.name not in self._validators:
             self._validators[route.name] = validator_of(route.schema)
         if takes(self._validators[route.name], arguments):
@@ -329,11 +332,11 @@ class ToolCalls:
 
     @property
     def callable_names(self) -> list[str]:
-        """The names that calls may have."""
+        """The names that calls may use."""
         return [*self.table.routes, *(self.table.old_names if self.old_names else ())]
 
     def route_of(self, name: str) -> Route | None:
-        """The tool that is called by a name, ``None`` where there is none."""
+        """The tool with a name, ``None`` if there is none."""
         old = self._old_name(name)
         return self.table.routes.get(name) or (self.table.routes[old.route] if old else None)
 
@@ -343,7 +346,7 @@ class ToolCalls:
         return old or self.table.apps.names.get(name)
 
     def _route(self, call: AgentCall) -> Route:
-        """The tool that is meant; an old name is followed, and its arguments mapped."""
+        """The tool of a call; an old name is resolved, and its arguments mapped."""
         old = self._old_name(call.tool)
         if call.tool not in self.table.routes and old is not None:
             call.old_name = call.tool
@@ -373,8 +376,9 @@ _MOST_SERVERS = 3
 
 
 def _title(route: Route) -> JsonObject:
-    """The title of a tool with the servers that its calls go to, which people see when a client
-    asks for their approval; nothing where what they see names them already.
+    """The title of a tool with the servers of its calls, shown when a client asks for approval.
+
+    Empty if the shown text already names them.
     """
     hints = route.record.get("annotations")
     titles = route.record.get("title"), hints.get("title") if isinstance(hints, dict) else None
@@ -389,20 +393,18 @@ def _title(route: Route) -> JsonObject:
 
 
 def _words(text: str) -> str:
-    """The words of a text, a blank before and after each."""
+    """The words of a text, with blanks around each."""
     words = re.findall(r"[^\W_]+", text.casefold())
     return f" {' '.join(words)} "
 
 
 def tool_error(text: str) -> McpResult:
-    """A result that tells the agent's model what went wrong; what is hidden is written out."""
+    """A result that tells the agent's model what went wrong, with hidden characters written out."""
     return {"content": [{"type": "text", "text": for_agent(text)}], "isError": True}
 
 
 def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
-    """The result; where it is an error that names arguments of the original which the agent never
-    saw, with what they are called here.
-    """
+    """The result with the merged names of arguments, if it is an error that uses the original's."""
     if not result.get("isError"):
         return result
     note = call_mapping.names_note(alpha, canonical_json(result.get("content")))
@@ -412,6 +414,6 @@ def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
 
 
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
-    """Raises ``_Refused`` where there are ``reasons`` against the arguments."""
+    """Raises ``_Refused`` if there are ``reasons`` against the arguments."""
     if reasons:
         raise _RefusedCall(f"{route.name} does not take these arguments: {'; '.join(reasons)}")

@@ -1,5 +1,6 @@
-"""A few tools in place of all: they list the others, find them by what they are for, show one, and
-call it. This is the catalog, inspect, execute of the specification's client practices.
+"""A few tools in place of all: they list the others, search, show and call them.
+
+This is the catalog, inspect, execute pattern of the specification's client practices.
 """
 
 import json
@@ -74,8 +75,9 @@ _OWN_RECORDS = (
 
 @dataclass(frozen=True, slots=True)
 class ToolSearch:
-    """These tools over ``calls``, and before them those that are in every prompt; ``search`` runs
-    in a thread of its own.
+    """These tools over ``calls``, after the tools that are in every prompt.
+
+    ``search`` runs in its own thread.
     """
 
     calls: ToolCalls
@@ -88,8 +90,9 @@ class ToolSearch:
         return [*eager, *_OWN_RECORDS]
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> McpResult:
-        """What is listed, found or shown, or the result of the tool that is called; a tool may be
-        called by its own name too.
+        """The list, the search result, the definition, or the result of the called tool.
+
+        A tool may also be called by its own name.
         """
         own_arguments = params.arguments or {}
         if params.name == SEARCH:

@@ -1,4 +1,4 @@
-"""What the original servers declare now, and which originals are held back for that."""
+"""What the original servers declare now, and which originals are therefore held back."""
 
 import json
 from collections import Counter
@@ -20,10 +20,11 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTools:
-    """The tools of one server by name; of the ``originals`` on it, the ids of those that are
-    ``changed``, each with why it is held back (nothing where it is not), or ``missing``; the names
-    that are ``new``: no part of the toolset that came in; those that stand ``twice``, with other
-    words; ``notes`` are sentences on what was not read.
+    """The tools of one server by name, and how they differ from the ``originals`` on it.
+
+    ``changed`` has ids with the reasons for holding them back (empty if they are not); ``missing``
+    has ids. ``new`` are names outside the original toolset, ``twice`` names declared with different
+    texts, ``notes`` sentences on unread parts.
     """
 
     by_name: Mapping[str, Tool] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class DeclaredTools:
 
     @property
     def held(self) -> frozenset[str]:
-        """The ids of the changed originals that are held back."""
+        """The ids of changed originals that are held back."""
         return frozenset(one for one, reasons in self.changed.items() if reasons)
 
 
@@ -45,7 +46,7 @@ before it is called, in a few words each; nothing where no call breaks and nobod
 
 
 def hold_every_change(original: Original, tool: Tool) -> Sequence[str]:
-    """The review of those who look at each change."""
+    """A review that holds back every change."""
     return ("every change is held back here",)
 
 
@@ -56,10 +57,10 @@ def declared_tools(
     notes: Sequence[str] = (),
     review: Review = hold_every_change,
 ) -> DeclaredTools:
-    """What the server's own records say of ``originals``, all of that server's that came in.
+    """A server's own records compared with ``originals``, all of its tools in the input.
 
-    ``server`` is its name in the catalog, which is a part of the fingerprints. One of which
-    the bundle has no fingerprint counts as *changed*.
+    ``server`` is its name in the catalog, which is part of the fingerprints. An original without a
+    fingerprint in the bundle counts as *changed*.
     """
     tools, unread = _read(server, records)
     by_name = {tool.name: tool for tool in tools}
@@ -85,7 +86,7 @@ def declared_tools(
 
 
 def _read(server: str, records: Sequence[JsonObject]) -> tuple[tuple[Tool, ...], int]:
-    """The records as tools of that server, and how many are none."""
+    """The records as tools of that server, and how many are invalid."""
     document = {"servers": [{"name": server, "tools": list(records)}]}
     content = json.dumps(document).encode("utf-8", "backslashreplace")
     try:
@@ -106,8 +107,10 @@ OnChange = Literal["hold", "review", "pass"]
 
 
 class WithheldTools:
-    """What the servers declare, as far as they have been asked; ``originals`` by server, all that
-    the toolset stands for. ``review`` says which changes are held back.
+    """The servers' declarations, as far as they have been asked.
+
+    ``originals`` by server are all that the toolset represents. ``review`` decides which changes
+    are held back.
     """
 
     def __init__(
@@ -123,9 +126,9 @@ class WithheldTools:
         self._locks: dict[str, anyio.Lock] = {}
 
     async def read(self, name: str, server: OpenServer) -> bool:
-        """Ask the server for its tools; whether other ones are held back than before.
+        """Ask the server for its tools; returns whether the held-back tools changed.
 
-        Raises ``ServerConnectionError`` where it does not answer.
+        Raises ``ServerConnectionError`` if it does not answer.
         """
         before = self._reasons(name)
         async with self._locks.setdefault(name, anyio.Lock()):  # pages of two listings would mix
@@ -152,7 +155,7 @@ class WithheldTools:
         )
 
     def sentences(self, name: str) -> list[str]:
-        """What the person who runs the gateway should know of a server, a sentence each."""
+        """Sentences about a server for the person who runs the gateway."""
         tools = self.declared.get(name, DeclaredTools())
         new = (_is_new(name, tool) for tool in tools.new)
         passed = (
@@ -163,7 +166,7 @@ class WithheldTools:
         return [*self._reasons(name), *passed, *new, *tools.notes]
 
     def passed(self, name: str) -> tuple[Original, ...]:
-        """The originals of a server that have changed and are called on after a review."""
+        """The originals of a server that changed but are called after a review."""
         changed = self.declared.get(name, DeclaredTools()).changed
         is_reviewed = self._on_change == "review"
         return tuple(
@@ -177,14 +180,14 @@ class WithheldTools:
         return list(dict.fromkeys(reason for reason in reasons if reason))
 
     def why_new(self, tool: str) -> str:
-        """Why a tool that a server has besides those of the toolset is not called, in a sentence;
-        empty where none has it.
+        """Why a server's tool outside the toolset is not called, in a sentence; empty if no server
+        has it.
         """
         having = (name for name, tools in self.declared.items() if tool in tools.new)
         return next((_is_new(name, tool) for name in having), "")
 
     def callable_routes(self, routes: Iterable[Route]) -> list[Route]:
-        """Those that can be called: an original of theirs is not held."""
+        """The routes that can be called: at least one of their originals is not held back."""
         return [
             route
             for route in routes
@@ -192,12 +195,12 @@ class WithheldTools:
         ]
 
     def tool(self, original: Original) -> Tool | None:
-        """The original as its server declares it now, ``None`` where that is not known."""
+        """The original as its server declares it now, ``None`` if unknown."""
         tools = self.declared.get(original.server)
         return tools.by_name.get(original.name) if tools else None
 
     def why_withheld(self, original: Original) -> str:
-        """Why it is not called, in a sentence; empty where it is, or its server was not asked."""
+        """Why it is not called, in a sentence; empty if it is, or its server was not asked."""
         tools = self.declared.get(original.server)
         if tools is None or self._on_change == "pass":
             return ""

@@ -1,5 +1,5 @@
-"""Connections to MCP servers, by the ``mcp`` SDK: what is started or opened here is ended here.
+"""Connections to MCP servers through the ``mcp`` SDK; whatever is started here is stopped here.
 
-Nothing is started by reading a configuration. ``connected`` opens one server, for a short listing
-or for as long as a gateway runs; ``list_server`` reads all that one offers.
+Reading a configuration starts nothing. ``connected`` opens one server, for a short listing or for
+as long as a gateway runs; ``list_server`` reads everything that one offers.
 """

@@ -1,4 +1,4 @@
-"""Where MCP clients keep their servers, as they document it: the files that there are on a machine.
+"""Where MCP clients document that they keep their servers, and the existing files on a machine.
 
 Only these files are opened, and the two in which Claude Code lists its plugins and projects.
 """
@@ -24,9 +24,9 @@ CLAUDE_CODE = "Claude Code"
 class Origin:
     """Where servers are configured.
 
-    ``part`` is what of the client they are for: the folder of a project, ``plugin NAME``, empty for
-    all of it. ``root`` is the folder in which they are started, where the client says so.
-    ``with_project``: the file is one of the project, which others may have written. ``disabled``:
+    ``part`` is the part of the client they are for: the folder of a project, ``plugin NAME``, or
+    empty for all of it. ``root`` is the folder in which they are started, if the client defines it.
+    ``with_project``: the file belongs to the project, so others may have written it. ``disabled``:
     the plugin is switched off.
     """
 
@@ -44,14 +44,16 @@ class Origin:
 
     @property
     def short_part(self) -> str:
-        """The part, of a folder its own name."""
+        """The part; for a folder, only its own name."""
         return PurePath(self.part.replace("\\", "/")).name if self.part else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientPaths:
-    """The files of a client: ``user`` from the folders of ``Machine.folders``, ``project`` from the
-    folder of a project; ``*`` stands for any name.
+    """The files of a client.
+
+    ``user`` files are below the folders of ``Machine.folders``, ``project`` files below a project's
+    folder; ``*`` matches any name.
     """
 
     client: str
@@ -125,8 +127,8 @@ CLIENT_PATHS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """Whose files are read: the home, the environment, the platform as ``sys.platform`` has it, and
-    the folder in which somebody works.
+    """The machine whose files are read: home, environment, ``sys.platform``, and the working
+    folder.
     """
 
     home: Path = field(default_factory=Path.home)
@@ -136,9 +138,7 @@ class Machine:
 
     @cached_property
     def folders(self) -> dict[str, Path]:
-        """The folders that ``ClientPaths.user`` begin with; there is no *local* or *roaming* where
-        it is not Windows.
-        """
+        """The base folders of ``ClientPaths.user``; *local* and *roaming* exist only on Windows."""
         env, home = self.environ, self.home
         config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
         folders = {
@@ -160,7 +160,7 @@ class Machine:
 
     @cached_property
     def projects(self) -> tuple[Path, ...]:
-        """The folder somebody works in and those around it, up to that of its repository."""
+        """The working folder and its parents, up to that of its repository."""
         around = (self.folder, *self.folder.parents)
         root = next((one for one in around if (one / ".git").exists()), self.folder)
         return around[: around.index(root) + 1]
@@ -173,8 +173,8 @@ class Machine:
 
 
 def configuration_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
-    """The files of clients that there are, with what each is for; the user's own before those of
-    the projects that somebody works in.
+    """The existing files of clients with their purpose; the user's own come before those of
+    projects.
     """
     for client in CLIENT_PATHS:
         for template in client.user:
@@ -189,7 +189,7 @@ def configuration_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
 def project_files(
     machine: Machine, client: ClientPaths, folder: Path
 ) -> Iterator[tuple[Path, Origin]]:
-    """The files of a client that a project's folder has."""
+    """The existing files of a client in a project's folder."""
     for pattern in client.project:
         for path in _matches(folder, pattern):
             origin = Origin(machine.shown(path), client.client, machine.shown(folder), str(folder))
@@ -197,8 +197,9 @@ def project_files(
 
 
 def origin_at(path: Path, home: Path | None = None) -> Origin:
-    """What a file that somebody names is for, as its place tells; for a place that is no client's
-    its own name stands for the client.
+    """The purpose of a named file, from its place.
+
+    If the place belongs to no client, its name is used as the client.
     """
     path = path.absolute()
     for client in CLIENT_PATHS:
@@ -225,7 +226,9 @@ def _matches(folder: Path, pattern: str) -> Iterator[Path]:
 
 
 def _user_origin(machine: Machine, client: str, path: Path) -> Origin:
-    """Of a profile and an extension the origin says which; an extension knows its own folder."""
+    """The origin of a user's file, with its profile or extension; an extension knows its own
+    folder.
+    """
     kind = {"profiles": "profile", "extensions": "extension"}.get(path.parent.parent.name, "")
     root = str(path.parent) if kind == "extension" else ""
     part = f"{kind} {path.parent.name}" if kind else ""
@@ -233,8 +236,9 @@ def _user_origin(machine: Machine, client: str, path: Path) -> Origin:
 
 
 def _plugin_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
-    """The files with servers of each plugin of Claude Code that is installed: those that its list
-    names, or where there is no list, those below its folder that are no offer of a marketplace.
+    """The server files of each installed plugin of Claude Code.
+
+    They are named in its list, or without a list, found below its folder except in marketplaces.
     """
     home = machine.folders["claude_home"]
     plugins = home / "plugins"
@@ -260,7 +264,7 @@ def _plugin_files(machine: Machine) -> Iterator[tuple[Path, Origin]]:
 
 
 def _value(path: Path) -> Any:
-    """The value of a file of Claude Code; nothing where it cannot be read."""
+    """The value of a Claude Code file; empty if unreadable."""
     with suppress(OSError, ConfigError):
         return parsed_configuration(path.name, read_file(path, LARGEST))
     return None

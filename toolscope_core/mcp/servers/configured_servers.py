@@ -1,6 +1,6 @@
 """The servers of configuration files, each once: who configures it, and under which names.
 
-Nothing is started or opened but the files.
+Only files are opened; nothing is started.
 """
 
 import re
@@ -32,8 +32,9 @@ _ROOT = re.compile(r"\$\{(?:workspaceFolder|CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DI
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredPart:
-    """The servers that one file configures for one origin; ``problem`` says why it cannot be read,
-    and is empty where it can.
+    """The servers that one file configures for one origin.
+
+    ``problem`` says why it cannot be read, empty if it can.
     """
 
     origin: Origin
@@ -42,7 +43,7 @@ class ConfiguredPart:
 
     @property
     def is_telling(self) -> bool:
-        """Whether something is configured, be it broken."""
+        """Whether something is configured, even if broken."""
         return bool(self.configuration.servers or self.configuration.odd or self.problem)
 
 
@@ -57,7 +58,7 @@ class ServerUse:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredServer:
-    """One server, however often it is configured, with a name that no other one has."""
+    """One server, however often it is configured, with a unique name."""
 
     definition: ServerDefinition
     uses: tuple[ServerUse, ...]
@@ -78,14 +79,15 @@ class ConfiguredServer:
 
     @property
     def of_project_only(self) -> bool:
-        """Whether it comes with the files of a project, which others may have written."""
+        """Whether it comes only with the files of a project, which others may have written."""
         return all(use.origin.with_project for use in self.uses)
 
 
 @dataclass(frozen=True, slots=True)
 class AlikeServers:
-    """Several servers that are one program or have one name, and what differs between them: names
-    of variables, headers and arguments, no values.
+    """Several servers with the same program or name, and their differences.
+
+    Differences are names of variables, headers and arguments, not values.
     """
 
     servers: tuple[str, ...]
@@ -102,10 +104,10 @@ class AlikeServers:
 
 
 def configured_servers_of(parts: Sequence[ConfiguredPart]) -> tuple[ConfiguredServer, ...]:
-    """The servers of all parts, each once, in the order in which they first stand there. What one
-    part has under two names are two: somebody wanted both.
+    """The servers of all parts, each once, in order of first appearance.
 
-    Two that have one name get client and folder behind it.
+    Two names in one part are two servers, because somebody wanted both. Servers that share a name
+    get client and folder after it.
     """
     uses: defaultdict[tuple[Identity, int], list[ServerUse]] = defaultdict(list)
     first: dict[tuple[Identity, int], tuple[ServerDefinition, JsonObject]] = {}
@@ -131,7 +133,7 @@ def configured_servers_of(parts: Sequence[ConfiguredPart]) -> tuple[ConfiguredSe
 
 
 def alike_servers(servers: Sequence[ConfiguredServer]) -> tuple[AlikeServers, ...]:
-    """Servers that a person may take for one: one program with other values, or one name."""
+    """Servers that a person may mistake for one: one program with other values, or one name."""
     by_program: defaultdict[object, list[ConfiguredServer]] = defaultdict(list)
     by_name: defaultdict[object, list[ConfiguredServer]] = defaultdict(list)
     for server in servers:
@@ -149,27 +151,27 @@ def alike_servers(servers: Sequence[ConfiguredServer]) -> tuple[AlikeServers, ..
 def joined_configuration(
     label: str, servers: Sequence[ConfiguredServer], odd: Mapping[str, str] | None = None
 ) -> ClientConfiguration:
-    """The servers as those of one configuration, from which they can be started."""
+    """The servers as one configuration, from which they can be started."""
     definitions = tuple(server.definition for server in servers)
     entries = {server.name: server.entry for server in servers}
     return ClientConfiguration(label, definitions, entries, odd or {})
 
 
 def read_configuration(label: str, data: bytes) -> ClientConfiguration:
-    """The servers that the configuration of a client defines, in its order, each once.
+    """The servers in a client's configuration, in order, each once.
 
-    ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and Windsurf,
-    ``servers`` of VS Code, other clients' spellings of them, and flat maps by name; comments and
-    trailing commas are allowed, as VS Code does, and files in YAML and TOML. Raises
-    ``ConfigError`` where it defines none. Nothing is started or opened.
+    It reads ``mcpServers`` of Claude Desktop, Claude Code (also below ``projects``), Cursor and
+    Windsurf, ``servers`` of VS Code, other clients' spellings, and flat maps by name. Comments and
+    trailing commas are allowed, as in VS Code, and so are YAML and TOML. Raises ``ConfigError`` if
+    it defines none. Nothing is started or opened.
     """
     return _one_configuration(label, list(configured_parts(label, data, Origin(label, label))))
 
 
 def read_configurations(places: Sequence[str]) -> ClientConfiguration:
-    """The servers of configuration files and addresses, in their order; nothing is started.
+    """The servers of configuration files and addresses, in order, each once; nothing is started.
 
-    One that several files configure is there once. Raises ``ConfigError``.
+    Raises ``ConfigError``.
     """
     return _one_configuration(
         ", ".join(places), [part for place in places for part in _parts_at(place)]
@@ -180,7 +182,8 @@ def configured_parts(
     label: str, data: bytes, origin: Origin, shown: Callable[[str], str] = str
 ) -> Iterator[ConfiguredPart]:
     """The parts of a configuration: its own servers, and those of each project of Claude Code.
-    ``shown`` makes of a folder what a person reads. Raises ``ConfigError`` where it cannot be read.
+
+    ``shown`` makes a folder readable for people. Raises ``ConfigError`` if it cannot be read.
     """
     for folder, listing in server_entries(parsed_configuration(label, data)).items():
         own = replace(origin, part=shown(folder), root=folder) if folder else origin
@@ -227,8 +230,8 @@ def _parts_at(place: str) -> Iterator[ConfiguredPart]:
 
 
 def _in_folder(entry: JsonObject, root: str) -> JsonObject:
-    """The entry with the folder of its project or plugin where it stands for that, and as the
-    folder to start in where it has no other.
+    """The entry with its project's or plugin's folder filled in, also as start folder if it has
+    none.
     """
     if not root:
         return entry
@@ -237,8 +240,9 @@ def _in_folder(entry: JsonObject, root: str) -> JsonObject:
 
 
 def _own_names(uses: Sequence[ServerUse]) -> list[str]:
-    """A name for each that no other has. Where several are called so they get client and part
-    behind it, but for the only one that is not of a part.
+    """A unique name for each.
+
+    Shared names get client and part after them, except the only one without a part.
     """
     groups: defaultdict[str, list[ServerUse]] = defaultdict(list)
     for use in uses:
@@ -261,8 +265,9 @@ def _own_names(uses: Sequence[ServerUse]) -> list[str]:
 
 
 def _with_label(use: ServerUse, group: Sequence[ServerUse], is_short: bool) -> str:
-    """The name with client and part behind it. A file that is no client's own is told by its name,
-    and where others have that name, by its folder.
+    """The name with client and part after it.
+
+    A file of no client is identified by its name, and if others share that, by its folder.
     """
     origin = use.origin
     clients = Counter(one.origin.client for one in group)

@@ -1,5 +1,6 @@
-"""The values that starting a server takes, read at that moment and kept out of sight; and which
-server of a configuration is which of the catalog.
+"""The values for starting a server, read at that moment and kept secret.
+
+It also matches the servers of a configuration with those of the catalog.
 """
 
 import os
@@ -35,11 +36,11 @@ _URL_SECRETS = re.compile(r"://([^/@\s]+)@|[?&][^=&#\s]+=([^&#\s]+)|/([^/?#\s]{2
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A server with its values: none is in its ``repr``, in messages, or stored.
+    """A server with its values; none is in its ``repr``, in messages, or stored.
 
-    ``variables`` are those of the configuration; ``secrets`` every text that messages must not
-    show, ``keys`` those among them that are secrets by name or by looks; ``masks_results`` cuts
-    these out of the results of calls too.
+    ``variables`` are those of the configuration. ``secrets`` are all texts that messages must not
+    show; ``keys`` are those that are secrets by name or appearance. ``masks_results`` removes these
+    from results of calls too.
     """
 
     definition: ServerDefinition
@@ -68,11 +69,11 @@ def read_launch(
     environ: Mapping[str, str],
     masks_results: bool = False,
 ) -> Launch:
-    """The command or address of a server with its values, from its ``entry`` in the configuration
-    and from ``environ``. Without an entry only references can be filled in.
+    """The command or address of a server with its values.
 
-    Raises ``ConfigError`` where a variable is not set, or a value stands in a configuration that
-    is not given.
+    They come from its ``entry`` in the configuration and from ``environ``; without an entry only
+    references can be filled in. Raises ``ConfigError`` if a variable is not set, or a value is in a
+    configuration that is not given.
     """
     if entry is None and definition.needs_configuration:
         raise ConfigError(
@@ -110,7 +111,7 @@ def read_launch(
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """Fills references of one server in."""
+    """Fills in the references of one server."""
 
     server: str
     environ: Mapping[str, str]
@@ -159,7 +160,7 @@ class _Filling:
 
 
 def _env_file(server: str, place: str) -> dict[str, str]:
-    """The variables of a file of ``NAME=value`` lines, without ToolScope's own, if it is shared."""
+    """The variables of a file of ``NAME=value`` lines, without ToolScope's own if it is shared."""
     try:
         lines = read_file(Path(place).expanduser(), _LARGEST_FILE).decode("utf-8").splitlines()
     except (OSError, RuntimeError, ValueError) as error:  # no home for ~ raises RuntimeError
@@ -176,7 +177,7 @@ def _env_file(server: str, place: str) -> dict[str, str]:
 
 
 def _hidden_parts(definition: ServerDefinition, args: tuple[str, ...], url: str) -> set[str]:
-    """What arguments and the address have that their shown forms have not."""
+    """The parts of arguments and address that their shown forms hide."""
     hidden: set[str] = set()
     if not definition.masked:
         return hidden
@@ -190,7 +191,7 @@ def _hidden_parts(definition: ServerDefinition, args: tuple[str, ...], url: str)
 
 
 def _differing(masked: str, real: str) -> set[str]:
-    """The parts of an argument that stand in the place of masks."""
+    """The parts of an argument that are masked."""
     pattern = "(.+?)".join(map(re.escape, masked.split("***")))
     match = re.fullmatch(pattern, real, re.DOTALL)
     parts = {part for part in match.groups() if part} if match else set()
@@ -198,7 +199,9 @@ def _differing(masked: str, real: str) -> set[str]:
 
 
 def keys_given(texts: Sequence[str]) -> dict[str, str]:
-    """What ``--server`` says. Raises ``ConfigError`` for a text that is no ``catalog=key``."""
+    """The keys given by ``--server``. Raises ``ConfigError`` for a text that is not
+    ``catalog=key``.
+    """
     pairs = [text.partition("=") for text in texts]
     wrong = next((text for text, pair in zip(texts, pairs, strict=True) if not pair[1]), None)
     if wrong is not None:
@@ -213,10 +216,10 @@ def launches_of(
     environ: Mapping[str, str],
     masks_results: bool = False,
 ) -> tuple[dict[str, str], dict[str, Callable[[], Launch]]]:
-    """For each of the catalog's ``servers`` its key in the configuration (see ``matched_servers``),
-    and what reads how it is launched when it is called.
+    """For each of the catalog's ``servers``, its key in the configuration and a function that reads
+    its launch.
 
-    Raises ``ConfigError`` where a server has no entry.
+    Keys are those of ``matched_servers``. Raises ``ConfigError`` if a server has no entry.
     """
     definitions = {one.name: one for one in configuration.servers}
     keys = matched_servers(servers, list(definitions), chosen_keys)
@@ -231,12 +234,11 @@ def launches_of(
 def matched_servers(
     servers: Sequence[str], configured: Sequence[str], chosen_keys: Mapping[str, str]
 ) -> dict[str, str]:
-    """For each of the catalog's ``servers`` the key of the configuration: that of ``chosen_keys``,
-    else the same name, else the only one of that name but for case and signs if no other server has
-    it, else the only one there is for a catalog without servers.
+    """For each of the catalog's ``servers``, its key in the configuration.
 
-    Raises ``ConfigError`` with what is to be given where one has none, and where a name in
-    ``chosen_keys`` does not exist.
+    It is that of ``chosen_keys``, else the same name, else the only name that differs in case and
+    signs if no other server has it, else the only entry for a catalog without servers. Raises
+    ``ConfigError`` with what to give if one has no key, and for an unknown name in ``chosen_keys``.
     """
     unknown = [f"{name}={key}" for name, key in chosen_keys.items() if key not in configured]
     unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]
@@ -261,7 +263,7 @@ def matched_servers(
 
 
 def likely_key(name: str, configured: Sequence[str]) -> str | None:
-    """The key of a server as ``matched_servers`` finds it, ``None`` where it does not."""
+    """The key of a server found by ``matched_servers``, ``None`` without one."""
     if name in configured:
         return name
     alike = [key for key in configured if letters_and_digits(key) == letters_and_digits(name)]

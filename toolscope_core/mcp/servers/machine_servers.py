@@ -1,7 +1,7 @@
-"""The servers of all clients of a machine, and their tools as they were last listed.
+"""The servers of all clients of a machine, and their tools as last listed.
 
-``machine_servers`` opens the files that clients document and nothing else. The lists are a catalog
-in the user's cache, which any command reads.
+``machine_servers`` opens only the files that clients document. The lists are a catalog in the
+user's cache, which any command reads.
 """
 
 import json
@@ -59,7 +59,7 @@ class MachineServers:
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The clients that configure something, be it broken, in the order of their table."""
+        """The clients that configure something, even if broken, in the order of their table."""
         return tuple(dict.fromkeys(one.origin.client for one in self.parts if one.is_telling))
 
     @property
@@ -70,12 +70,12 @@ class MachineServers:
 
     @property
     def shared(self) -> tuple[ConfiguredServer, ...]:
-        """The servers that several clients, or several parts of one, configure."""
+        """The servers configured by several clients, or several parts of one."""
         return tuple(server for server in self.servers if len(server.uses) > 1)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is broken, a sentence each: a file, or an entry of one."""
+        """The problems, one sentence each: a file, or an entry of one."""
         return tuple(
             sentence
             for part in self.parts
@@ -90,7 +90,7 @@ class MachineServers:
 
     @property
     def configuration(self) -> ClientConfiguration:
-        """All servers as those of one configuration, from which they can be started."""
+        """All servers as one configuration, from which they can be started."""
         return joined_configuration("this machine", self.servers)
 
     @property
@@ -101,7 +101,7 @@ class MachineServers:
 
 
 def machine_servers(machine: Machine) -> MachineServers:
-    """The servers in the files of clients; a file that cannot be read is a part with a problem."""
+    """The servers in clients' files; an unreadable file is a part with a problem."""
     paths = set[Path]()
     parts = list[ConfiguredPart]()
     for path, origin in configuration_files(machine):
@@ -131,8 +131,9 @@ def _parts(
 
 
 def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, JsonObject]:
-    """The records of servers as ``catalog_document`` makes them, by name, that were kept of these
-    very servers; those of others, and a file that cannot be read, are none.
+    """The stored records of exactly these servers by name, in the form of ``catalog_document``.
+
+    Records of other servers, and unreadable files, are ignored.
     """
     document: Any = None
     with suppress(OSError, ValueError, RecursionError):
@@ -149,8 +150,9 @@ def kept_records(cache: Path, servers: Sequence[ConfiguredServer]) -> dict[str, 
 def keep_records(
     cache: Path, servers: Sequence[ConfiguredServer], records: Mapping[str, JsonObject]
 ) -> Path:
-    """Keep the records, by the name of their server, for this user only; returns the catalog's
-    file. Raises ``ConfigError`` where it cannot be written.
+    """Store the records by server name, for this user only; returns the catalog's file.
+
+    Raises ``ConfigError`` if it cannot be written.
     """
     marks = {server.name: _mark(server.definition) for server in servers}
     rows = [

@@ -1,4 +1,4 @@
-"""What of a command line, an address or a text may be shown: everything but its secrets."""
+"""What may be shown of a command line, an address or a text: everything but its secrets."""
 
 import math
 import re
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 
 
 def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
-    """The arguments with ``_MASK`` in place of what their names or their looks say is secret."""
+    """The arguments with ``_MASK`` in place of secrets, recognised by name or appearance."""
     lines, previous = [], ""
     for arg in args:
         flag = previous.startswith("-") and "=" not in previous
@@ -53,15 +53,16 @@ def shown_arguments(args: Sequence[str]) -> tuple[str, ...]:
 
 
 def shown_text(text: str) -> str:
-    """The text without tokens of well-known forms and without the secrets of addresses in it."""
+    """The text without tokens of known forms and without secrets in addresses."""
     text = _ADDRESS.sub(lambda match: shown_url(match.group()), text)
     text = _TOKENS.sub(_MASK, text)
     return _WORD.sub(lambda match: _MASK if looks_random(match.group()) else match.group(), text)
 
 
 def shown_url(url: str) -> str:
-    """The address without its user, password, values of its query, and random-looking parts of
-    its path; references to variables stay.
+    """The address without user, password, query values and random-looking path parts.
+
+    References to variables stay.
     """
     try:
         parts = urlsplit(url)
@@ -76,8 +77,9 @@ def shown_url(url: str) -> str:
 
 
 def looks_random(word: str) -> bool:
-    """Whether a word of 20 characters and more looks drawn, not written: digits and letters of
-    both cases mixed, or long hexadecimal.
+    """Whether a word of 20 or more characters looks random.
+
+    It mixes digits and letters of both cases, or is long hexadecimal.
     """
     if len(word) < 20 or "/" in word or word.count(".") > 2:
         return False
@@ -92,12 +94,12 @@ def looks_random(word: str) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable or header of that name and value holds a secret, as far as both say."""
+    """Whether a variable or header contains a secret, judged by name and value."""
     return bool(SECRET_NAME.search(name)) or shown_text(value) != value
 
 
 def cut_out(text: str, secrets: Iterable[str]) -> str:
-    """The text with each of the secrets cut out, longest first."""
+    """The text with each of the secrets removed, longest first."""
     for secret in sorted(set(secrets), key=lambda one: (-len(one), one)):
         if len(secret) >= _SHORTEST and secret.lower() not in EVERYDAY:
             text = masked(text, secret, halves=False)  # half an address is no secret
@@ -105,14 +107,16 @@ def cut_out(text: str, secrets: Iterable[str]) -> str:
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """The text with each of the secrets cut out, and tokens of well-known forms."""
+    """The text without the secrets and without tokens of known forms."""
     return shown_text(cut_out(text, secrets))
 
 
 def _shown_assignment(arg: str, previous: str) -> str:
-    """``NAME=value`` and ``Name: value`` by the name; anything else by its looks. Of a value that
-    may be program text only the first word is masked: one with commands in it, or of an argument
-    that a flag such as ``-c`` or ``-e`` may hand to a shell or an interpreter.
+    """``NAME=value`` and ``Name: value`` masked by name; anything else by appearance.
+
+    In a value that may be program text, only the first word is masked. Such a value contains
+    commands, or follows a flag such as ``-c`` or ``-e`` that passes it to a shell or an
+    interpreter.
     """
     match = _ASSIGNED.match(arg)
     if not match or "://" in arg[: match.end(2) + 2]:
@@ -142,7 +146,9 @@ def _shown_pair(pair: str) -> str:
 
 
 def _keep_references(text: str) -> str:
-    """The references to variables in a text, which are names; ``_MASK`` for all between them."""
+    """The references to variables in a text, which are names, with ``_MASK`` for everything
+    between.
+    """
     parts, at = [], 0
     for match in _REFERENCE.finditer(text):
         parts += [_MASK] * (match.start() > at) + [

@@ -1,5 +1,6 @@
-"""What servers offer: all pages of their tools as they sent them, and how much they have beside;
-listed side by side, and as a document for the reader of catalogs.
+"""What servers offer: all pages of their tools as sent, and how much they have besides.
+
+Servers are listed in parallel, and written as a document for the catalog reader.
 """
 
 import time
@@ -34,12 +35,11 @@ _OTHERS = {
 
 @dataclass(frozen=True, slots=True)
 class ServerOffer:
-    """The tools of one server and what it offers beside them, or why that could not be read.
+    """The tools of one server and its other features, or why they could not be read.
 
-    ``tools`` are the records as the server sent them; ``others`` counts the *resource*, *resource
-    template* and *prompt*, ``None`` for one that is declared and could not be counted.
-    ``notes`` are sentences about what was cut; ``failure`` says what went wrong, with the remedy,
-    and is empty where nothing did.
+    ``tools`` are the records as sent. ``others`` counts the *resource*, *resource template* and
+    *prompt*, ``None`` for a declared one that could not be counted. ``notes`` are sentences about
+    what was cut; ``failure`` is the error with its remedy, or empty.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ServerOffer:
 
     @property
     def extras(self) -> str:
-        """What it offers beside tools, which is not read, in words; empty where that is nothing."""
+        """What it offers besides tools, which is not read, in words; empty if nothing."""
         counts = [
             f"{plural(what)} that could not be counted" if count is None else quantity(count, what)
             for what, count in self.others.items()
@@ -67,8 +67,9 @@ class ServerOffer:
 
 
 async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
-    """All that a server offers; a failure is in the result. The server has been ended when this
-    returns, also where it is cancelled.
+    """Everything that a server offers; a failure is in the result.
+
+    The server is stopped when this returns or is cancelled.
     """
     load_sdk()
     started = time.monotonic()
@@ -91,9 +92,9 @@ async def read_offer(launch: Launch, limits: ConnectionLimits) -> ServerOffer:
 async def read_tools(
     server: OpenServer, limits: ConnectionLimits
 ) -> tuple[tuple[JsonObject, ...], tuple[str, ...]]:
-    """The records of all pages of tools, as the server sent them, and notes on what was cut.
+    """The records of all pages of tools, as sent, and notes on what was cut.
 
-    Raises what the SDK raises, ``OpenServer.failure`` has it in words.
+    Raises what the SDK raises; ``OpenServer.failure`` describes it.
     """
     server.record.doing = LISTING_TOOLS
     tools: list[JsonObject] = []
@@ -128,7 +129,7 @@ async def read_tools(
 
 
 def _limit(limits: ConnectionLimits, tools: int, pages: int, size: int) -> str:
-    """The limit that is reached, in words; empty where none is."""
+    """The limit that is reached, in words; empty if none is."""
     if size >= limits.listing_bytes:
         return f"{limits.listing_bytes:,} bytes"
     if pages >= limits.pages:
@@ -161,8 +162,9 @@ async def _offer(server: OpenServer, limits: ConnectionLimits) -> ServerOffer:
 
 
 def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
-    """The offer without the secrets that the server repeats, which are not to be stored. Values
-    that are no secrets, such as folders, stay: tools speak of them.
+    """The offer without secrets that the server repeats, which must not be stored.
+
+    Other values, such as folders, stay, because tools mention them.
     """
     cut = replace(
         offer,
@@ -181,12 +183,12 @@ def _without_keys(offer: ServerOffer, keys: frozenset[str]) -> ServerOffer:
 
 
 def without_secrets(value: Any, keys: frozenset[str]) -> Any:
-    """A JSON value with the keys cut out of all its texts."""
+    """A JSON value with the keys removed from all its texts."""
     return with_texts(value, lambda text: cut_out(text, keys))
 
 
 async def _count(server: OpenServer, method: str, place: str, pages: int) -> int | None:
-    """How many a server lists; ``None`` where it does not answer that question, or not soon."""
+    """How many items a server lists; ``None`` if it does not answer in time."""
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
     from pydantic import ValidationError
@@ -219,11 +221,11 @@ def read_offers(
     limits: ConnectionLimits,
     progress: Progress = silent,
 ) -> tuple[ServerOffer, ...]:
-    """What each server offers, in the order given; at most ``limits.parallel`` run at a time.
+    """What each server offers, in the given order; at most ``limits.parallel`` run at a time.
 
-    A server that fails is a value among the others. Its values are read from ``configuration`` and
-    ``environ`` when its turn comes. Reports how many are done; when ``progress`` raises, every
-    server has been ended before that is raised again. Have no event loop in this thread.
+    A failed server is a value like the others. Its values are read from ``configuration`` and
+    ``environ`` when its turn comes. Reports how many are done; if ``progress`` raises, every server
+    is stopped first. The thread must have no event loop.
     """
     load_sdk()
     offers: dict[int, ServerOffer] = {}
@@ -262,10 +264,10 @@ def catalog_document(
     at: str,
     earlier_records: Kept | None = None,
 ) -> dict[str, Any]:
-    """The tools of all servers that could be read, each server with where they come from.
+    """The tools of all readable servers, each server with their origin.
 
-    Tool records stand as the servers sent them. ``at`` is the time of reading (ISO 8601).
-    ``earlier_records`` has the records of servers that could not be read, from an earlier version.
+    Records are as sent. ``at`` is the time of reading (ISO 8601). ``earlier_records`` has the
+    records of unreadable servers from an earlier version.
     """
     rows = [_server(offer, definitions[offer.name], at) for offer in offers if not offer.failure]
     names = {server["name"] for server in rows}
@@ -278,7 +280,7 @@ def catalog_document(
 
 
 def records_of(catalog: Catalog, servers: Sequence[str]) -> dict[str, list[JsonObject]]:
-    """The records of those servers in a catalog as they were read, by server."""
+    """The original records of those servers in a catalog, by server."""
     return {
         name: [tool.raw for tool in catalog.tools if tool.server == name]
         for name in servers

@@ -1,6 +1,6 @@
-"""Which configured servers are one: equal command or address, arguments and values of variables.
+"""Which configured servers are the same: equal command or address, arguments and variable values.
 
-Values are compared in memory. What leaves this module are the names of what differs, no value.
+Values are compared in memory. Only names of differences leave this module, never values.
 """
 
 import re
@@ -29,8 +29,10 @@ _RELATIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes a server the one it is: ``program`` is what is run, or the address, without its
-    values; ``values`` are all that it is run with, by what they are (``variable TOKEN``).
+    """The identity of a server.
+
+    ``program`` is the program or address, without values; ``values`` are everything it is started
+    with, by kind (``variable TOKEN``).
     """
 
     program: tuple[str, ...] = field(repr=False)
@@ -41,8 +43,10 @@ class Identity:
 
 
 def identity(entry: JsonObject, folder: str = "") -> Identity:
-    """The identity of an entry as most clients write it. ``folder`` is where it is started unless
-    it says otherwise; it counts only where a relative path depends on it.
+    """The identity of an entry in most clients' form.
+
+    ``folder`` is its start folder unless it has another; it counts only if a relative path depends
+    on it.
     """
     if url := _text(url_of(entry)):
         return _identity_of_address(url, entry)
@@ -58,7 +62,7 @@ def identity(entry: JsonObject, folder: str = "") -> Identity:
 
 
 def differences(identities: Sequence[Identity]) -> tuple[str, ...]:
-    """What is not the same in all of them, by name: ``variable TOKEN``, ``argument --user``."""
+    """The differences between them, by name: ``variable TOKEN``, ``argument --user``."""
     names = dict.fromkeys(name for one in identities for name in one.values)
     return tuple(name for name in names if len({one.values.get(name) for one in identities}) > 1)
 
@@ -78,7 +82,7 @@ def _identity_of_address(url: str, entry: JsonObject) -> Identity:
 
 
 def _command(entry: JsonObject) -> tuple[str, list[str]]:
-    """Command and arguments, without what says only how a package is fetched or found."""
+    """Command and arguments, without those that only fetch or find a package."""
     command, args = _text(entry.get("command")), [_text(arg) for arg in items_of(entry.get("args"))]
     if _basename(command) == "cmd" and [arg.lower() for arg in args[:1]] == ["/c"] and args[1:]:
         command, args = args[1], args[2:]
@@ -95,8 +99,8 @@ def _basename(command: str) -> str:
 
 
 def _run_words(args: Sequence[str]) -> tuple[str, str, str]:
-    """The package, image or file that is run, without its version; the folder it is run from, and
-    the address that a bridge to a server far away passes calls on to.
+    """The package, image or file that runs (without version), its folder, and a bridge's remote
+    address.
     """
     pairs = list(zip(("", *args), args, strict=False))
     words = (
@@ -110,7 +114,7 @@ def _run_words(args: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _arguments(args: Sequence[str]) -> dict[str, str]:
-    """Each argument by the flag that it belongs to, else by its position."""
+    """Each argument by its flag, else by its position."""
     values: dict[str, str] = {}
     flag_before = ""
     for number, arg in enumerate(args, 1):
@@ -127,7 +131,7 @@ def _arguments(args: Sequence[str]) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    """A value as a process takes it, with references to variables in one spelling."""
+    """A value as passed to a process, with one spelling for references to variables."""
     return VARIABLE.sub(
         lambda match: f"${{{match[1]}{'' if match[2] is None else f':-{match[2]}'}}}",
         process_text(value),

@@ -1,4 +1,4 @@
-"""A server that is reached over HTTP: streamable HTTP, or SSE as older servers speak it."""
+"""A server over HTTP: streamable HTTP, or SSE for older servers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ LONGEST_SILENCE = 24 * 3_600.0
 
 @dataclass(slots=True)
 class HttpRecord:
-    """What is seen of a server's replies: the status of the last one, 0 where it was no error;
-    where it redirects to; its media type, where that is none of MCP. ``doing`` is what the server
-    is asked for at the moment, in words, ``bytes_in`` counts the bytes of its replies, ``refusal``
-    says why the last one was not read.
+    """Observations of a server's replies.
+
+    They are the last status (0 without an error), the redirect target, and the media type if it is
+    not MCP's. ``doing`` describes the current request, ``bytes_in`` counts bytes of replies,
+    ``refusal`` says why the last one was not read.
     """
 
     doing: str = HANDSHAKE
@@ -51,9 +52,9 @@ context of who gave it.
 async def server_address(
     launch: Launch, way: SessionKind, limits: ConnectionLimits, record: HttpRecord
 ) -> AsyncIterator[TransportStreams]:
-    """The message streams of a server at an address; ``record`` is filled.
+    """The message streams of a server at an address; fills ``record``.
 
-    Redirects are followed on the same origin only, so headers go nowhere else.
+    Redirects are followed only on the same origin, so headers go nowhere else.
     """
     if way == "sse":
         from mcp.client.sse import sse_client
@@ -83,8 +84,10 @@ async def server_address(
 def _factory(
     name: str, limits: ConnectionLimits, record: HttpRecord, noted: tuple[str, ...]
 ) -> Callable[..., httpx2.AsyncClient]:
-    """A maker of HTTP clients that note what replies to the methods ``noted`` are, and read none
-    that is too long. Compressed ones are refused: a small one may become any size.
+    """A factory of HTTP clients that record replies to the methods ``noted`` and limit their
+    length.
+
+    Compressed replies are refused, because a small one may expand to any size.
     """
     import httpx2
 
@@ -119,7 +122,7 @@ def _factory(
 def _counting_stream(
     inner: httpx2.AsyncByteStream, name: str, most: float, noting: HttpRecord, record: HttpRecord
 ) -> httpx2.AsyncByteStream:
-    """The bytes of a stream, counted in ``record``; an error where there are more than ``most``."""
+    """The bytes of a stream, counted in ``record``; an error beyond ``most``."""
     import httpx2
 
     class Counted(httpx2.AsyncByteStream):

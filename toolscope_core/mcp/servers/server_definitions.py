@@ -1,7 +1,7 @@
-"""MCP servers as client configurations define them: how each is started or reached, no values.
+"""MCP servers as defined by client configurations: how each is started or reached, without values.
 
-A definition may be shown and stored: of variables and headers it has the names, of arguments and
-addresses what is no secret. The values are read by ``launches`` when a server is started.
+A definition may be shown and stored: it has the names of variables and headers, and arguments and
+addresses without secrets. ``launches`` reads the values when a server is started.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ LARGEST = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A variable or header by name. ``template`` is its value where that is only a reference
-    (``${NAME}``, ``Bearer ${NAME}``); empty for one that stands in the configuration itself.
+    """A variable or header by name.
+
+    ``template`` is its value if that is only a reference (``${NAME}``, ``Bearer ${NAME}``); empty
+    if the configuration contains the value.
     """
 
     name: str
@@ -54,8 +56,8 @@ class NamedValue:
 class ServerDefinition:
     """How one server is started (``command``) or reached (``url``), as far as it may be shown.
 
-    ``masked``: an argument, the address or the command is not shown whole, so starting needs the
-    configuration itself. ``variables`` and ``headers`` are in the order of their names.
+    ``masked``: an argument, the address or the command is partly hidden, so starting needs the
+    configuration itself. ``variables`` and ``headers`` are sorted by name.
     """
 
     name: str
@@ -72,7 +74,7 @@ class ServerDefinition:
 
     @property
     def command_line(self) -> str:
-        """The command with its arguments as a shell would take them; empty for an address."""
+        """The command line in shell syntax; empty for an address."""
         return shlex.join((self.command, *self.args)) if self.command else ""
 
     @property
@@ -85,7 +87,7 @@ class ServerDefinition:
 
     @property
     def needs_configuration(self) -> bool:
-        """Whether values that are needed to start it stand in the configuration only."""
+        """Whether values for starting it are only in the configuration."""
         return self.masked or any(not one.template for one in (*self.variables, *self.headers))
 
     def as_json(self) -> dict[str, Any]:
@@ -94,7 +96,9 @@ class ServerDefinition:
 
     @classmethod
     def of_json(cls, value: JsonObject) -> ServerDefinition:
-        """What ``as_json`` gave. Raises ``ConfigError`` for anything else."""
+        """The definition from the output of ``as_json``. Raises
+        ``ConfigError`` for anything else.
+        """
         from pydantic import TypeAdapter, ValidationError
 
         try:
@@ -109,9 +113,10 @@ class ServerDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfiguration:
-    """The servers of one configuration. ``entries`` are its own entries by server, with their
-    values: kept in memory while servers are started, never shown or stored. ``odd`` says of its
-    other entries, by name, why they cannot be started or reached.
+    """The servers of one configuration.
+
+    ``entries`` are its own entries by server, with their values: kept in memory while servers are
+    started, never shown or stored. ``odd`` says by name why other entries cannot be used.
     """
 
     label: str
@@ -124,8 +129,10 @@ class ClientConfiguration:
 
 
 def parsed_configuration(label: str, data: bytes) -> Any:
-    """The value of a client's configuration: JSON with the comments and last commas that VS Code
-    allows, or TOML or YAML by the end of its name. Raises ``ConfigError``.
+    """The value of a client's configuration.
+
+    It is JSON with comments and trailing commas, as in VS Code, or TOML or YAML by file extension.
+    Raises ``ConfigError``.
     """
     if len(data) > LARGEST:
         raise ConfigError(
@@ -162,7 +169,9 @@ def _of_other_syntax(label: str, text: str) -> Any:
 
 
 def configuration_of_url(url: str) -> ClientConfiguration:
-    """One server at an address, named for its host. Raises ``ConfigError`` for no http address."""
+    """One server at an address, named after its host. Raises ``ConfigError`` if it is not an http
+    address.
+    """
     entry, name = {"url": url.strip()}, ""
     with suppress(ValueError):  # what cannot be read is refused below
         name = urlsplit(url.strip()).hostname or ""
@@ -170,25 +179,25 @@ def configuration_of_url(url: str) -> ClientConfiguration:
 
 
 def url_of(entry: JsonObject) -> str:
-    """The address in an entry of a configuration, under whatever name; empty where none is."""
+    """The address in a configuration entry, under any key; empty if there is none."""
     return next((entry[key] for key in _URL_KEYS if isinstance(entry.get(key), str)), "")
 
 
 def process_text(value: Any) -> str:
-    """A value of a configuration as a process takes it."""
+    """A configuration value as passed to a process."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
 
 
 def items_of(value: Any) -> list[Any]:
-    """The items of a list; none of anything else."""
+    """The items of a list; empty for anything else."""
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
 def definition_of(name: str, entry: JsonObject) -> ServerDefinition:
-    """The server of an entry as most clients write it. Raises ``ConfigError`` for an address that
-    cannot be used.
+    """The server of an entry in most clients' form. Raises ``ConfigError``
+    for an unusable address.
     """
     url = url_of(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
@@ -246,6 +255,6 @@ def _named_values(values: Any) -> tuple[NamedValue, ...]:
 
 
 def _template(value: Any) -> str:
-    """The value where it is only a reference, without any default; else empty."""
+    """The value if it is only a reference, without a default; else empty."""
     match = _PLAIN_REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return value if match and ":-" not in value else ""

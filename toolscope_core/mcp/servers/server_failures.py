@@ -1,8 +1,8 @@
-"""What went wrong with a server, in words: what, the value, and what to do.
+"""Failures of a server in words: what, the value, and the remedy.
 
 Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (no answer in time),
-``garbage`` (writes what is no message), ``refused`` (401, 403), ``busy`` (429, 5xx), ``missing``
-(404 and other statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
+``garbage`` (writes something that is not a message), ``refused`` (401, 403), ``busy`` (429, 5xx),
+``missing`` (404 and other statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
 """
 
 import signal
@@ -31,7 +31,7 @@ _CLOSED = ("ClosedResourceError", "BrokenResourceError", "EndOfStream")
 
 
 def leaves_of(error: BaseException) -> Iterator[BaseException]:
-    """The exceptions in a group, of whatever depth; an exception itself where it is none."""
+    """The exceptions in a group, at any depth; a single exception itself."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from leaves_of(inner)
@@ -40,13 +40,13 @@ def leaves_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def only_leaf(error: BaseException) -> BaseException:
-    """The exception in the groups that tasks put around it, where it is the only one."""
+    """The only exception inside nested groups, if there is just one."""
     leaves = list(leaves_of(error))
     return leaves[0] if len(leaves) == 1 else error
 
 
 def is_of_connection(error: BaseException) -> bool:
-    """Whether it is about a connection; a bug of ours is not."""
+    """Whether it is about a connection, and not our own bug."""
     return (
         type(error).__module__.partition(".")[0] in _MODULES
         or isinstance(error, (TimeoutError, ConnectionError))
@@ -55,7 +55,7 @@ def is_of_connection(error: BaseException) -> bool:
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Whether an answer did not come in time."""
+    """Whether an answer did not arrive in time."""
     from mcp_types import REQUEST_TIMEOUT
 
     late = isinstance(error, TimeoutError) or type(error).__name__.endswith("Timeout")
@@ -63,7 +63,7 @@ def is_timeout(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Whether the connection ended while an answer was waited for."""
+    """Whether the connection ended while an answer was awaited."""
     from mcp_types import CONNECTION_CLOSED
 
     closed = _is_of_sdk(error, CONNECTION_CLOSED, "Connection closed")
@@ -71,8 +71,9 @@ def is_closed(error: BaseException) -> bool:
 
 
 def is_forgotten(error: BaseException, status: int) -> bool:
-    """Whether a server at an address does not know the session any more: ``status`` is that of its
-    reply, 404 also of one that does not know what it is asked for.
+    """Whether a server at an address no longer knows the session.
+
+    ``status`` is that of its reply; 404 also means that it does not know the requested thing.
     """
     from mcp import MCPError
     from mcp_types import METHOD_NOT_FOUND
@@ -81,9 +82,7 @@ def is_forgotten(error: BaseException, status: int) -> bool:
 
 
 def is_answer(error: BaseException) -> bool:
-    """Whether it is an error that the server answered with, and none that the SDK put in its place
-    where the reply was no answer.
-    """
+    """Whether the server answered with this error, and not the SDK for an invalid reply."""
     from mcp import MCPError
 
     if not isinstance(error, MCPError) or is_timeout(error) or is_closed(error):
@@ -97,8 +96,9 @@ def is_of_http(error: BaseException) -> bool:
 
 
 def _is_of_sdk(error: BaseException, code: int, words: str) -> bool:
-    """Whether the SDK made an error of this code and these words itself: servers use its codes for
-    errors of their own.
+    """Whether the SDK itself made an error with this code and text.
+
+    Servers use its codes for their own errors.
     """
     own = getattr(error, "error", None)
     return getattr(own, "code", None) == code and str(getattr(own, "message", "")).endswith(words)
@@ -120,8 +120,8 @@ OTHER_STATUS = "answers with an error; try again later, or ask whoever runs it"
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A server, what is seen of it, what it was asked for (*while it listed its tools*) and how
-    many seconds it had.
+    """A server, the observations, the request (*while it listed its tools*) and its time limit in
+    seconds.
     """
 
     launch: Launch
@@ -131,13 +131,13 @@ class Situation:
 
     @property
     def looks_older(self) -> bool:
-        """Whether it did not take a message as a server that speaks SSE only does not."""
+        """Whether it rejected a message like a server that only speaks SSE."""
         return isinstance(self.record, HttpRecord) and self.record.status in TRY_SSE
 
     def failure(self, error: BaseException) -> ToolScopeError | None:
-        """The error to show for what the SDK raised, ``None`` where it is none of the server's.
+        """The error to show for an SDK exception, ``None`` if it is not the server's.
 
-        Groups of exceptions count by what is in them.
+        Groups of exceptions count by their contents.
         """
         leaves = list(leaves_of(error))
         ours = [leaf for leaf in leaves if isinstance(leaf, ToolScopeError)]
@@ -150,7 +150,7 @@ class Situation:
         return self._of_connection(leaves, self.record) or self._of_address(leaves, self.record)
 
     def late(self) -> ServerConnectionError:
-        """The error of a server that gave no answer in time."""
+        """The error of a server that did not answer in time."""
         by_hand = isinstance(self.record, ProcessRecord)
         check = "start it by hand to see why" if by_hand else "check that it is running"
         return self._garbage() or ServerConnectionError(

@@ -1,7 +1,7 @@
-"""A server that is started here, spoken to over its standard input and output, and ended.
+"""A server that is started here, used over its standard input and output, and stopped.
 
-The SDK's own transport hides the process: a message could name no exit status, and a server could
-write a line without end. It is started as a process group of its own, which is ended as a whole.
+The SDK's own transport hides the process: a message could not mention the exit status, and a server
+could write an endless line. It is started in its own process group, which is stopped as a whole.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ MOST_GARBAGE = 10_000
 
 @dataclass(slots=True)
 class ProcessRecord:
-    """What is seen of a server's process: the end of its standard error, of which there were
-    ``stderr_bytes``, and the last line on its standard output that is no message. ``bytes_in``
-    counts the bytes of its output. ``doing`` is what it is asked for at the moment, in words;
-    ``closed`` says that its output has ended. ``process`` is there until it is ended here, after
-    which its status says nothing; ``group`` is its process group, 0 once nothing of that is left.
-    ``client`` used it last; once it ``is_shared`` by several, nobody can say whom its words are
-    about.
+    """Observations of a server's process.
+
+    They include the end of its standard error (``stderr_bytes`` in all), and the last line on
+    standard output that is not a message. ``bytes_in`` counts its output in bytes. ``doing``
+    describes the current request; ``closed`` says that its output has ended. ``process`` is set
+    until it is stopped here; after that its status means nothing. ``group`` is its process group, 0
+    once nothing of it is left. ``client`` used it last; once it ``is_shared`` by several, nobody
+    can tell whom its text is about.
     """
 
     doing: str = HANDSHAKE
@@ -70,17 +71,18 @@ class ProcessRecord:
 
     @property
     def status(self) -> int | None:
-        """The exit status; ``None`` where it has not ended by itself."""
+        """The exit status; ``None`` unless it has ended by itself."""
         return self.process.returncode if self.process else self.last_status
 
     def used_by(self, client: Hashable) -> None:
-        """The client uses the server from now on."""
+        """Record the client that uses the server now."""
         self.is_shared = self.is_shared or self.client not in (None, client)
         self.client = client
 
     def since(self, earlier: ProcessRecord) -> ProcessRecord:
-        """What was seen after ``earlier``, a copy: of its words whole lines, and none where they
-        may be about another client.
+        """What was observed after ``earlier``, a copy.
+
+        Its text has whole lines, and none that may be about another client.
         """
         lines = self.garbage_lines - earlier.garbage_lines
         at = max(0, len(self.stderr) + earlier.stderr_bytes - self.stderr_bytes)
@@ -99,11 +101,11 @@ class ProcessRecord:
 async def server_process(
     launch: Launch, limits: ConnectionLimits, record: ProcessRecord
 ) -> AsyncIterator[TransportStreams]:
-    """The message streams of a server that runs while the context is open; ``record`` is filled.
+    """The message streams of a server that runs while the context is open; fills ``record``.
 
-    On leaving, however it is left, the server and what it started in its group are ended: its
-    input is closed, then a signal to stop, then one that cannot be ignored, each
-    ``limits.grace_seconds`` apart. Raises ``ServerConnectionError`` where it cannot be started.
+    On leaving in any way, the server and its group are stopped: its input is closed, then a signal
+    to stop, then one that cannot be ignored, each ``limits.grace_seconds`` apart. Raises
+    ``ServerConnectionError`` if it cannot be started.
     """
     from mcp.shared.message import SessionMessage
 
@@ -136,7 +138,7 @@ async def server_process(
 
 
 async def _started(launch: Launch) -> Process:
-    """The server in a process group of its own. Raises ``ServerConnectionError``."""
+    """The server in its own process group. Raises ``ServerConnectionError``."""
     from mcp.client.stdio import get_default_environment
 
     if sys.platform == "win32":
@@ -185,8 +187,9 @@ async def _read_messages(
     limits: ConnectionLimits,
     record: ProcessRecord,
 ) -> None:
-    """Pass each line of the standard output on as a message, until the session is gone; then
-    read and drop the rest, so that a server that is still writing can end.
+    """Pass each output line on as a message until the session is gone.
+
+    Then the rest is read and dropped, so that a server that is still writing can end.
     """
     buffer = bytearray()
     closed_errors = (anyio.ClosedResourceError, anyio.BrokenResourceError)
@@ -212,7 +215,7 @@ async def _read_messages(
 
 
 def _message(line: bytes, record: ProcessRecord) -> SessionMessage | None:
-    """The message of a line, or ``None`` for one that is none, which is counted."""
+    """The message of a line, or ``None`` for an invalid one, which is counted."""
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
 
@@ -232,8 +235,9 @@ async def _write_messages(
     arrived: MemoryObjectSendStream[SessionMessage | Exception],
     done_writing: anyio.Event,
 ) -> None:
-    """Write what the session sends, a line each. Where nobody reads it, the session is told by the
-    end of what it receives.
+    """Write what the session sends, one line each.
+
+    If nobody reads it, the session's incoming stream ends.
     """
     stdin = process.stdin
     try:
@@ -256,21 +260,21 @@ async def _keep_stderr(process: Process, record: ProcessRecord) -> None:
 
 
 async def _chunks(stream: ByteReceiveStream | None) -> AsyncIterator[bytes]:
-    """What a pipe gives until it ends or is closed."""
+    """The data of a pipe until it ends or is closed."""
     with suppress(*CLOSED):
         while stream is not None:
             yield await stream.receive(_CHUNK)
 
 
 async def _watch_group(process: Process, record: ProcessRecord) -> None:
-    """Forget the group where it ends with the server: its number may soon be another's."""
+    """Forget the group if it ends with the server, because its number may be reused."""
     await process.wait()
     with suppress(PermissionError):
         _signal(record, 0)
 
 
 async def _end(process: Process, record: ProcessRecord, grace: float) -> None:
-    """End the server and its process group; ``record`` keeps a group that could not be ended."""
+    """Stop the server and its process group; ``record`` keeps a group that could not be stopped."""
     if process.stdin is not None:
         with suppress(*CLOSED):
             await process.stdin.aclose()
@@ -289,7 +293,7 @@ async def _end(process: Process, record: ProcessRecord, grace: float) -> None:
 
 
 def _signal(record: ProcessRecord, number: int) -> None:
-    """Send a signal to the group, 0 to see whether anything of it is left."""
+    """Send a signal to the group; 0 checks whether anything of it is left."""
     try:
         if record.group:
             os.killpg(record.group, number)

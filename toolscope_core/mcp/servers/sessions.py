@@ -1,4 +1,4 @@
-"""One open connection to a server, from the handshake until it is ended."""
+"""One open connection to a server, from the handshake to its end."""
 
 from __future__ import annotations
 
@@ -65,10 +65,11 @@ ANY_APP: JsonObject = {"mimeTypes": ["text/html;profile=mcp-app"]}
 
 @dataclass(frozen=True, slots=True)
 class ServerRequests:
-    """What answers a server that asks its client for something; ``None`` refuses it. ``client`` is
-    any value that stands for the client; ``apps`` what it says of the apps that it shows, ``None``
-    where it shows none. Whoever only lists tools says that it does, since some servers have no
-    pages for others.
+    """Handlers for a server's requests to its client; ``None`` refuses them.
+
+    ``client`` is any value that identifies the client. ``apps`` is its declaration of apps,
+    ``None`` if it shows none. Listings declare support for apps, since some servers have no pages
+    for others.
     """
 
     sampling: sdk.SamplingFnT | None = None
@@ -85,7 +86,7 @@ NO_ANSWERS = ServerRequests()
 
 @dataclass(frozen=True, slots=True)
 class OpenServer:
-    """A server that is ready; ``client`` is the SDK's."""
+    """A connected server; ``client`` is the SDK's."""
 
     launch: Launch
     client: Client
@@ -96,10 +97,10 @@ class OpenServer:
         return self.launch.name
 
     async def tools_page(self, cursor: str | None) -> JsonObject:
-        """A page of its tools as it sent it. The SDK's own way drops fields that it does not know,
-        and refuses a page for one bad record; both are for the reader of catalogs to judge.
+        """A page of its tools as sent.
 
-        Raises what the SDK raises.
+        The SDK would drop unknown fields, and refuse a page for one bad record; the catalog reader
+        decides on both. Raises what the SDK raises.
         """
         from mcp.shared.inbound import x_mcp_header_map
 
@@ -125,7 +126,7 @@ class OpenServer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process is gone, or does not write any more."""
+        """Whether its process is gone, or no longer writes."""
         record = self.record
         return isinstance(record, ProcessRecord) and (
             record.closed or record.too_long or record.status is not None
@@ -133,20 +134,24 @@ class OpenServer:
 
     @property
     def leftovers(self) -> tuple[str, ...]:
-        """A sentence on what could not be ended with it, if anything; known once it has ended."""
+        """A sentence on processes that could not be stopped with it, if any; known once it has
+        ended.
+        """
         group = self.record.group if isinstance(self.record, ProcessRecord) else 0
         what = "that could not be stopped; stop it by hand"
         return (f"{self.name} left the process group {group} {what}",) if group else ()
 
     def used_by(self, client: Hashable) -> None:
-        """The client uses it from now on; what it writes for one is shown to no other."""
+        """Record the client that uses it now; its text for one is shown to no other."""
         if isinstance(self.record, ProcessRecord):
             self.record.used_by(client)
 
     @contextmanager
     def request(self, can: ClientCapabilities | None = None) -> Iterator[Seen]:
-        """While this is open, requests are of one call, for a client that ``can`` that; ``failure``
-        takes what is given here, to speak of that call alone.
+        """While this is open, requests belong to one call, for a client with the capabilities
+        ``can``.
+
+        ``failure`` takes the value given here, to describe that call only.
         """
         reply = HttpRecord(IN_A_CALL)
         tokens = REPLY.set(reply), _CAN.set(can)
@@ -157,17 +162,16 @@ class OpenServer:
             _CAN.reset(tokens[1])
 
     def has_forgotten(self, error: Exception, request: Seen) -> bool:
-        """Whether it does not know the session any more; servers at an address say that by 404."""
+        """Whether it no longer knows the session; servers at an address answer 404."""
         return isinstance(request, HttpRecord) and is_forgotten(error, request.status)
 
     async def failure(
         self, error: BaseException, doing: str, request: Seen
     ) -> ToolScopeError | None:
-        """The error to show for what a ``request`` raised, ``None`` where it is none of the
-        server's.
+        """The error to show for an exception of a ``request``, ``None`` if it is not the server's.
 
-        ``doing`` completes the sentence: *while it ran delete_file*. The status of a process that
-        ended is waited for.
+        ``doing`` completes the sentence: *while it ran delete_file*. The status of an ended process
+        is waited for.
         """
         with anyio.move_on_after(SETTLE_SECONDS):
             while isinstance(self.record, ProcessRecord) and self.record.status is None:
@@ -182,12 +186,12 @@ class OpenServer:
 async def connected(
     launch: Launch, limits: ConnectionLimits, requests: ServerRequests = NO_ANSWERS
 ) -> AsyncIterator[OpenServer]:
-    """An open connection; everything that it started is ended on leaving, however it is left.
+    """An open connection; everything it started is stopped on leaving in any way.
 
-    Raises ``ServerConnectionError`` where the server cannot be started or reached, is not ready
-    within ``limits.start_seconds``, or ends; also in place of the SDK's exceptions that leave the
-    body. An old server that speaks SSE only is tried again that way, unless the definition says
-    which it is.
+    Raises ``ServerConnectionError`` if the server cannot be started or reached, is not ready within
+    ``limits.start_seconds``, or ends; also in place of the SDK's exceptions that leave the body. An
+    old server that only speaks SSE is tried again with it, unless the definition fixes the
+    transport.
     """
     load_sdk()
     first: ToolScopeError | None = None
@@ -253,7 +257,7 @@ async def _open(
 
 
 def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
-    """Let a request say what the client can whose call it is, where it says what we can."""
+    """Add the calling client's capabilities to a request that declares capabilities."""
     from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
     stamp(data, options)
@@ -264,8 +268,10 @@ def _stamp_call(stamp: Stamp, data: dict[str, Any], options: Any) -> None:
 
 
 def load_sdk() -> None:
-    """Import the SDK, which takes a second that no server is to answer for, and keep its logs out
-    of ours: they hold whole messages and addresses, keys among them.
+    """Import the SDK, which takes a second that no server should be charged for.
+
+    Its logs are kept out of ours, because they contain whole messages and addresses, including
+    keys.
     """
     import mcp.client.sse
     import mcp.client.stdio
