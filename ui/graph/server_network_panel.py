@@ -41,21 +41,21 @@ class ServerLink:
 
     @property
     def kind(self) -> ProposalKind:
-        """The kind of most jobs; of equal ones the clearest."""
+        """The kind of most jobs; of equal ones, the clearest."""
         return max(KINDS, key=lambda kind: self.counts.get(kind, 0))
 
     @property
     def in_words(self) -> str:
-        """The kinds that occur, as in *drop-in: 3; gateway tool: 1*."""
+        """The occurring kinds, as in *drop-in: 3; gateway tool: 1*."""
         counts = {words.name: self.counts.get(kind, 0) for kind, words in KINDS.items()}
         return "; ".join(f"{words}: {count:,}" for words, count in counts.items() if count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerOverlap:
-    """The servers with how many tools each has, and the links between two, the most jobs first.
+    """The servers with their numbers of tools, and the links between two, most jobs first.
 
-    ``grouping`` is what the blocks are: servers, or where hardly a tool has one the values of a
+    ``grouping`` says what the blocks are: servers, or if hardly any tool has one, the values of a
     field. ``inside`` are the jobs that several tools of one server do.
     """
 
@@ -67,8 +67,9 @@ class ServerOverlap:
 
 @kept()
 def shared_jobs(snapshot: Snapshot) -> ServerOverlap:
-    """By servers, else by the first category field. Raises ``JobError`` before the analysis is
-    finished.
+    """The overlap of servers, or of the first category field.
+
+    Raises ``JobError`` before the analysis is done.
     """
     plan = snapshot.plan
     grouping = groupings(plan.catalog)[0]
@@ -79,7 +80,10 @@ def shared_jobs(snapshot: Snapshot) -> ServerOverlap:
 def server_overlap(
     plan: MergePlan, blocks: Sequence[ToolBlock], grouping: str = SERVERS
 ) -> ServerOverlap:
-    """A job is a cluster that nobody rejected; families and lookalikes are several jobs."""
+    """The overlap of blocks.
+
+    A job is a cluster that nobody rejected; families and lookalikes are several jobs.
+    """
     tools = plan.catalog.tools
     home = {tools[row].id: block.name for block in blocks for row in block.rows.tolist()}
     counts: defaultdict[tuple[str, str], Counter[ProposalKind]] = defaultdict(Counter)
@@ -101,7 +105,7 @@ def server_overlap(
 
 
 def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
-    """The two servers, the jobs that both do, and those of each kind that occurs."""
+    """The two servers, their common jobs, and those of each occurring kind."""
 
     def of_kind(kind: ProposalKind) -> Column[ServerLink]:
         return Column(KINDS[kind].name, lambda link: link.counts.get(kind, 0))
@@ -136,7 +140,7 @@ def drawn_servers(view: ServerOverlap) -> list[str]:
 
 @lru_cache(maxsize=4)
 def server_drawing(view: ServerOverlap) -> Drawing:
-    """A node for each of ``drawn_servers``; a line has the colour of most of its jobs."""
+    """A node for each of ``drawn_servers``; a line has the colour of its most frequent kind."""
     names, links = drawn_servers(view), view.links[:MOST_LINKS]
     number = {name: at for at, name in enumerate(names)}
     kinds = [kind for kind in KINDS if any(link.kind == kind for link in links)]
@@ -194,7 +198,7 @@ OPENED, _CHOSEN = "opened_servers", "chosen_server"
 
 
 def server_network_panel(snapshot: Snapshot) -> None:
-    """The picture, and the same as a table; nothing where no two servers do one job."""
+    """The picture, and its table; empty if no two servers share a job."""
     view = shared_jobs(snapshot)
     if not view.links:
         return

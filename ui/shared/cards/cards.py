@@ -41,16 +41,16 @@ class ArgumentRow:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A cluster with everything a person looks at before deciding.
+    """A cluster with everything a person reviews before deciding.
 
-    ``tools`` has the canonical first, the others by id; ``evidence`` the weakest pairs first, of
-    ``pairs`` in all, each by whoever is heard on it; ``disagreements`` those on which the model and
-    the offline judge differ, the widest gap first. ``unmatched`` says which words of a drop-in the
-    others do not say, ``selector`` what tells the members of a family apart. ``loosest`` is the
-    member that the judge is least sure of, empty where there are but two. ``drop_in`` is the
-    member that could stay alone if the servers work on the same data, the canonical if it can;
-    empty where none can, or one does. ``larger`` says by how much it grows and where, empty where
-    it does not; ``apps`` what the merge takes from pages of servers.
+    ``tools`` has the canonical first, the others by id. ``evidence`` has the weakest of ``pairs``
+    pairs first, each with the deciding verdict. ``disagreements`` are pairs on which the model and
+    the offline judge differ, widest gap first. ``unmatched`` are words of a drop-in that the others
+    do not use; ``selector`` distinguishes the members of a family. ``loosest`` is the member about
+    which the judge is least sure, empty for two members. ``drop_in`` is the member that could stay
+    alone if the servers work on the same data, preferably the canonical; empty if there is none or
+    it already is a drop-in. ``larger`` says by how much the tools grow and where, empty if they do
+    not. ``apps`` says what the merge takes from servers' pages.
     """
 
     cluster: Cluster

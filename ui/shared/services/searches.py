@@ -64,10 +64,12 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """What a request finds before and after the merge, the sub-queries that it was split into, and
-    the near ties that confuse it. ``by_rule`` is false where a query set gave the sub-queries;
-    ``from_tools`` is the share of the places before that a tool led to, of servers less than 1;
-    ``none_fits`` says that no tool does what is asked, empty where one may.
+    """The results of a request before and after the merge, its sub-queries, and confusing near
+    ties.
+
+    ``by_rule`` is false if a query set gave the sub-queries. ``from_tools`` is the share of places
+    before the merge that a tool led to; below 1 for servers. ``none_fits`` says that no tool does
+    what is asked, empty if one may.
     """
 
     before: search_results.SearchSide
