@@ -1,11 +1,11 @@
-"""How well parameters are aligned, on argument maps made by hand, beside two simple ways.
+"""How well parameters are aligned on hand-made argument maps, compared with two simple methods.
 
-    python -m benchmarks.alignment_quality [--errors]
+ python -m benchmarks.alignment_quality [--errors]
 
-Precision, recall and F1 of aligned parameter pairs, summed over the tools' pairs, with a 95 %
-interval of F1 over resampled pairs of tools. After the maps made by hand come those of near pairs,
-read by a language model, of six catalogs. ``--errors`` lists what is wrong on the development
-halves; the test halves are only ever measured.
+It prints precision, recall and F1 of aligned parameter pairs, summed over pairs of tools, with a 95
+% interval of F1 over resampled pairs of tools. After the hand-made maps come those that a language
+model made for near pairs of six catalogs. ``--errors`` lists errors on the development halves; the
+test halves are only measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,8 +35,9 @@ Aligner = Callable[[Tool, Tool], Aligned]
 
 @dataclass(frozen=True, slots=True)
 class GoldMap:
-    """Two tools and which parameter of one is which of the other, as a person or a model reads
-    them; ``chance`` is the judge's that they are one, 1 where that is labelled.
+    """Two tools and their matching parameters, according to a person or a model.
+
+    ``chance`` is the judge's probability that the tools are one, 1 if that is labelled.
     """
 
     catalog: str
@@ -76,7 +77,7 @@ def equal_names(left: Tool, right: Tool) -> Aligned:
 
 
 def fuzzy_names(left: Tool, right: Tool, alike: float = _ALIKE) -> Aligned:
-    """The assignment with the highest sum of name ratios, those below ``alike`` left out."""
+    """The assignment with the highest sum of name ratios, without ratios below ``alike``."""
     a, b = ([p.name for p in tool.parameters] for tool in (left, right))
     scores = np.array([[ratio(x.casefold(), y.casefold()) for y in b] for x in a])
     rows, columns = linear_sum_assignment(scores, maximize=True)

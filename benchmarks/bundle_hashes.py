@@ -1,9 +1,9 @@
-"""Whether the bundles of whole catalogs are, byte for byte, those that were committed.
+"""Whether the bundles of whole catalogs are byte for byte as committed.
 
-    python -m benchmarks.bundle_hashes [--write] [--catalogs example bfcl]
+ python -m benchmarks.bundle_hashes [--write] [--catalogs example bfcl]
 
-Moves and renames leave them as they are. A commit that means to change them writes the hashes anew
-and says what changed. Similarities are floats: another kind of processor may give other last
+Refactoring does not change them. A commit that changes them on purpose writes the hashes again and
+says what changed. Similarities are floats, so another kind of processor may differ in the last
 digits.
 """
 

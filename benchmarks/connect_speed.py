@@ -1,10 +1,10 @@
-"""The time to read many servers at once, beside that of the slowest alone.
+"""The time to read many servers at once, compared with the slowest alone.
 
-    python -m benchmarks.connect_speed [--servers 24] [--seconds 1.0]
+ python -m benchmarks.connect_speed [--servers 24] [--seconds 1.0]
 
 Stub servers without the SDK (tests/mcp/servers/stub_server.py) that sleep before they answer, each
 a little longer than the one before, up to ``--seconds``; all are started at once, listed and ended.
-What is over the slowest is ours: starting processes, the protocol, ending them.
+The time beyond the slowest is ours: starting processes, the protocol, stopping them.
 """
 
 import os

@@ -1,7 +1,6 @@
-"""Count in how many tools of public catalogs each word, and each token of the default encoder,
-stands.
+"""Count in how many tools of public catalogs each word and each encoder token occurs.
 
-    python -m benchmarks.count_words
+ python -m benchmarks.count_words
 
 Writes ``toolscope_core/wording/data/word_counts.json`` and, of the tokens only what they weigh,
 ``toolscope_core/embedding/data/piece_weights.npy``; beside it ``server_centre.npy``, the mean of

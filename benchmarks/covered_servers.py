@@ -1,10 +1,10 @@
-"""The servers that others cover, by reading and by the program.
+"""The servers covered by others, according to readers and to the program.
 
-    python -m benchmarks.covered_servers
+ python -m benchmarks.covered_servers
 
-``data/covered_servers.jsonl`` has every server of the eight groups of which another one, or two
-together, serve four tools of five: read in names, descriptions and schemas, without sight of the
-program, with what is lost. *sure* leaves out what the reader doubted.
+``data/covered_servers.jsonl`` has every server of the eight groups of which one or two others serve
+four tools of five. A reader decided that from names, descriptions and schemas, without the
+program's results, and noted what is lost. *sure* leaves out doubtful ones.
 """
 
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""Whether the tests see a fault: one at a time, in a copy of the checkout.
+"""Whether the tests detect a fault: one at a time, in a copy of the checkout.
 
-A fault is an operator turned round, a rule dropped, an index off by one, a wrong key read, a text
-not escaped, or a transaction cut in two. A seeded draw takes them from all packages in turn. Each
-meets the tests of its package, up to the first failure; only what survives meets all tests.
+A fault is a reversed operator, a dropped rule, an index off by one, a wrong key read, a text not
+escaped, or a transaction cut in two. A seeded draw takes them from all packages in turn. Each runs
+against its package's tests up to the first failure; survivors run against all tests.
 
-    python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17]
-        [--tests-of COMMIT] [--workers 2] [--list]
+ python -m benchmarks.deliberate_faults [--faults 40] [--seed 1] [--only 3 17]
+ [--tests-of COMMIT] [--workers 2] [--list]
 
 ``--tests-of`` takes the tests of another commit. Exit status 1 if more than two faults survive.
 """
@@ -128,7 +128,7 @@ KINDS: tuple[Kind, ...] = (
 
 @dataclass(frozen=True)
 class Fault:
-    """A file of the checkout with one thing wrong."""
+    """A file of the checkout with one fault."""
 
     kind: str
     path: Path  # below the checkout
@@ -154,12 +154,14 @@ class Fault:
 
 
 def package_of(path: Path) -> str:
-    """``toolscope_core/judging`` of ``toolscope_core/judging/arguments/facts.py``."""
+    """The package of a path: ``toolscope_core/judging`` of
+    ``toolscope_core/judging/arguments/facts.py``.
+    """
     return "/".join(path.parts[:2] if len(path.parts) > 2 else path.parts[:1])
 
 
 def faults_of(path: Path) -> Iterator[Fault]:
-    """Every fault that a file can have."""
+    """Every possible fault of a file."""
     source = (ROOT / path).read_text("utf-8")
     for node in _outside_texts(ast.parse(source)):
         for kind in KINDS:
@@ -169,7 +171,7 @@ def faults_of(path: Path) -> Iterator[Fault]:
 
 
 def _inside(text: ast.JoinedStr, kind: Kind) -> Iterator[Change]:
-    """Changes of a text with values in it as a whole: the places inside it are not known."""
+    """Changes of an f-string as a whole, since places inside it are unknown."""
     for part in ast.walk(text):
         for old, new in kind(part):
             new_text = copy.deepcopy(text, {id(old): old})
@@ -177,7 +179,7 @@ def _inside(text: ast.JoinedStr, kind: Kind) -> Iterator[Change]:
 
 
 def _outside_texts(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and all below it, but of a text with values in it nothing more than itself."""
+    """The node and everything below it, except inside f-strings."""
     yield node
     if not isinstance(node, ast.JoinedStr):
         for child in ast.iter_child_nodes(node):
@@ -213,7 +215,9 @@ def _fault(
 
 
 def draw_faults(count: int, seed: int) -> list[Fault]:
-    """So many faults: a package after the other, of each a kind that it can have, and one of it."""
+    """So many faults: one package after the other, each with a random kind and a random fault of
+    it.
+    """
     random = Random(seed)
     files = subprocess.check_output(["git", "ls-files", *SOURCES], cwd=ROOT, text=True).split()
     packages: defaultdict[str, defaultdict[str, list[Fault]]]

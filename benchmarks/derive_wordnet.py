@@ -1,13 +1,13 @@
 """Derive the word tables that the judge reads from the Open English WordNet.
 
-    python -m benchmarks.derive_wordnet
+ python -m benchmarks.derive_wordnet
 
-Kept are single words in their four most common senses, written in lower case: which words share a
-sense, which sense lies above which and what that one is called, and which words are opposites. Of
-the words that share the most common sense of both, those are synonyms whose vectors, by the
-embedded model, are close: of 176 such pairs in names of some 15,000 tools, read by eye, what lies
-below (project and task, force and pressure, book and word) is told apart by whoever has both.
-Equal input gives equal bytes.
+It keeps single words in their four most common senses, in lower case: which words share a sense,
+which sense is above which and its name, and which words are opposites. Words that share the most
+common sense of both are synonyms if their vectors by the embedding model are close. 176 such pairs
+from names of about 15,000 tools were checked by eye: tools with both words of a more distant pair
+(project and task, force and pressure, book and word) mean different things. Equal input gives equal
+bytes.
 """
 
 import gzip
@@ -45,10 +45,11 @@ def main() -> None:
 
 
 def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[str, Any]:
-    """``words``: to each word its senses, the most common first, as sense × 8 + rank; ``synonyms``:
-    to each word that has some the groups it is in; ``above``: to each sense the next more general
-    one, or −1; ``names``: what each sense that has others below it is called; ``opposites``: pairs
-    of words.
+    """The tables of the word lists.
+
+    ``words``: the senses of each word, most common first, as sense × 8 + rank. ``synonyms``: the
+    groups of each word that has some. ``above``: the next more general sense of each, or −1.
+    ``names``: the name of each sense with others below it. ``opposites``: pairs of words.
     """
     above = {one["id"]: next(iter(one["hypernyms"]), None) for one in synsets}
     senses: dict[str, list[tuple[int, str]]] = {}
@@ -88,9 +89,7 @@ def tables(synsets: list[dict[str, Any]], opposites: list[list[str]]) -> dict[st
 
 
 def _synonyms(senses: Mapping[str, Sequence[tuple[int, str]]]) -> dict[str, list[int]]:
-    """To each word the numbers of its groups: words of one sense, the first of each, joined where
-    their vectors are close.
-    """
+    """The numbers of each word's groups: words of one sense, joined if their vectors are close."""
     words_of: dict[str, list[str]] = {}
     for word, word_senses in sorted(senses.items()):
         for sense in {sense for rank, sense in word_senses if rank == 1}:

@@ -1,12 +1,12 @@
-"""What a gateway adds to a call, and what memory calls leave taken.
+"""The time that a gateway adds to a call, and the memory that calls leave in use.
 
-    python -m benchmarks.gateway_speed [--calls 300] [--at-once 200] [--memory 10000]
+ python -m benchmarks.gateway_speed [--calls 300] [--at-once 200] [--memory 10000]
 
 Over standard input and output a client of the SDK calls a stub server (original_stub.py of
 tests/mcp/gateway) directly and through a gateway with two such servers, in turn; then ``--at-once``
-calls to both servers are under way at the same time, and each answer is held against its call.
+calls to both servers run at the same time, and each answer is compared with its call.
 
-Over HTTP one session is held against one over standard input and output, both with these servers.
+Over HTTP, one session is compared with one over standard input and output, with the same servers.
 Then 1, 8 and 32 sessions call at the same time, each without a pause, a server at an address
 (modern_stub.py) directly and through the gateway in turn. Last come the calls after which the
 memory of a gateway over HTTP is read.
@@ -52,7 +52,7 @@ Seconds = tuple[list[float], list[float]]
 
 
 def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
-    """Print both ways, their ratio and what the second takes longer."""
+    """Print both ways, their ratio and the additional time of the second."""
     for name, seconds in zip((first, second), times, strict=True):
         p50, p95 = np.percentile(seconds, (50, 95)) * 1_000
         print(f"  {name}: p50 {p50:.2f}, p95 {p95:.2f}")
@@ -173,7 +173,9 @@ async def _client(arguments: list[str]) -> AsyncIterator[Client]:
 
 @contextmanager
 def _http_stubs(place: Path) -> Iterator[str]:
-    """Both servers at addresses, their configuration in ``http.json``; the address of the north."""
+    """Both servers at addresses, their configuration in ``http.json``; yields the north server's
+    address.
+    """
     ports, processes = {name: free_port() for name in ("north", "south")}, []
     for name, port in ports.items():
         command = [sys.executable, str(HTTP_STUB), name, str(place / f"{name}.json"), str(port)]

@@ -1,7 +1,7 @@
-"""A catalog analysed by a judge that never saw its labels, and what a merge did to those labels.
+"""Analyses a catalog by a judge that never saw its labels, and checks the merge against them.
 
-Only the judge's weights are unseen: its thresholds are those of the shipped judge, which were
-chosen with every catalog in sight.
+Only the judge's weights are held out: its thresholds are those of the shipped judge, which were
+chosen with all catalogs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,9 @@ from toolscope_core.model.pair import PairScores
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """Labelled pairs put together (``together``), how many of them are merges (``right``), and
-    how many merges are labelled (``merges``).
+    """Labelled pairs that a merge puts together: all (``together``), and merges (``right``).
+
+    ``merges`` counts the labelled merges.
     """
 
     right: int
@@ -34,7 +35,7 @@ class MergeCounts:
 
 
 def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[LabelledCatalog]) -> Analysis:
-    """The analysis of the catalog ``name``: where it is labelled, by a judge that never saw its
+    """The analysis of the catalog ``name``; if it is labelled, by a judge that never saw its
     labels.
     """
     if name not in {one.name for one in catalogs}:
@@ -49,8 +50,9 @@ def judged_unseen(analysis: Analysis, name: str, catalogs: Sequence[LabelledCata
 
 
 def unseen_weights(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
-    """A judge that never saw the labels of ``name``, with the shipped thresholds, and moved as far
-    as the shipped one was so that they fit.
+    """A judge that never saw the labels of ``name``, with the shipped thresholds.
+
+    Its weights are shifted like the shipped ones, so that the thresholds fit.
     """
     shipped, every, unseen = shipped_weights(), fit(catalogs), left_out(catalogs, name)
     models = {
@@ -67,7 +69,7 @@ def unseen_weights(catalogs: Sequence[LabelledCatalog], name: str) -> Weights:
 def merge_counts(
     labelled: LabelledCatalog, catalog: Catalog, clusters: Iterable[Sequence[str]]
 ) -> MergeCounts:
-    """What became of the labelled pairs where the ids of each cluster are put together."""
+    """The counts of labelled pairs if the ids of each cluster are put together."""
     place: Mapping[str, int] = {tool: at for at, ids in enumerate(clusters) for tool in ids}
     into = np.array([place.get(tool.id, -1 - row) for row, tool in enumerate(catalog.tools)])
     together = into[labelled.left] == into[labelled.right]

@@ -1,15 +1,15 @@
-"""How good the offline judge is on catalogs and servers it was not trained on, beside plain cosine.
+"""The quality of the offline judge on catalogs and servers outside its training, and plain cosine.
 
-    python -m benchmarks.judge_quality
+ python -m benchmarks.judge_quality
 
 Of each catalog: the area under the ROC curve of *same job* against everything, against families and
 against the rest, with a 95 % bootstrap interval, from a judge that never saw the catalog (on the
 MCP registry: never a pair with one of the two servers); what is right at the merge threshold among
 the pairs that one schema could serve, with a 95 % Wilson interval; families told as such; what the
-candidate threshold costs; calibration. Then what each signal is worth, and the time. The thresholds
-of the weights file were chosen on the same predictions, so the figures at them are a little
-favourable; the areas are not. The labels of Seal-Tools and of whole APIs are ours and were never
-trained on, but signals were chosen with Seal-Tools in view.
+candidate threshold costs; calibration. Then come the value of each signal, and the time. The
+thresholds of the weights file were chosen on the same predictions, so the figures at them are a
+little favourable; the areas are not. The labels of Seal-Tools and of whole APIs are ours and were
+never trained on, but signals were chosen with Seal-Tools in view.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _BINS = 10
 
 
 def area(merge: Mask, score: Numbers) -> str:
-    """The area with its 95 % interval over resampled pairs; a dash where there is one kind."""
+    """The area with its 95 % interval over resampled pairs; a dash if there is only one kind."""
     if merge.all() or not merge.any():
         return "-"
 
@@ -53,7 +53,7 @@ def area(merge: Mask, score: Numbers) -> str:
 
 
 def report(catalog: train_judge.LabelledCatalog, pair_probabilities: PairProbabilities) -> None:
-    """The figures of one catalog, of the pairs labelled by who could serve whom."""
+    """Print the figures of one catalog, for pairs labelled by who could serve whom."""
     afresh = catalog.only(catalog.afresh)
     pair_probabilities = PairProbabilities(
         pair_probabilities.same_job[catalog.afresh], pair_probabilities.family[catalog.afresh]
@@ -121,7 +121,7 @@ def report_candidates(catalog: train_judge.LabelledCatalog) -> None:
 
 
 def calibration_error(merge: Mask, predicted: Numbers) -> float:
-    """Mean distance of predicted and actual share over ten bins of equal width, by their size."""
+    """The mean distance of predicted and actual shares over ten equal bins, weighted by size."""
     bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
     errors = [
         abs(float(predicted[bins == at].mean()) - float(merge[bins == at].mean()))
@@ -134,7 +134,7 @@ def calibration_error(merge: Mask, predicted: Numbers) -> float:
 def report_ablation(
     catalogs: Sequence[train_judge.LabelledCatalog], unseen: dict[str, PairProbabilities]
 ) -> None:
-    """The area of the same job lost without each signal, by catalog, and the mean."""
+    """Print the area lost without each signal, by catalog and on average."""
     without_registry = [catalog for catalog in catalogs if catalog.name != train_judge.REGISTRY]
     names = ", ".join(catalog.name for catalog in without_registry)
     print(f"\nwithout a signal, AUC lost: mean, and each of {names}")

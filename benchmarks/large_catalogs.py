@@ -1,4 +1,4 @@
-"""Catalogs of any size, made from real servers under other names, with copies that are known."""
+"""Catalogs of any size, made from real servers under other names, with known copies."""
 
 import json
 import re
@@ -41,7 +41,7 @@ _SYNONYMS = {
 
 @dataclass(frozen=True, slots=True)
 class PlantedCopy:
-    """A tool and the copy of it that another server has in other words: server, name."""
+    """A tool and its reworded copy on another server: server, name."""
 
     tool: tuple[str, str]
     copy: tuple[str, str]
@@ -55,8 +55,9 @@ def large_catalog() -> Catalog:
 
 
 def write_large(tools: int, folder: Path) -> list[PlantedCopy]:
-    """Write about ``tools`` tools into ``folder``, ``SHARD_TOOLS`` a file, and say which of them
-    are copies of which. The same number gives the same catalog.
+    """Write about ``tools`` tools into ``folder``, ``SHARD_TOOLS`` per file; returns the copies.
+
+    The same number gives the same catalog.
     """
     rng = np.random.default_rng(tools)
     planted: list[PlantedCopy] = []
@@ -81,7 +82,7 @@ def write_large(tools: int, folder: Path) -> list[PlantedCopy]:
 
 
 def _replicas(rng: np.random.Generator) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Servers of the data one after the other, again and again, each time about other things."""
+    """Servers of the data one after the other, repeatedly, each time about other things."""
     servers, words = _servers(), _rare_words()
     number = 0
     while True:
@@ -112,7 +113,7 @@ def _servers() -> tuple[str, ...]:
 
 @cache
 def _rare_words() -> tuple[tuple[str, ...], frozenset[str]]:
-    """The words of few servers, as often as they occur (to draw from), and as a set."""
+    """The words of few servers, as often as they occur (for sampling), and as a set."""
     by_server = [{word.lower() for word in _WORD.findall(text)} for text in _servers()]
     counts = Counter(word for words in by_server for word in words)
     rare = {w: n for w, n in counts.items() if n <= _RARE * len(by_server) and w not in _SCHEMA}
@@ -120,7 +121,7 @@ def _rare_words() -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _reworded(server: dict[str, Any], number: int) -> dict[str, Any]:
-    """A server that does the same in other words, with other names for the same tools."""
+    """A server that does the same with other words and names."""
     tools = []
     for tool in server["tools"]:
         words = [

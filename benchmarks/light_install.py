@@ -1,9 +1,10 @@
-"""What the command line takes to install, and whether pip puts it beside other frameworks.
+"""The size of the command line's installation, and whether pip can install it beside other
+frameworks.
 
 Each row of the second table resolves the package (and with ``--extra gateway`` that too) together
 with one framework in its latest version and the one before; nothing of it is installed.
 
-    python -m benchmarks.light_install [--extra gateway] [--frameworks crewai litellm …]
+ python -m benchmarks.light_install [--extra gateway] [--frameworks crewai litellm …]
 """
 
 import subprocess
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def _pip(folder: Path) -> tuple[str, ...]:
-    """The pip of this Python for an environment in the folder, which has none of its own."""
+    """This Python's pip for an environment in the folder, which has none of its own."""
     venv.create(folder / "environment")
     python = folder / "environment" / "bin" / "python"
     return (sys.executable, "-m", "pip", "--python", str(python))

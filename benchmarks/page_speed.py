@@ -1,12 +1,12 @@
-"""How soon pages are of use in Chromium: the first visit, later ones, and what a hand does there.
+"""How soon pages are usable in Chromium: first and later visits, and typical actions.
 
-    python -m benchmarks.page_speed [--catalogs livemcpbench seal-tools large] [--rounds 3]
+ python -m benchmarks.page_speed [--catalogs livemcpbench seal-tools large] [--rounds 3]
 
-Each round is a server that was just started. A *first* visit is one of an empty browser cache to a
-page that this server has shown to nobody; *again* are the next ones. Seconds run from the request
-until what the page shows is there and its script has ended. Beside them stands an app of one line,
-below which no page of Streamlit can be. Then the probability threshold is moved, and keys are
-pressed on Review, until the figures, or the card, are others.
+Each round uses a newly started server. A *first* visit has an empty browser cache and a page that
+this server has not shown before; *again* are later visits. Seconds run from the request until the
+page's content is there and its script has ended. For comparison there is an app of one line, the
+minimum of any Streamlit page. Then the probability threshold is moved, and keys are pressed on
+Review, until the figures, or the card, are others.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def measure(browser: Browser, name: str, rounds: int) -> None:
-    """Print the figures of one catalog, which is analysed in a store of its own."""
+    """Print the figures of one catalog, analysed in its own store."""
     catalog = large_catalog() if name == "large" else measuring.read_named(name)
     print(f"\n{name}: n = {len(catalog.tools):,} tools")
     times: defaultdict[str, list[list[float]]] = defaultdict(list)
@@ -138,14 +138,14 @@ def serving(settings: Settings, *module: str) -> Iterator[str]:
 
 
 def new_page(browser: Browser) -> Page:
-    """A page of an empty browser."""
+    """A page in an empty browser."""
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
     page.set_default_timeout(PATIENCE)
     return page
 
 
 def load(page: Page, address: str, text: str) -> None:
-    """Load a page until it is of use; a large catalog is analysed only where somebody asks."""
+    """Load a page until it is usable; a large catalog is analysed only on request."""
     page.goto(address)
     analyse = page.get_by_role("button", name="Analyse")
     page.locator(text).first.or_(analyse).first.wait_for()
@@ -156,7 +156,7 @@ def load(page: Page, address: str, text: str) -> None:
 
 
 def visits(browser: Browser, address: str, text: str) -> list[float]:
-    """Seconds of the first visit of an empty browser, and of those after it."""
+    """Seconds of the first visit with an empty browser, and of later ones."""
     page = new_page(browser)
     seconds = [measuring.clocked(lambda: load(page, address, text)) for _ in range(VISITS + 1)]
     page.close()
@@ -164,7 +164,7 @@ def visits(browser: Browser, address: str, text: str) -> list[float]:
 
 
 def slider_steps(page: Page) -> list[float]:
-    """Seconds from letting go of the probability threshold until the figures are others."""
+    """Seconds from releasing the probability threshold until the figures change."""
     name = re.compile("Probability threshold")
     slider, figures = page.get_by_role("slider", name=name), page.get_by_test_id("stMetricValue")
     track = page.get_by_role("group", name=name).bounding_box()
@@ -188,7 +188,7 @@ def slider_steps(page: Page) -> list[float]:
 
 
 def key_presses(page: Page, key: str) -> list[float]:
-    """Seconds from a key until another cluster is in the address and its card is drawn."""
+    """Seconds from pressing a key until another cluster is in the address and its card is drawn."""
     seconds = []
     for _ in range(PRESSES):
         page.wait_for_timeout(700)  # a person looks at the card

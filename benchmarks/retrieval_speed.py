@@ -1,6 +1,6 @@
-"""How long a search takes beyond encoding the request, beside bm25s and FAISS alone.
+"""The time of a search without encoding the request, compared with bm25s and FAISS alone.
 
-    python -m benchmarks.retrieval_speed [--small]
+ python -m benchmarks.retrieval_speed [--small]
 
 Seal-Tools' 4,076 tools and, without ``--small``, 40,000 tools of ``large_catalogs``. The requests
 are development queries of Seal-Tools, split by rule, and encoded before the clock starts. One
@@ -40,7 +40,7 @@ LIMITS = {(True, "none"): 15, (True, "late"): 120, (False, "none"): 50, (False, 
 
 
 def quantiles(run: Callable[[int], object], limit: int | None = None) -> str:
-    """The times of ``REQUESTS`` runs after one that does not count."""
+    """The times of ``REQUESTS`` runs after a warm-up."""
     run(0)
     times = [1000 * clocked(lambda at=at: run(at)) for at in range(REQUESTS)]
     p50, p95 = np.percentile(times, [50, 95])
@@ -70,7 +70,7 @@ def measure(catalog: Catalog, requests: Sequence[ToolRequest]) -> None:
 def search_alone(
     catalog: Catalog, cache: VectorCache, requests: Sequence[ToolRequest], rerank: str
 ) -> None:
-    """Prints the times of a process that opens the index from its folder and searches."""
+    """Print the times of a process that opens the index from its folder and searches."""
     before = peak_gb()
     start = time.perf_counter()
     retriever = Retriever(catalog.tools, None, cache, RetrievalConfig(rerank=rerank))
@@ -88,7 +88,7 @@ def search_alone(
 
 
 def peak_gb() -> float:
-    """The most memory that this process has held, in GB: mapped files that it touched too."""
+    """The peak memory of this process in GB, including mapped files that it used."""
     status = Path("/proc/self/status").read_text("utf-8")
     return int(status.split("VmHWM:")[1].split()[0]) / 1e6
 

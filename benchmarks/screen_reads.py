@@ -1,11 +1,11 @@
-"""What a page asks of the store: read transactions, processor time, and a server beside a file.
+"""A page's use of the store: read transactions, processor time, and a server compared with a file.
 
-    python -m benchmarks.screen_reads [--catalogs eight example livemcpbench] [--accepts 12]
-        [--beside CHECKOUT] [--postgres URL]
+ python -m benchmarks.screen_reads [--catalogs eight example livemcpbench] [--accepts 12]
+ [--beside CHECKOUT] [--postgres URL]
 
 Pages run as Streamlit runs them, without a browser. A *redraw* is the run of Review after one
-*Accept*; a *first visit* is a page that a new session opens. ``--beside`` measures the pages of
-another checkout in turn with these; ``--postgres`` measures a database of that server too.
+*Accept*; a *first visit* is a page that a new session opens. ``--beside`` measures another
+checkout's pages alternately with these; ``--postgres`` measures a database of that server too.
 """
 
 import json
@@ -43,7 +43,7 @@ EIGHT = 8
 
 @contextmanager
 def counted_reads() -> Iterator[Counter[str]]:
-    """How often the store is read while this lasts."""
+    """Counts reads of the store while this is open."""
     reads, read_rows = Counter[str](), Store.read
 
     def counting(store: Store) -> Any:
@@ -56,7 +56,7 @@ def counted_reads() -> Iterator[Counter[str]]:
 
 
 def catalog_of(name: str) -> Catalog:
-    """A catalog of the benchmark data, the example, or *eight* of its tools that overlap."""
+    """A catalog of the benchmark data, the example, or *eight* of its overlapping tools."""
     if name not in ("eight", "example"):
         return read_named(name)
     example = read_file(APP.parent / "examples" / "catalog.json")
@@ -70,7 +70,7 @@ def catalog_of(name: str) -> Catalog:
 
 
 def open_page(page: str, catalog: str) -> AppTest:
-    """A page of a catalog as a new session sees it."""
+    """A page of a catalog in a new session."""
     app = AppTest.from_file(str(APP), default_timeout=PATIENCE)
     app.query_params["catalog"] = catalog
     app.run()
@@ -120,7 +120,7 @@ def measure_catalog(name: str, url: str, accepts: int) -> dict[str, Any]:
 
 
 def in_process(checkout: Path, name: str, accepts: int, url: str = "") -> dict[str, Any]:
-    """The figures of a checkout, in a process of its own."""
+    """The figures of a checkout, in its own process."""
     options = ["--catalogs", name, "--accepts", str(accepts), "--json", "--store", url]
     environment = os.environ | {"PYTHONPATH": str(checkout)}
     command = [sys.executable, __file__, *options]

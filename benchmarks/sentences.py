@@ -1,9 +1,9 @@
-"""Every sentence that templates make on whole catalogs, to be read by a person.
+"""Every sentence that templates make on whole catalogs, for a reader.
 
-    python -m benchmarks.sentences [--catalogs example bfcl]
+ python -m benchmarks.sentences [--catalogs example bfcl]
 
 A template is a text of the source with its gaps as …; each is printed once, with how often it was
-used and three instances. What no text of the source fits stands under its own beginning.
+used and three instances. Sentences without a matching template are listed by their beginning.
 """
 
 import ast
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Each text of the source with words in it, its gaps as …, and what fits it."""
+    """Each text of the source with words in it, its gaps as …, and its pattern."""
     root = Path(toolscope_core.__file__).parent
     for path in (path for name in MODULES for path in sorted((root / name).rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -61,7 +61,7 @@ def source_templates() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 def sentences(analysis: Analysis) -> Iterator[str]:
-    """What the program says of a catalog: of findings, pairs, cards, arguments and servers."""
+    """The program's sentences about a catalog: findings, pairs, cards, arguments and servers."""
     catalog, scores = analysis.catalog, analysis.scores
     yield from (finding.message for finding in catalog.findings)
     yield from (problem.reason for problem in catalog.problems)

@@ -1,13 +1,13 @@
-"""What a merge proposes of the labelled pairs of real servers, and what it misses.
+"""The labelled pairs of real servers that a merge proposes, and those it misses.
 
-    python -m benchmarks.server_merges [--pairs] [--neutral-names]
+ python -m benchmarks.server_merges [--pairs] [--neutral-names]
 
 Eight groups of servers with schemas (``servers/relations.jsonl``, confidence 2 or 3); of each group
-by a judge that never saw its labels. *Servable*: one tool could take the other's calls, by
-reading. A pair counts as proposed where both tools end on one card; a family also where their
-cards, or one card and a tool alone, are of one family. Shares with 95 % Wilson
-intervals. ``--pairs`` lists every labelled pair with what became of it; ``--neutral-names``
-calls the servers *s1*, *s2* … so that only their tools say whose they are.
+by a judge that never saw its labels. *Servable*: one tool could take the other's calls, by reading.
+A pair counts as proposed where both tools end on one card; a family also where their cards, or one
+card and a tool alone, are of one family. Shares with 95 % Wilson intervals. ``--pairs`` lists every
+labelled pair with its outcome; ``--neutral-names`` renames the servers to *s1*, *s2* … so that only
+their tools identify them.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ LEAST_CONFIDENCE = 2
 
 
 def truth_of(label: JsonObject) -> str:
-    """What people said of a pair: one of ``TRUTHS``."""
+    """People's label of a pair: one of ``TRUTHS``."""
     if label["serves"] != "none":
         return TRUTHS[0]
     if label["relation"] in SAME_JOB:
@@ -40,14 +40,14 @@ def truth_of(label: JsonObject) -> str:
 
 
 def card_of(cluster: Cluster) -> str:
-    """What is proposed: *family*, or the kind."""
+    """The proposal: *family*, or the kind."""
     return "family" if cluster.relation == "family" else cluster.kind
 
 
 def on_cards(
     plan: MergePlan, labels: Iterable[JsonObject]
 ) -> Iterator[tuple[JsonObject, str, Cluster | None]]:
-    """Each label with the card that both of its tools are on, one of ``CARDS``, and its cluster."""
+    """Each label with the card of both tools, one of ``CARDS``, and its cluster."""
     families = {tool: one for one in plan.families for tools in one.tools for tool in tools}
     clusters = {member: cluster for cluster in plan.clusters for member in cluster.members}
     for label in labels:
@@ -59,8 +59,9 @@ def on_cards(
 
 
 def with_neutral_names(catalog: Catalog) -> Catalog:
-    """The catalog with numbers for the names of its servers; the ids of its tools stay, by which
-    they are labelled.
+    """The catalog with numbers as server names.
+
+    Tool ids stay, because labels refer to them.
     """
     names = {one.name: f"s{number}" for number, one in enumerate(catalog.servers, 1)}
     servers = tuple(replace(one, name=names[one.name]) for one in catalog.servers)

@@ -1,11 +1,11 @@
-"""Where the time of a merge goes, stage by stage: cold, unchanged, 1 % of the tools changed.
+"""The time of a merge, stage by stage: cold, unchanged, 1 % of the tools changed.
 
-    python -m benchmarks.stage_profile [--catalog seal-tools] [--repeats 5]
-    python -m benchmarks.stage_profile --tools 10000 100000 [--engines local ray-1 ray-2]
-        [--folder F]
+ python -m benchmarks.stage_profile [--catalog seal-tools] [--repeats 5]
+ python -m benchmarks.stage_profile --tools 10000 100000 [--engines local ray-1 ray-2]
+ [--folder F]
 
 Each row of figures is a whole process that does what ``python -m toolscope_core merge`` does, with
-a watch laid around the functions of each stage; the time of an inner stage is not the outer's. A
+timers around the functions of each stage; an inner stage's time is not part of the outer's. A
 library that a stage loads when it first needs it counts for that stage. Cold is one run, changed
 another after it, unchanged the fastest of the repeats.
 
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def show_versions(name: str, repeats: int, folder: Path) -> None:
-    """The stages of a merge that is new, that changed a little, and that is there already."""
+    """Print the stages of a new merge, of one with small changes, and of an unchanged one."""
     from benchmarks.measuring import catalog_file
 
     def merge(path: Path) -> Report:
@@ -90,7 +90,9 @@ def show_versions(name: str, repeats: int, folder: Path) -> None:
 
 
 def one_percent_changed(catalog: Path, folder: Path) -> Path:
-    """A copy of a catalog of a tool a line, in which every hundredth description says more."""
+    """A copy of a catalog with one tool per line, in which every hundredth
+    description is longer.
+    """
     lines = catalog.read_text("utf-8").splitlines()
     for at in range(0, len(lines), 100):
         record = json.loads(lines[at])
@@ -118,7 +120,7 @@ def merge_large(engine: str, tools: int, folder: Path) -> Report:
 
 
 def run(arguments: Sequence[str], cache: Path, **variables: str) -> Report:
-    """A merge with these arguments in a process of its own."""
+    """A merge with these arguments in its own process."""
     from benchmarks.measuring import ROOT, process_environment
 
     variables |= {"TOOLSCOPE_CACHE_DIR": str(cache), _BEGAN: str(time.time())}
@@ -138,7 +140,7 @@ def run(arguments: Sequence[str], cache: Path, **variables: str) -> Report:
 
 
 def merge_watched(arguments: Sequence[str]) -> Report:
-    """Merge in this process under the watch."""
+    """Merge in this process with timers."""
     gc.disable()  # as the command line does
     from toolscope_core.cli import app
 
@@ -154,8 +156,9 @@ def merge_watched(arguments: Sequence[str]) -> Report:
 
 
 class Watch:
-    """Seconds by stage; while an inner stage runs, the outer's watch stands still. With memory also
-    the most of this process while each stage ran, in MB.
+    """Seconds by stage; while an inner stage runs, the outer one's timer stops.
+
+    With memory, also the peak of this process during each stage, in MB.
     """
 
     def __init__(self, *, with_memory: bool) -> None:
@@ -195,7 +198,7 @@ class Watch:
 
 
 def lay_around(watch: Watch) -> None:
-    """Replace each stage's functions, where they are called, by watched ones."""
+    """Replace each stage's functions, where they are called, by timed ones."""
     from toolscope_core.cli import merge_command
     from toolscope_core.cli.options import EngineChoice
     from toolscope_core.export import bundle
@@ -223,7 +226,7 @@ def lay_around(watch: Watch) -> None:
 
 
 def recovered(bundle: Path, planted: Sequence[PlantedCopy]) -> Report:
-    """What of the planted copies is a judged pair, and what stands in one proposal."""
+    """How many of the planted copies are a judged pair, and in one proposal."""
     from benchmarks.measuring import json_rows
     from toolscope_core.catalog.sources import files_of
 

@@ -1,10 +1,10 @@
 """Train the offline judge on the labelled pairs and write its weights as readable JSON.
 
-    python -m benchmarks.train_judge
+ python -m benchmarks.train_judge
 
-Each catalog counts the same, and in it the same job, families and the rest as much, as far as there
-are enough of each; labels their annotators were less sure of count less. The thresholds come from
-predictions on catalogs, or servers, left out of training.
+Each catalog has equal weight, and in it the same job, families and the rest, if there are enough of
+each; less certain labels weigh less. The thresholds come from predictions on catalogs, or servers,
+left out of training.
 """
 
 from __future__ import annotations
@@ -62,9 +62,10 @@ _FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class LabelledCatalog:
-    """A catalog with its labelled pairs as rows: ``merge`` is the same job, ``family`` another
-    value of one selector; ``serves`` is which side could serve the other's callers, empty where
-    nobody was asked.
+    """A catalog with its labelled pairs as rows.
+
+    ``merge`` is the same job, ``family`` another value of one selector; ``serves`` is which side
+    could serve the other's callers, empty if nobody was asked.
     """
 
     name: str
@@ -105,7 +106,9 @@ def load(name: str) -> LabelledCatalog:
 
 def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> LabelledCatalog:
     """A catalog file with labels (``left``, ``right``, ``relation``, ``serves``, ``confidence``,
-    ``weight``), whose ids must be tools of it.
+    ``weight``).
+
+    The labels' ids must be tools of it.
     """
     tools = read_file(source).tools
     vectors = vectors_of(tools)
@@ -132,7 +135,7 @@ def labelled(name: str, source: Path, labels: Sequence[dict[str, Any]]) -> Label
 
 
 def fit(catalogs: Sequence[LabelledCatalog]) -> Weights:
-    """A judge trained on the catalogs, with thresholds still to be chosen."""
+    """A judge trained on the catalogs, without thresholds yet."""
     job, family = _fit(catalogs, family=False), _fit(catalogs, family=True)
     return Weights("in training", *job, *family, 1.0, 1.0, 0.0, 1.0)
 
@@ -158,7 +161,7 @@ def by_signals(catalog: LabelledCatalog, weights: Weights) -> judge.PairProbabil
 
 
 def folds(catalog: LabelledCatalog) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """By server: pairs of which both servers are left out, and those of which neither is."""
+    """By server: pairs with both servers left out, and those with neither."""
     hashes = (hashlib.sha256(tool.server.encode()).hexdigest() for tool in catalog.tools)
     fold = np.array([int(digits, 16) % _FOLDS for digits in hashes])
     left_fold, right_fold = fold[catalog.left], fold[catalog.right]
@@ -174,8 +177,9 @@ def folds(catalog: LabelledCatalog) -> Iterator[tuple[NDArray[np.bool_], NDArray
 
 
 def unseen(catalogs: Sequence[LabelledCatalog], name: str) -> judge.PairProbabilities:
-    """Probabilities by the signals from judges that never saw the catalog, or, on the registry,
-    never a pair with one of the two servers.
+    """Probabilities by the signals from judges that never saw the catalog.
+
+    On the registry, they never saw a pair with one of the two servers.
     """
     (catalog,) = (one for one in catalogs if one.name == name)
     if name != REGISTRY:
@@ -192,20 +196,20 @@ def unseen(catalogs: Sequence[LabelledCatalog], name: str) -> judge.PairProbabil
 
 
 def prunable(catalog: LabelledCatalog) -> NDArray[np.bool_]:
-    """The labelled pairs of which one schema takes all calls to the other."""
+    """The labelled pairs of which one schema accepts all calls to the other."""
     pairs = zip(catalog.left.tolist(), catalog.right.tolist(), strict=True)
     two = [(catalog.tools[a], catalog.tools[b]) for a, b in pairs]
     return np.array([serving(*tools, match_parameters(*tools)) != "none" for tools in two])
 
 
 def with_thresholds(weights: Weights, catalogs: Sequence[LabelledCatalog]) -> Weights:
-    """The weights, moved so that one threshold fits tools of one server and of two, and the least
-    probability of *unsure*, chosen on predictions for what was left out.
+    """The weights, shifted so that one threshold fits tools of one server and of two, and the
+    threshold of *unsure*. They are chosen on held-out predictions.
 
-    From ``_MERGE`` on ``_DROP_INS_RIGHT`` of the pairs beside each other could be replaced, of
-    those that one schema could serve; across servers, where a person decides, ``_JOBS_RIGHT`` are
-    the same job. The registry tells no schemas, so it is left out. unsure: the greatest with mean
-    recall ≥ .9 of the same job on catalogs of functions.
+    From ``_MERGE`` on, ``_DROP_INS_RIGHT`` of the pairs on one server that one schema could serve
+    are replaceable; across servers, where a person decides, ``_JOBS_RIGHT`` are the same job. The
+    registry has no schemas, so it is left out. *unsure* is the highest threshold with mean recall ≥
+    .9 of the same job on catalogs of functions.
     """
     without_registry = [catalog for catalog in catalogs if catalog.name != REGISTRY]
     same_job = {
@@ -285,7 +289,10 @@ def _model_row(model: Model) -> dict[str, Any]:
 
 
 def _labels(name: str) -> list[dict[str, Any]]:
-    """The labels of a catalog; those of the first rounds where no later one is, by relation."""
+    """The labels of a catalog.
+
+    Labels of the first rounds, by relation, are used if there is no later one.
+    """
     if name in APPS:
         return json_rows(APP_FOLDER / f"{name}.labels.jsonl")
     data = read_environment().data_dir
@@ -303,8 +310,10 @@ def _labels(name: str) -> list[dict[str, Any]]:
 
 
 def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Model]:
-    """The models of tools beside each other and of two servers: one logistic regression, in which
-    each signal has a weight and a smaller one for the difference between the two.
+    """The models for tools of one server and of two.
+
+    One logistic regression, in which each signal has a weight and a smaller one for the difference
+    between the two.
     """
     signals = np.vstack([catalog.signals for catalog in catalogs])
     labels = np.concatenate([c.family if family else c.merge for c in catalogs])
@@ -329,8 +338,9 @@ def _fit(catalogs: Sequence[LabelledCatalog], family: bool) -> tuple[Model, Mode
 
 
 def _balanced(catalog: LabelledCatalog) -> NDArray[np.float64]:
-    """Weight of each pair: same job, families and the rest of the catalog sum to one third each,
-    to less where there are few.
+    """The weight of each pair.
+
+    Same job, families and the rest of the catalog sum to one third each, to less if there are few.
     """
     share = catalog.sureness.copy()
     for kind in (catalog.merge, catalog.family, ~catalog.merge & ~catalog.family):

@@ -1,12 +1,13 @@
-"""The tables and figures of the papers that can be made here, ours beside theirs.
+"""The tables and figures of the papers that can be reproduced here, with both sets of figures.
 
-    python -m benchmarks.papers [TABLE …] [--sets NAME …] [--model NAME] [--json]
-    python -m benchmarks.papers --list
+ python -m benchmarks.papers [TABLE …] [--sets NAME …] [--model NAME] [--json]
+ python -m benchmarks.papers --list
 
-``--list`` names every table with its data and the minutes that it takes; README.md also those that
-are not made, and why. ``--model`` asks a language model for the rows that need one, whose answers
-are kept. What differs in all of them: the judge of merges is offline and the encoder MiniLM, where
-the papers ask GPT-4o and embed with gte; the queries are the development part of each benchmark.
+``--list`` names every table with its data and duration in minutes; README.md also lists tables that
+are not reproduced, and why. ``--model`` asks a language model for the rows that need one, and
+stores its answers. All tables differ from the papers' in this: the judge of merges is offline and
+the encoder MiniLM, where the papers ask GPT-4o and embed with gte; the queries are the development
+part of each benchmark.
 """
 
 import json
@@ -79,7 +80,7 @@ def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json:
 
 @cache
 def _paper_set(name: str) -> PaperSet:
-    """A set is read, and learned from, once."""
+    """A set, loaded and trained on once."""
     return PaperSet.read(name)
 
 

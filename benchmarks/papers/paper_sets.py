@@ -1,4 +1,4 @@
-"""What the tables share: a set of the data, its queries, recorded splits, rankings, figures."""
+"""The common parts of the tables: data sets, queries, recorded splits, rankings, figures."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ SPARSE = RetrievalConfig(dense_weight=0.0, rerank="none")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperSet:
-    """A set of the data, by the name of its folder and the file of its tools, and the model that is
-    asked, if one is.
-    """
+    """A data set by its folder's name and tools file, and the model to ask, if any."""
 
     name: str
     path: Path
@@ -63,21 +61,19 @@ class PaperSet:
         return self.bench.trial(self.queries, cutoffs)
 
     def variants(self) -> Mapping[str, Augmentation]:
-        """The document variants that a model wrote, by tool id; none of most."""
+        """The document variants written by a model, by tool id; most sets have none."""
         file = data_folder(self.name) / VARIANTS
         return read_variants(file, self.bench.catalog).by_id if file.exists() else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text; what was embedded before is read back."""
+        """One row per text; earlier embeddings are read back."""
         return embed_cached(texts, self.bench.embedder, self.bench.cache)
 
     def retriever(self, tools: Sequence[Tool], config: RetrievalConfig) -> Retriever:
         return Retriever(tools, self.bench.embedder, self.bench.cache, config)
 
     def split_trials(self) -> dict[str, Trial]:
-        """Of the queries of which splits by a model are recorded, or of all, the trials by how they
-        are split.
-        """
+        """The trials by split: of queries with recorded splits by a model, or of all."""
         trial, path = self.trial((1,)), data_folder(self.name) / PLANS
         recorded = {
             kind: recorded_splits(path, kind) for kind in ("dummy", "context") if path.exists()
@@ -102,9 +98,11 @@ Rows = Callable[[PaperSet], Iterator[JsonObject]]
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table or figure: what it shows, on which sets, about how many minutes all of them take on
-    two idle cores, and what makes its rows; those with ``asks`` need a model that is asked. The
-    README says of the papers' other tables why they are not made.
+    """A table or figure.
+
+    It has its subject, its sets, its approximate minutes for all of them on two idle cores, and the
+    function that makes its rows; with ``asks`` it needs a model. The README says why other tables
+    of the papers are not reproduced.
     """
 
     what: str
@@ -129,17 +127,17 @@ def ends(own: Interval) -> list[float]:
 
 
 def share(hits: Sequence[float]) -> list[float]:
-    """As ``ends``, of values one a query."""
+    """Like ``ends``, for values per query."""
     return ends(interval(hits))
 
 
 def needed_by(queries: Sequence[Query], ids: Sequence[str]) -> NDArray[np.bool_]:
-    """By query and tool, by its id, whether the query needs it."""
+    """Whether each query needs each tool, by query and tool."""
     golds = ({tool for need in query.gold for tool in need} for query in queries)
     return np.array([[tool in gold for tool in ids] for gold in golds])
 
 
 def spread(values: ArrayLike) -> str:
-    """Mean and standard deviation in words; empty where there are no values."""
+    """Mean and standard deviation in words; empty without values."""
     own = np.asarray(values, dtype=np.float64)
     return f"{own.mean():.3f} ± {own.std():.3f}" if own.size else ""

@@ -1,8 +1,8 @@
 """The tables and figures of Retrieval–Plan–Select, on UltraTool.
 
-The paper's are of 2,032 tools, gte-Qwen2-1.5B-instruct, 1,000 queries and its 100 hardest. The
-variants and the splits here are recorded answers of a language model, which saw no query when it
-wrote the variants. *Control* pads each tool with random words to the length of its variant.
+The paper uses 2,032 tools, gte-Qwen2-1.5B-instruct, 1,000 queries and its 100 hardest. The variants
+and the splits here are recorded answers of a language model, which saw no query when it wrote the
+variants. *Control* pads each tool with random words to the length of its variant.
 """
 
 import zlib
@@ -101,7 +101,9 @@ def references(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def variants(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 5: search by variant, and p of recall@10 against vanilla; the same by split."""
+    """Table 5: search by variant, with the p-value of recall@10 against
+    vanilla; the same by split.
+    """
     unsplit, splits = one.trial((1,)), one.split_trials()
     searches = {
         "dense, not split": (DENSE, unsplit.split_by("none")),
@@ -127,8 +129,9 @@ def variants(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def similarities(one: PaperSet) -> Iterator[JsonObject]:
-    """Figure 4: pairs of tools from a cosine on (paper: 41.9 % fewer at .9, more below .8); figures
-    A1 and A2: the cosine of queries and the tools that they need, of others, and of tools.
+    """Figure 4: pairs of tools from a cosine on (paper: 41.9 % fewer at .9, more below .8).
+
+    Figures A1 and A2: the cosine of queries to needed tools and to others, and between tools.
     """
     texts = [query.text for query in one.queries]
     for name, tools in toolsets(one).items():
@@ -147,8 +150,10 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
-    """Tables 6 and 7, what is found among distractors; with ``selects`` tables 6 and 8, what the
-    worker takes of the whole pool: a model, else the best of each job.
+    """Tables 6 and 7: what is found among distractors.
+
+    With ``selects``, tables 6 and 8: what the worker chooses from the whole pool, by a model, else
+    the best of each job.
     """
     trials, tools = one.split_trials(), toolsets(one)
     papers = CLOSEST_TAKEN if selects else CLOSEST
@@ -181,8 +186,9 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
 
 
 def plans(one: PaperSet) -> Iterator[JsonObject]:
-    """Tables 9 and 10: the tools that plans call, by the ranking or a model as the worker; table
-    11: what a request takes.
+    """Tables 9 and 10: the tools called in plans, with the ranking or a model as worker.
+
+    Table 11: the cost of a request.
     """
     ways: Mapping[str, PlannerConfig] = {
         "once": PlannerConfig(iterative=False),
@@ -215,9 +221,11 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def siblings(one: PaperSet) -> Iterator[JsonObject]:
-    """Siblings that collide, with each way of telling them apart: no table of the paper, which
-    describes all tools anew. Requests are in three parts: a rewrite is chosen on one and admitted
-    on another; *nearer* and *rewrites* are of the third, which neither has seen.
+    """Siblings that collide, with each way of telling them apart.
+
+    This is not a table of the paper, which describes all tools anew. Requests are in three parts: a
+    rewrite is chosen on one and admitted on another; *nearer* and *rewrites* are measured on the
+    third.
     """
     catalog: Catalog = one.bench.catalog
     analysis = one.bench.analysis()
@@ -265,7 +273,7 @@ def siblings(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def _is_kept_back(request: str) -> bool:
-    """A third of all requests, by their text."""
+    """Whether the request is in the held-out third, by its text."""
     return zlib.adler32(request.encode()) % 3 == 0
 
 

@@ -1,11 +1,11 @@
 """The tables and figures of Tool2Vec (Efficient and Scalable Estimation of Tool Representations in
-Vector Space), on queries that were left out of training.
+Vector Space), on held-out queries.
 
-Half of a set's development queries (A) is learned from and chooses the weights; the other half (B)
-is asked. The paper's figures are of ToolBench I3, with E5-base, DeBERTa and queries by the
+Half of a set's development queries (A) trains and chooses the weights; the other half (B) is
+measured. The paper's figures are of ToolBench I3, with E5-base, DeBERTa and queries by the
 thousand; here MiniLM, a few hundred queries and, of UltraTool, six questions a tool that a language
-model wrote without having seen a query. *Hidden* tools are those that no query of A has: what is
-learned of others must not push them down.
+model wrote without having seen a query. *Hidden* tools are those without a query in A: learning
+about others must not push them down.
 """
 
 import tempfile
@@ -69,7 +69,7 @@ def search_rankings(
 
 
 def each_alone(model: LearnedModel) -> Iterator[tuple[str, LearnedModel]]:
-    """The model as it ranks by each of its scores alone, with the score's name."""
+    """The model with each of its scores alone, and the score's name."""
     for name in model.blend.weights:
         weights = {one: ALONE * (one == name) for one in model.blend.weights}
         yield name, replace(model, blend=Blend(weights, 0.0))
@@ -83,7 +83,7 @@ def figures_of(queries: Sequence[Query], rankings: Sequence[Sequence[str]]) -> J
 
 @cache
 def learned(one: PaperSet, config: LearnConfig) -> tuple[LearnedModel, float]:
-    """What is learned of half A, and the seconds that it took."""
+    """The model trained on half A, and the seconds of training."""
     start = time.perf_counter()
     trainer = Trainer(one.bench.embedder, one.bench.cache)
     taught, _ = halves(one.queries)
@@ -96,7 +96,7 @@ def retriever_of(one: PaperSet) -> Retriever:
 
 
 def searches(one: PaperSet) -> dict[str, LearnedModel | None]:
-    """The text alone, each score alone, and all together as it searches."""
+    """The text alone, each score alone, and the full search."""
     model, _ = learned(one, LearnConfig())
     alone = {f"{name} alone": own for name, own in each_alone(model)}
     return {"text": None, **alone, "all together": model}
@@ -116,7 +116,7 @@ def learning(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def refiners(one: PaperSet) -> Iterator[JsonObject]:
-    """Tables A.1 and A.2: what the refiner reads, what it takes its candidates by, how many."""
+    """Tables A.1 and A.2: what the refiner reads, what selects its candidates, and how many."""
     retriever, (_, tests) = retriever_of(one), halves(one.queries)
     configs = [LearnConfig(candidates=count) for count in CANDIDATES]
     for config in (*configs, LearnConfig(described=True), LearnConfig(first="tool2vec")):
@@ -131,8 +131,10 @@ def refiners(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def failures(one: PaperSet) -> Iterator[JsonObject]:
-    """Table B.1: of each tool the share of the queries that need it and do not find it among the
-    first five; figure B.1: the words of queries that miss a tool, and of the others.
+    """Table B.1: for each tool, the share of queries that need it and do not find it in the first
+    five.
+
+    Figure B.1: the words of queries that miss a tool, and of the others.
     """
     retriever, (_, tests) = retriever_of(one), halves(one.queries)
     for name, model in searches(one).items():
@@ -164,8 +166,9 @@ def tool_vectors(
 
 
 def similarities(one: PaperSet) -> Iterator[JsonObject]:
-    """Figure 3, right: the cosine of queries with the tools that they need and with others, by the
-    tools' descriptions and by their Tool2Vec vectors.
+    """Figure 3, right: the cosine of queries to needed and other tools.
+
+    It is by the tools' descriptions and by their Tool2Vec vectors.
     """
     _, held_out = halves(one.queries)
     embedder, cache = one.bench.embedder, one.bench.cache
@@ -182,8 +185,10 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def by_triplets(one: PaperSet) -> Iterator[JsonObject]:
-    """The embedder as it is, and as it was tuned on half A, without variants: by the cosine to the
-    tools' texts, to their Tool2Vec vectors, and in the whole search.
+    """The original embedder, and the one tuned on half A without variants.
+
+    They are compared by cosine to the tools' texts, to their Tool2Vec vectors, and in the whole
+    search.
     """
     taught, _ = halves(one.queries)
     yield from rankings_by("as it is", one, one.bench.embedder)

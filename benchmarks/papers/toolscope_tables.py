@@ -97,7 +97,7 @@ ALL_MERGES = PlanConfig(accept="all", gateway=True)
 
 
 class TfidfRanker:
-    """Ranks by the cosine of TF-IDF vectors of the texts that BM25 reads; each job by itself."""
+    """Ranks by the cosine of TF-IDF vectors of BM25's texts; each job separately."""
 
     def rankings(
         self,
@@ -117,7 +117,7 @@ class TfidfRanker:
 
 
 def searches(one: PaperSet) -> Iterator[tuple[str, Toolset, Ranker]]:
-    """Baselines on the tools as they are, our search on them, and on what the merger leaves."""
+    """Baselines on the original tools, our search on them, and on the merged tools."""
     bench, plain = one.bench, as_it_is(one.bench.catalog)
     yield TFIDF, plain, TfidfRanker()
     for title, config in (
@@ -169,7 +169,7 @@ def by_model(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def ablation(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 3, and 6 and 9 with it."""
+    """Table 3, and tables 6 and 9."""
     name, bench = one.name, one.bench
     k, tools = CSR_AT.get(name, 30), len(one.tools)
     trial = one.trial((k,))
@@ -192,8 +192,9 @@ def ablation(one: PaperSet) -> Iterator[JsonObject]:
 
 
 def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
-    """TCCR and UCC as the paper has them (K.1), and UCC of what is called ``RARE`` times or less:
-    some tool declares all arguments, by name, after α.
+    """TCCR and UCC as in the paper (K.1), and UCC of tools called ``RARE`` times or less.
+
+    A call counts if some tool declares all its arguments, by name, after α.
     """
     declared = [{one.name for one in tool.parameters} for tool in toolset.tools]
     times = Counter((call.tool, tuple(sorted(call.arguments))) for call in calls)
@@ -210,7 +211,7 @@ def by_name(calls: Sequence[GoldCall], toolset: Toolset) -> list[float | None]:
 
 
 def tokens(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 8: tokens of all tools, and of the k that a request finds."""
+    """Table 8: tokens of all tools, and of the k found for a request."""
     bench, (k, before, after) = one.bench, TOKENS.get(one.name, (5, 0, 0))
     toolset, trial = as_it_is(bench.catalog), one.trial((k,))
     own = measurement_of(toolset, trial, bench.ranker(BARE), bench.tokens)
@@ -235,8 +236,8 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
 
 
 def quality(one: PaperSet) -> Iterator[JsonObject]:
-    """Figures 5 and 13: how many tools a model holds for documented badly, and CSR of queries by
-    the worst grade of what they need.
+    """Figures 5 and 13: how many tools a model considers badly documented, and CSR of queries by
+    their worst grade.
     """
     if one.asker is None:
         return
