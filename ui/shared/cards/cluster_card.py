@@ -159,10 +159,11 @@ def wording(card: Card) -> None:
 def family(card: Card, selector: FamilySelector) -> None:
     """What differs, why no member can go, and the argument that a gateway would add."""
     tools = {tool.id: tool for tool in card.tools}
+    what = "by another provider" if selector.name in ("server", "provider") else "for another value"
     st.markdown(
-        "The same operation for each of these values. No tool has an argument for the value, so "
-        "none can take the calls of another, and all stay. A gateway can offer one tool that "
-        "passes each call on by this argument:"
+        f"Each does the same {what}. No tool has an argument for that, so none can take the calls "
+        "of another, and all stay. A gateway can offer one tool that passes each call on by this "
+        "argument:"
     )
     data_tables.draw(
         [(value, tools[tool_id]) for tool_id, value in selector.values],
