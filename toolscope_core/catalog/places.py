@@ -91,10 +91,13 @@ def server_of(holder: JsonObject) -> Server:
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     source, about = object_at(holder, "source"), object_at(holder, "serverInfo")
     start = [source.get("command"), source.get("url")]
+    words = [holder.get(key) for key in ("description", "instructions")]
+    words += [info.get("instructions") for info in (about, object_at(holder, "server"))]
+    description = "\n".join(dict.fromkeys(one for one in words if isinstance(one, str) and one))
     titles = [about.get("title"), source.get("server"), holder.get("title")]
     texts = [
         next((writable(one) for one in candidates if isinstance(one, str) and one), "")
-        for candidates in ([holder.get("description")], start, titles)
+        for candidates in ([description], start, titles)
     ]
     title = "" if texts[2] == name else texts[2]
     return Server(writable(name), texts[0], started=texts[1], title=title)

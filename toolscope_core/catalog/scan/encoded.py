@@ -1,4 +1,4 @@
-"""Finds encoded text in a description, which people overlook and models can read."""
+"""Text that stands encoded in a description: a person passes it over, and a model can read it."""
 
 import base64
 import binascii
@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 _LONGEST_RUN = 4000
+_MOST_PARTS = 8
 _LEAST_LETTERS = 0.97
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{16,}+={0,2}")
+_BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{24,}+={0,6}(?![A-Za-z0-9])")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?((?:[0-9A-Fa-f]{2}){8,}+)(?![0-9A-Za-z])")
 _ESCAPED_HEX = re.compile(r"(?:\\x[0-9A-Fa-f]{2}){6,}+")
 _WORD, _PERCENT = re.compile(r"\S+"), re.compile(r"(?:%[0-9A-Fa-f]{2}){4}")
@@ -29,28 +31,53 @@ COMMAND = re.compile(
 
 
 def decoded_texts(plain: str) -> Iterator[tuple[str, int]]:
-    """Readable texts encoded as Base64, hexadecimal, percent signs or ROT13, each with its
-    position.
-
-    Nothing is run, and nothing is decoded twice.
+    """Readable texts that stand in a text as Base64, Base32, hexadecimal, percent signs or ROT13,
+    each with its position. Nothing is run. What is still encoded is decoded once more, and runs
+    that are no text alone are tried as one.
     """
-    runs: list[tuple[str, int, Callable[[str], bytes]]] = []
-    for run in _BASE64.finditer(plain):
-        runs.append((run.group().rstrip("="), run.start(), _of_base64))
-    for run in _HEX.finditer(plain):
-        runs.append((run.group(1), run.start(), bytes.fromhex))
-    for run in _ESCAPED_HEX.finditer(plain):
-        runs.append((run.group().replace("\\x", ""), run.start(), bytes.fromhex))
-    for digits, at, decode in runs:
-        text = _readable(decode(digits[:_LONGEST_RUN])) if len(set(digits)) > 4 else ""
-        if text:
-            yield text, at
+    parts: list[tuple[str, int]] = []
+    for decode, runs in _runs(plain):
+        for digits, at in runs:
+            text = _readable(decode(digits[:_LONGEST_RUN])) if len(set(digits)) > 4 else ""
+            if text:
+                yield text, at
+                yield from ((inner, at) for inner in _inner(text))
+        parts += runs[:_MOST_PARTS] if decode is _of_base64 else []
+    if len(parts) > 1:
+        text = _readable(_of_base64("".join(digits for digits, _ in parts)[:_LONGEST_RUN]))
+        yield from ((one, parts[0][1]) for one in [text] if one)
     if "%" in plain:
         words = (word for word in _WORD.finditer(plain) if _PERCENT.search(word.group()))
         yield from ((unquote(word.group()), word.start()) for word in words)
     lower = plain.lower()
     if any(word in lower for word in _SHIFTED):
         yield codecs.decode(plain[:_LONGEST_RUN], "rot13"), 0
+
+
+_Runs = list[tuple[str, int]]
+
+
+def _runs(plain: str) -> Iterator[tuple[Callable[[str], bytes], _Runs]]:
+    """Runs of the digits of each code, with their positions and what decodes them."""
+    yield _of_base64, [(run.group().rstrip("="), run.start()) for run in _BASE64.finditer(plain)]
+    yield _of_base32, [(run.group(), run.start()) for run in _BASE32.finditer(plain)]
+    yield bytes.fromhex, [(run.group(1), run.start()) for run in _HEX.finditer(plain)]
+    escaped = _ESCAPED_HEX.finditer(plain)
+    yield bytes.fromhex, [(run.group().replace("\\x", ""), run.start()) for run in escaped]
+
+
+def _inner(text: str) -> Iterator[str]:
+    """What a decoded text still has encoded."""
+    for decode, runs in _runs(text):
+        texts = (_readable(decode(digits)) for digits, _ in runs if len(set(digits)) > 4)
+        yield from filter(None, texts)
+
+
+def _of_base32(run: str) -> bytes:
+    try:
+        return base64.b32decode(run[: len(run) // 8 * 8])
+    except binascii.Error:
+        return b""
 
 
 def _of_base64(run: str) -> bytes:
@@ -64,7 +91,7 @@ def _of_base64(run: str) -> bytes:
 
 
 def _readable(data: bytes) -> str:
-    """The text; empty if the bytes are not readable text."""
+    """The text, empty where the bytes are none."""
     text = data.decode("utf-8", "ignore")
     letters = sum(char.isprintable() or char in "\n\t" for char in text)
     return (

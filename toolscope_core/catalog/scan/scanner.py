@@ -1,8 +1,10 @@
-"""Findings on a catalog: hostile text in a tool or server, and tools that interfere with others.
+"""Findings on a catalog: hostile text in a tool or of a server, and tools that interfere with
+others.
 
-*block*: hidden characters, disguised names, text that redefines another tool or secretly takes a
-secret, shadowing. *warn*: text that addresses the model, other tools' names, secrets, markup, very
-long text. *info*: useful to know. A finding's sentences say what, where and what to do.
+*block*: hidden characters, names in disguise, text that redefines another tool or takes a secret
+behind the user's back, shadowing. *warn*:
+wording that addresses the model, other tools by name, secrets, markup, over-long text. *info*:
+what is good to know. The sentences of a finding say what, where and what to do.
 """
 
 import re
@@ -20,6 +22,7 @@ from toolscope_core.catalog.scan.hidden import (
     visible,
 )
 from toolscope_core.catalog.scan.lookalikes import find_lookalikes, name_key, plain_text
+from toolscope_core.catalog.scan.orders import Order
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding, Server
 from toolscope_core.model.cluster import grouped
@@ -54,9 +57,8 @@ COMES_FIRST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names of all tools, each with its servers.
-
-    ``rare`` names do not occur in prose by chance: ``get_user``, ``getUser``, ``get-user-name``.
+    """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
+    ``get_user``, ``getUser``, ``get-user-name``.
     """
 
     owners: Mapping[str, set[str]]
@@ -72,10 +74,10 @@ class ToolNames:
 
 
 def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
-    """Findings if a tool's ``texts`` name other tools.
+    """A finding on a tool whose ``texts`` name others, one for those of its own server and one for
+    the rest, at the first place.
 
-    There is one for tools of its own server and one for the rest, at the first place. Rare names
-    always count, plain words only in backticks or before ``()``.
+    Rare names count, and plain words where they stand in backticks or before ``()``.
     """
     own = {plain_text(tool.name), tool.name}
     reported: set[tuple[str, str]] = set()
@@ -88,43 +90,28 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
             if (finding.code, finding.severity) not in reported:
                 reported.add((finding.code, finding.severity))
                 yield finding
-        stranger = _ordered_stranger(tool, text, names)
+        orders = suspicious_wording.read_wording(passage.text).orders
+        stranger = _ordered_stranger(tool, text, orders, names)
         if stranger and ("cites-tool", "warn") not in reported:
             reported.add(("cites-tool", "warn"))
             yield _order_finding(tool, Passage(passage.path, text), stranger)
 
 
-_ORDERS_STRANGER = re.compile(
-    rf"\b(?:whenever|(?:each|every|any)\W+(?:time|call\W+(?:of|to)))\W+{suspicious_wording.FEW}{_CITED}"
-    rf"[^\n]*\b(?:add|set|change|bcc|replace|append|redirect|must|should|pass|include)\b"
-    rf"|{_CITED}\W+(?:must|should|has\W+to|is\W+to)\W+be\W+(?:skipped|replaced|avoided|ignored)"
-    rf"|\bcalls?\W+to\W+{_CITED}\W+(?:are|is|must|should)\W+{suspicious_wording.FEW}(?:replaced|redirected|routed)"
-    rf"|\b(?:set|change|override)\W+the\W+\w+\W+(?:parameter|argument|field)\W+of\W+{_CITED}"
-    rf"|\b(?:set|change|override)\W+the\W+\w+\W+(?:field\W+)?of\W+{_CITED}\W+to\b"
-    rf"|\btell\W+{_CITED}\W+to\b|\bbcc\b[^\n]*{_CITED}|{_CITED}[^\n]*\bbcc\b"
-    rf"|\b(?:prior\W+to|any\W+call\W+of|replying\W+through|if\W+the\W+agent\W+uses)\W+{suspicious_wording.FEW}{_CITED}"
-    rf"|\b(?:use|choose|prefer|take)\W+this\W+{suspicious_wording.FEW}(?:instead\W+of|over|rather\W+than|and\W+never)\W+{suspicious_wording.FEW}{_CITED}"
-    rf"|{_CITED}\W+(?:only\W+works|must|needs)\b|\bshould\W+(?:invoke|call|run)\W+{_CITED}"
-    rf"|\bafter\W+{_CITED}\W+(?:finishes|returns|runs|completes)\b|\bfrom\W+field\W+of\W+{_CITED}"
-    rf"|\b(?:skip|never\W+(?:call|use)|do\W+not\W+(?:call|use))\W+{suspicious_wording.FEW}{_CITED}"
-    rf"|\brun\W+{_CITED}\W+(?:once|twice|again)|\bcall\W+{_CITED}\W+before\W+(?:running|using|calling)\W+this",
-    re.IGNORECASE,
+_NAME = re.compile(
+    r"(?<![\w./$<{\[])(?:[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]{2,}[A-Z]\w+)(?![\w/=.])"
 )
-"""Orders about a tool that no list here has: what a stranger has no business to say of one."""
-_SNAKE = re.compile(r"(?<![\w./$<{\[])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/=.])")
 
 
-def _ordered_stranger(tool: Tool, text: str, names: ToolNames) -> str:
-    """An unknown tool-like name that a text gives orders about; else empty."""
-    if "_" not in text:
-        return ""
+def _ordered_stranger(tool: Tool, text: str, orders: Sequence[Order], names: ToolNames) -> str:
+    """A name like that of a tool, of none here, that a text gives orders about; else empty."""
     own = {tool.name, *(parameter.name for parameter in tool.parameters)}
-    strangers = (one for one in _SNAKE.findall(text) if one not in names.owners and one not in own)
     return next(
         (
             name
-            for name in dict.fromkeys(strangers)
-            if any(map(_ORDERS_STRANGER.search, _sentences(text, name)))
+            for order in orders
+            if order.kind == "tool"
+            for name in _NAME.findall(text, order.start, order.end)
+            if name not in names.owners and name not in own
         ),
         "",
     )
@@ -182,7 +169,7 @@ def _citation(tool: Tool, passage: Passage, text: str, name: str, names: ToolNam
 
 
 def _sentences(text: str, name: str) -> Iterator[str]:
-    """The sentences with the name, which is replaced by a mark."""
+    """The sentences that hold the name, which is replaced by a mark."""
     pattern = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
     marked = pattern.sub(_CITED, text)
     for sentence in SENTENCE.split(marked):
@@ -199,8 +186,6 @@ ADDED = {
     "insists": "pressure to use it",
     "ordering-claim": "a claim to be used before other tools",
     "asks-context": "a request for the conversation or the prompt",
-    "takes-secret": "an order to reveal secrets",
-    "unexpected-sink": "a place that data is sent to",
     "encoded-order": "encoded orders",
     "secret-path": "a path where secrets are kept",
     "active-markup": "images, links or scripts",
@@ -218,11 +203,11 @@ _KEYS = 3
 
 
 def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[Finding]:
-    """A *block* finding for each tool that copies another server's tool and adds suspicious text.
+    """A *block* finding on each tool that copies a tool of another server and adds something of
+    ``ADDED`` that the original does not hold. ``findings`` are those of all tools.
 
-    The addition is something in ``ADDED`` that the original lacks; ``findings`` are those of all
-    tools. A copy has nearly all words of the original's description, or its name if both servers
-    are named and the addition is more than ``MILD``. Unnamed servers count as different.
+    A copy has nearly all words of the original's description; or its name, where both servers are
+    named and what it adds is more than ``MILD``. Servers that are not named count as others.
     """
     added: defaultdict[str, dict[str, Finding]] = defaultdict(dict)
     for finding in findings:
@@ -254,7 +239,7 @@ class _Originals:
                     self._by_word[word].append(tool)
 
     def of(self, tool: Tool, by_name: bool) -> Tool | None:
-        """The first original by name, else by id among the tools whose words are copied."""
+        """The first original by name, else by id among those whose words are copied."""
         if by_name and tool.server and _BORDER.search(tool.name):
             for other in self._by_name.get(name_key(tool.name), ()):
                 if other.server and other.server != tool.server:
@@ -297,10 +282,9 @@ WINDOW = 256
 
 
 def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple[Finding, ...]:
-    """All findings on the tools, in order, then those on the servers' texts.
-
-    First come those on each tool alone (``scan_tool``), then those that need the others: disguised
-    names, citations, secrets that no sibling asks for, shadowing.
+    """All findings on the tools, in their order: those on each by itself (``scan_tool``),
+    and what shows only beside the others (names in disguise, citations, secrets that no sibling
+    asks for, shadowing). Then those on the words of the servers.
     """
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
@@ -318,10 +302,8 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
 
 
 def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
-    """The findings on a server's own text, which agents read before any tool.
-
-    The rules are those for tools, and orders are *block*, because they appear beside the agent
-    owner's.
+    """The findings on what a server says of itself, which agents read before any tool: as on a
+    tool's texts, and *block* for orders, which stand there beside those of the agent's owner.
     """
     author = Tool("", "", server=server.name)
     texts = server_passages(server)
@@ -332,25 +314,24 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
 
 
 def scan_words(tool: Tool, names: ToolNames) -> tuple[Finding, ...]:
-    """The findings on a name and description given by somebody, checked against the other tools."""
+    """The findings on the name and the description that somebody gave a tool, beside the others."""
     texts = [Passage("name", tool.name), Passage("description", tool.description)]
     findings = [finding for passage in texts for finding in _scan_text(tool.id, passage)]
     return (*findings, *find_citations(tool, texts, names))
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:
-    """The findings on a tool alone: hidden characters, wording, length.
+    """The findings on a tool by itself, keys and unknown fields of its record included: hidden
+    characters, wording, length.
 
-    Keys and unknown fields of its record are included. ``field`` is the path of the text
-    (``schema/properties/x/description``; ``raw`` for texts only in the record).
+    ``field`` is the path of the text (``schema/properties/x/description``; what only the record
+    holds is under ``raw``).
     """
     return tuple(_scan(tool, passages(tool), set()))
 
 
 def _scan(tool: Tool, texts: Sequence[Passage], clean: set[str]) -> Iterator[Finding]:
-    """The findings on each text except the ``clean`` ones; texts without findings are added to
-    those.
-    """
+    """The findings on each text but ``clean`` ones, to which those without any are added."""
     for passage in texts:
         # a name is held to another length
         if passage.text in clean and passage.path != "name":
@@ -367,10 +348,21 @@ def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
     hidden = find_hidden(tool_id, passage.path, passage.text)
     if hidden:
         yield hidden
-    yield from suspicious_wording.read_wording(passage.text).findings(tool_id, passage.path)
+    yield from suspicious_wording.read_wording(_as_words(passage)).findings(tool_id, passage.path)
     over = suspicious_wording.find_length(tool_id, passage)
     if over:
         yield over
+
+
+def _as_words(passage: Passage) -> str:
+    """The text of a passage; a long name among allowed values is read as a sentence."""
+    text = passage.text
+    is_value = _VALUE.search(passage.path) and text.count("_") >= _FEWEST_PARTS
+    return text.replace("_", " ") if is_value and text.isidentifier() else text
+
+
+_VALUE = re.compile(r"/(?:enum/\d+|default|const)$")
+_FEWEST_PARTS = 3
 
 
 def _past_window(tool: Tool) -> Finding:
@@ -385,22 +377,21 @@ def _past_window(tool: Tool) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class WordedTool:
-    """A tool with its new words, and the findings in them."""
+    """The tool with its words, and what is found in them."""
 
     tool: Tool
     findings: tuple[Finding, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why some of the words were not used, one sentence each."""
+        """Why the tool does not have some of the words, a sentence each."""
         blocked = {one.field: one.message for one in self.findings if one.severity == "block"}
         return tuple(f"{self.tool.id} keeps its {field}: {why}" for field, why in blocked.items())
 
 
 def with_own_words(tool: Tool, name: str, description: str, names: ToolNames) -> WordedTool:
-    """The tool with this name and description; its own replace an empty or blocked one.
-
-    ``names`` are those of the other tools.
+    """The tool under that name and description, or its own where one is empty or blocked; ``names``
+    are those of the tools beside it.
     """
     candidate = replace(tool, name=name or tool.name, description=description)
     findings = tuple(one for one in scan_words(candidate, names) if name or one.field != "name")
