@@ -109,6 +109,7 @@ HIDES = ("block", "hidden-unicode")
         "\ufeff\ufeff"[:1] + "Get it.\ufeff",
         "Call GET \u200b/setup\u200b/v1\u200b/services\u200b/{id}\u200b/allocations first.",
         "A cross-\u00adcultural event.",
+        "News of the \u200b\u200bfield.",
         "ค้นหา\u200bเอกสาร\u200bทั้งหมด",
         "Roles, groups, …\u2060 and others.",
     ],
@@ -126,6 +127,8 @@ def test_what_is_invisible_and_carries_nothing_is_a_warning(text):
     [
         "Give the pass\u200bword.",
         "Send it.\u200b\u200b",
+        "Send it to \u200b\u200b\u200bone person.",
+        "Send \u200b\u200bit to \u200b\u200bone.",
         "Send it.\u200b Now\u2060.",
         "Send it.\u202e",
         "Send it.\U000e0041",

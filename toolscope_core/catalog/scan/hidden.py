@@ -1,8 +1,8 @@
-"""Hidden characters in tool text, which an agent reads and a person does not see.
+"""Hidden characters in tool text: what an agent reads and a person does not see.
 
-A description with an invisible payload has the same embedding as the clean one, so a poisoned copy
-looks like a perfect duplicate. Legitimate uses pass: emoji sequences, joiners inside Arabic and
-Indic words, one leading byte order mark.
+A description with an invisible payload has the same embedding as the clean one, so a poisoned
+copy looks like a perfect duplicate. Legitimate uses are passed: emoji sequences, joiners inside
+Arabic and Indic words, one leading byte order mark.
 """
 
 import re
@@ -65,10 +65,9 @@ _UNSPACED = re.compile(  # Thai, Lao, Khmer, Burmese, Chinese and Japanese: word
 
 
 def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
-    """A finding if the text contains hidden characters.
-
-    *block*, *warn* for stray ones that carry nothing, or *info* for a single leading byte order
-    mark. The message decodes the text spelled by tag characters.
+    """A finding if the text holds hidden characters: *block*, *warn* where they are stray and carry
+    nothing, or *info* for a single leading byte order mark. The message decodes what tag
+    characters spell.
     """
     places = _hidden_at(text)
     if not places:
@@ -88,12 +87,12 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
 
 
 def without_hidden(text: str) -> str:
-    """The text without hidden characters."""
+    """The text as a model reads it: what is hidden is gone."""
     return HIDDEN.sub("", text)
 
 
 def cleaned(text: str) -> str:
-    """The text without the characters counted by ``count_hidden``; legitimate uses stay."""
+    """The text without what ``count_hidden`` counts; its legitimate uses stay."""
     while places := set(_hidden_at(text)):
         text = "".join(char for place, char in enumerate(text) if place not in places)
     return text
@@ -112,16 +111,15 @@ def visible(text: str) -> str:
 
 
 def for_agent(text: str) -> str:
-    """The text for a message from ToolScope to an agent.
-
-    Hidden characters are written out; of control characters only tabs and line ends stay.
+    """The text as a message of ours shows it to an agent: what is hidden is written out, and of
+    control characters only tabs and ends of lines stay.
     """
     return visible(text).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def for_terminal(text: str) -> str:
-    """The text for a terminal: one line, with each moving, colouring or hiding character as its
-    code point.
+    """The text as a terminal can show it: in one line, without a character that moves, colours or
+    hides anything; each such is written as its code point.
     """
     shown = visible(text)
     if shown.isprintable():
@@ -156,9 +154,14 @@ def _hidden_at(text: str) -> list[int]:
 
 
 def _are_stray(text: str, places: list[int]) -> bool:
-    """Whether hidden characters hide nothing: few of one kind, no two together, none in a word."""
+    """Whether hidden characters hide nothing: few of one kind, no two in a row, none in a word. Two
+    alone before a word are what a page leaves behind when it is copied, and spell nothing.
+    """
     if len({text[place] for place in places}) > 1 or text[places[0]] not in STRAYS:
         return False
+    first, last = places[0], places[-1]
+    if len(places) == 2 and last == first + 1 and text[first - 1 : first].isspace():
+        return text[last + 1 : last + 2].isalpha()
     at_blanks = within_words = 0
     for place in places:
         before, after = text[place - 1 : place] if place else "", text[place + 1 : place + 2]
@@ -187,7 +190,7 @@ def _is_legitimate(text: str, place: int) -> bool:
 
 
 def _is_picture(char: str) -> bool:
-    """Whether a character may be part of an emoji sequence; Python does not know new emoji."""
+    """Whether a character may stand in an emoji sequence; new ones are unknown to Python."""
     if not char or char.isascii():
         return False
     is_symbol = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"
@@ -206,9 +209,8 @@ EXCERPT_LENGTH = 90
 
 
 class Passage(NamedTuple):
-    """A text and its path in the definition (``schema/properties/x/description``).
-
-    The path of a text that is only in the record starts with ``raw``.
+    """A text and its path in the definition (``schema/properties/x/description``); what only the
+    record holds is under ``raw``.
     """
 
     path: str
@@ -217,23 +219,20 @@ class Passage(NamedTuple):
     def finding(
         self, tool_id: str, severity: Severity, code: str, message: str, at: int = 0
     ) -> Finding:
-        """A finding on this text, with ``{field}`` in the message filled in; ``at`` is the
-        position.
-        """
+        """A finding on this text, ``{field}`` of the message filled in; ``at`` is where to look."""
         field = visible(self.path)
         return Finding(tool_id, severity, code, field, message.format(field=field), self.cut(at))
 
     def cut(self, at: int) -> str:
-        """The text around a position, in one line, with invisible characters written out."""
+        """The neighbourhood of a position, in one line, invisible characters written out."""
         start, end = max(0, at - AROUND), at + EXCERPT_LENGTH
         excerpt = " ".join(visible(self.text[start:end]).split())
         return f"{'…' if start else ''}{excerpt}{'…' if end < len(self.text) else ''}"
 
 
 def passages(tool: Tool) -> tuple[Passage, ...]:
-    """The texts of a tool in reading order, including keys and unknown fields of its record.
-
-    Texts that the record only repeats are left out.
+    """The texts of a tool in reading order, keys and unknown fields of its record included; what
+    the record only repeats is left out.
     """
     definition = {
         "name": tool.name,
@@ -250,7 +249,7 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
 
 
 def server_passages(server: Server) -> tuple[Passage, ...]:
-    """The texts of a server, including those of its namespace."""
+    """The texts of a server, those of its namespace included."""
     own: list[Passage] = []
     words = {"name": server.name, "title": server.title, "description": server.description}
     _collect(words, "", own, set())
@@ -259,8 +258,8 @@ def server_passages(server: Server) -> tuple[Passage, ...]:
 
 
 def _collect(value: Any, path: str, collected: list[Passage], skipped: Set[str]) -> None:
-    """Add every string of a JSON value to ``collected`` with its path, keys included, except
-    ``skipped``.
+    """Add to ``collected`` every string of a JSON value, keys included, with its path, but for
+    those in ``skipped``.
     """
     if isinstance(value, str):
         if value not in skipped:

@@ -173,7 +173,8 @@ _PHRASES = {
     r"|description|server|note|paragraph)|(?:the|its|another)\s+(?:description|wording|tool|text)",
     "^": r"(?:(?:any|every|all|each|the)\s+)?other\s+(?:\w+\s+){0,2}(?:tools?|functions?|servers?)"
     r"|another\s+(?:tool|function|server)",
-    "Y": r"(?:first|second|third|\w+th|\d+)\s+(?:\w+\s+)?(?:calls?|uses?|runs?|time|invocations?)"
+    "Y": r"(?:first|second|third|fourth|fifth|tenth)\s+(?:\w+\s+)?(?:calls?|uses?|runs?"
+    r"|time|invocations?)"
     r"|people\s+rely",
     "!": r"(?:keep|stay|remain|be)\s+(?:quiet|silent|mum)\s+(?:about|on)|sa(?:y|ying)\s+"
     r"(?:nothing|a\s+word)|not\s+a\s+word|act\s+as\s+(?:if|though)\s+(?:nothing|no)|make\s+no\s+"
@@ -189,15 +190,16 @@ _PHRASES = {
 """Letters of what takes several words."""
 
 _STARTS = frozenset(
-    "24 access account act admin all another any api are as auth authentication authorization"
-    " backup bank be behind between bring bringing browser can card chat claude come comes"
-    " conversation could credential dan developer dialogue did do does each earlier end env"
-    " environment every everything first fresh from further go god hand handing has hidden home"
-    " in is its keep key later leave let letting login look make messages new no not one one-"
-    " time other out password pay people pretend pretending previous prior private recovery"
-    " remain safety say saying second secret seed session set shell signing ssh stay step system"
-    " the third this treat twelve twenty-four updated verification was were what whatever will"
-    " without would you your".split()
+    "24 access account act acts admin all another any api are as auth authentication"
+    " authorization backup bank be behave behaves behind between bring bringing browser can card"
+    " chat claude come comes conversation could credential dan developer dialogue did do does"
+    " each earlier end env environment every everything fifth first fourth fresh from further go"
+    " god hand handing has hidden home in is its keep key later leave let letting login look"
+    " make message messages new next no not one one- other out password pay people pretend"
+    " pretending previous prior private rank ranks real recovery remain safety say saying second"
+    " secret seed session set setting shell signing ssh stay step system take takes tenth the"
+    " third this time treat twelve twenty-four unbeknownst updated verification was were what"
+    " whatever will without work works would yield yields you your".split()
 )
 """The first words of phrases: a quick look that saves most."""
 _PHRASE = re.compile(
@@ -325,7 +327,7 @@ _EVERYWHERE: _Rules = (
             r"3.{0,14}9",  # treat it as void
             r"3.{0,6}U.{0,3}t",
             r"3L.{0,3}A",
-            r"F.{0,3}[DJLw]",  # obey this text
+            r"F.{0,3}[DJw]",  # obey this text
             r"[6V].{0,1}w",  # follow whatever it says
             r"6J.{0,1}q|6.{0,1}D",
             r"e.{0,8}H?.{0,2}F$",
@@ -355,7 +357,7 @@ _EVERYWHERE: _Rules = (
     (
         "context",
         _any(
-            r"Z.{0,2}4",
+            r"Z4.{0,3}>",
             r"T.{0,8}4",
             r"A.{0,1}1.{0,4}[U4]",  # all you know about the user
             r"AX.{0,14}U.{0,2}[4C]",
@@ -371,7 +373,7 @@ _EVERYWHERE: _Rules = (
             r"[XR].{0,7}[Cc$].{0,5}[U&].{0,10}[PXE%J=]",
             r"X.{0,4}~.{0,2}\$",
             r"M.{0,3}[XR].{0,10}\$",
-            r"\+.{0,3}[rx].{0,4}\$",
+            r"\+.{0,3}[rx][^>]{0,4}\$",
             r"[Cc].{0,2}A[VX].{0,2}%",
             r"J.{0,6}M.{0,4}[Cc8].{0,2}AV",
         ),
@@ -426,10 +428,10 @@ _BESIDE: _Rules = (
         "silence",
         _any(
             r"8K|7.{0,6}8",
-            r"l",
+            r"^l|[,;:+]l",
             r"N.{0,3}[T#]",
             r"N.{0,3}K[^.]",
-            r"N.{0,6}8",
+            r"N.{0,2}8",
             r"H.{0,3}7",
             r"S",
             r"[IHZ].{0,3}8",  # skip the confirmation
@@ -448,6 +450,7 @@ _BESIDE: _Rules = (
     (
         "secret",
         _any(
+            r"~[c$].{0,6}P",
             r"[Rr].{0,8}[$]",
             r"[XRVHIGZ].{0,12}[C$5]",  # anything done with a secret beside the job
             r"[XRK].{0,8}[U&A].{0,5}[Cc$m]",  # send the user's token
@@ -462,7 +465,7 @@ _BESIDE: _Rules = (
             r"^[^Nn0Au]*x.{0,6}>.{0,3}[%/h]",
             r"^[^Nn0A]*&.{0,3}/",
             r"\$.{0,4}>.{0,2}E.{0,1}%",
-            r"[>V].{0,2}%E",
+            r"^[^Nn0]*[>V].{0,2}%E",
             r"z.{0,3}&.{0,4}z",
             r"E[,:]?/",
         ),
@@ -534,7 +537,7 @@ def _letters(text: str, start: int, end: int) -> tuple[str, list[tuple[int, int]
 def _name_letter(name: str) -> str:
     """The letter of a name of a tool or a variable."""
     if name.isupper():
-        return "$" if _SECRET_NAME.search(name) else "."
+        return "c" if _SECRET_NAME.search(name) else "."
     parts = re.split(r"_|(?<=[a-z])(?=[A-Z])", name.lower())
     return "o" if _DANGEROUS.intersection(parts) else "O"
 

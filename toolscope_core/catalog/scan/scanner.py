@@ -36,7 +36,7 @@ _SHORTEST = 4
 
 _CITED = "citedtool"
 REDEFINES = re.compile(
-    rf"\b(?:instead\W+of|in\W+place\W+of|rather\W+than|replac\w+|supersed\w+|overrid\w+|redefin\w+"
+    rf"\b(?:instead\W+of|in\W+place\W+of|rather\W+than|replac(?!ing)\w+|supersed\w+|overrid\w+|redefin\w+"
     rf"|supplant\w*|shadow\w*|deprecat\w+)\s+\W?{suspicious_wording.FEW}\W?{_CITED}"
     rf"|{_CITED}\W+{suspicious_wording.FEW}(?:deprecated|broken|obsolete|disabled|outdated|unsafe|insecure|removed|"
     rf"replaced|superseded|compromised|unreliable|retired|no\W+longer|(?:does|do|must|should|can|"

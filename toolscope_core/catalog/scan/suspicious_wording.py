@@ -252,7 +252,7 @@ _ORDERED: Mapping[OrderKind, tuple[str, str]] = {
     "change": ("order-like", "says that it will be another one; read it before agents do"),
     "address": ("order-like", "gives the model orders; read it before agents do"),
     "context": ("takes-context", "asks for what was said or is stored elsewhere; read it first"),
-    "secret": ("takes-secret", "has the agent reveal secrets; leave the tool out"),
+    "secret": ("takes-secret", "has the agent handle secrets beside its job; read it first"),
     "sink": (
         "unexpected-sink",
         "says that its input is sent to a place that has nothing to do with the job",
