@@ -33,9 +33,9 @@ from toolscope_core.mcp.gateway.http_transport import (
     profile_path,
     tokens_of_profiles,
 )
-from toolscope_core.mcp.gateway.routing import Original, Search
+from toolscope_core.mcp.gateway.routing import FoundTools, Original, Search
 from toolscope_core.mcp.gateway.tool_calls import NAMELESS, CallLog, calls_by_server
-from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.gateway.tool_search import SearchCosts, ToolSearch, search_costs
 from toolscope_core.mcp.gateway.withheld_tools import OnChange, Review
 from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import keys_given, launches_of
@@ -56,9 +56,10 @@ def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
     cache = VectorCache(settings.cache_dir)
     retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
 
-    def search(query: str, limit: int) -> list[str]:
-        ranking = retriever.search(ToolRequest(query, decompose(query)), limit)
-        return [one.tool_id for one in ranking]
+    def search(query: str, limit: int) -> FoundTools:
+        answer = retriever.answer(ToolRequest(query, decompose(query)), limit)
+        ids = [one.tool_id for one in answer.places]
+        return FoundTools(ids, answer.fit.sentence if answer.fit else "")
 
     return search
 
@@ -218,10 +219,11 @@ def serve(
     if need:
         _check_needed(preflight.check_needed(merged, gateway, need), as_json)
     else:
-        _check_all(preflight.check_servers(merged, gateway), as_json)
+        states = preflight.check_servers(merged, gateway)
+        _check_all(states, search_costs(merged.table), as_json)
 
 
-def _check_all(states: Sequence[preflight.ServerState], as_json: bool) -> None:
+def _check_all(states: Sequence[preflight.ServerState], costs: SearchCosts, as_json: bool) -> None:
     """Say what was found of the servers, and end with 1 where one is not served whole."""
     if as_json:
         say_json([asdict(state) for state in states])
@@ -229,6 +231,7 @@ def _check_all(states: Sequence[preflight.ServerState], as_json: bool) -> None:
         for state in states:
             for line in _state_lines(state):
                 say(line)
+        say(costs.in_words)
     wrong = [state for state in states if not state.is_served_whole]
     if wrong:
         servers = quantity(len(wrong), "server")

@@ -20,7 +20,7 @@ from toolscope_core.evaluation.results import result_json
 from toolscope_core.export.bundle import zipped
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tool_calling import ToolCallingModel
-from toolscope_core.mcp.gateway.routing import Search
+from toolscope_core.mcp.gateway.routing import FoundTools, Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import ConfigError
@@ -161,9 +161,9 @@ def _pair(snapshot: Snapshot, run_request: AgentRunRequest) -> toolset_pair.Tool
 def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
     retriever = Retriever(tools, work.embedder, work.vectors, RetrievalConfig())
 
-    def search(request: str, limit: int) -> list[str]:
+    def search(request: str, limit: int) -> FoundTools:
         ranking = retriever.search(ToolRequest(request, decompose(request)), limit)
-        return [place.tool_id for place in ranking]
+        return FoundTools([place.tool_id for place in ranking])
 
     return search
 

@@ -14,7 +14,7 @@ from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
 from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, prefixes_of
-from toolscope_core.mcp.gateway.routing import BundleTool, Original, routing_table
+from toolscope_core.mcp.gateway.routing import BundleTool, FoundTools, Original, routing_table
 from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.gateway.withheld_tools import WithheldTools
 from toolscope_core.mcp.servers.launches import matched_servers
@@ -147,7 +147,7 @@ def test_a_name_here_leads_back_to_its_server(own):
 def test_the_search_gives_whole_records_and_refuses_in_words():
     table, _ = family()
     calls = SimpleNamespace(table=table, withheld_tools=WithheldTools({}, ConnectionLimits()))
-    search = ToolSearch(calls, lambda query, limit: ["gone", "n/find"][:limit])
+    search = ToolSearch(calls, lambda query, limit: FoundTools(["gone", "n/find"][:limit]))
 
     def ask(**arguments):
         params = SimpleNamespace(name="search_tools", arguments=arguments)

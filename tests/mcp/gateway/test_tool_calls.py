@@ -5,6 +5,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from mcp_types import Implementation
@@ -19,6 +20,7 @@ from tests.mcp.gateway.stub_toolset import (
     replies_of,
     results_of,
     stub_reply,
+    texts_of,
     through,
 )
 from tests.support.analyses import analysed
@@ -27,8 +29,9 @@ from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
 from toolscope_core.mcp.gateway.call_mapping import names_note
+from toolscope_core.mcp.gateway.routing import FoundTools, Route
 from toolscope_core.mcp.gateway.tool_calls import CallLog
-from toolscope_core.mcp.gateway.tool_search import ToolSearch
+from toolscope_core.mcp.gateway.tool_search import ToolSearch, search_costs
 from toolscope_core.mcp.servers.configured_servers import read_configuration
 from toolscope_core.mcp.servers.launches import launches_of
 from toolscope_core.merging.clusters import apply_clusters
@@ -245,6 +248,36 @@ def test_secrets_of_a_server_are_cut_out_of_its_results_where_that_was_asked_for
     assert {launch().masks_results for launch in launches.values()} == {masks}
 
 
+def test_a_search_that_finds_nothing_that_fits_says_so_and_shows_the_nearest(toolset, servers):
+    def finder(calls):
+        found = FoundTools(["north/get"], "No tool does this.")
+        return ToolSearch(calls, lambda query, limit: found)
+
+    call = ("search_tools", {"query": "Fly to the moon"})
+    (text,) = texts_of(toolset, servers, call, finder=finder)
+    assert text.splitlines() == [
+        "No tool does this.",
+        "- get: Read a file.",
+        "list_tools has the names of all.",
+    ]
+
+
+def test_a_search_pays_off_for_so_many_requests_in_a_session():
+    table = SimpleNamespace(listed_routes=[], eager=frozenset())
+    assert search_costs(table).pays_off_for == 0
+    records = (record(f"do_{n}", f"Do {n}. At once.", ["a"], a=TEXT) for n in range(400))
+    routes = [Route(str(n), {**one, "_meta": {"a": "b" * n}}, ()) for n, one in enumerate(records)]
+    costs = search_costs(SimpleNamespace(listed_routes=routes, eager=frozenset("7")))
+    forms = costs.answers
+    assert forms["names"] < forms["signatures"] < forms["schemas"]
+    assert costs.tools == 400
+    whole = costs.full_list - costs.own_list
+    assert costs.pays_off_for == whole // forms["schemas"] > 0
+    assert costs.full_list < 400 * 60, "what clients keep from the model is not counted"
+    few = search_costs(SimpleNamespace(listed_routes=routes[:5], eager=frozenset()))
+    assert few.pays_off_for == 0
+
+
 def test_catalog_or_search_then_inspect_then_call(toolset, servers, tmp_path):
     """What the specification's client practices describe, beside a tool of every prompt."""
     bundle = Path(shutil.copytree(toolset, tmp_path / "eager"))
@@ -253,7 +286,7 @@ def test_catalog_or_search_then_inspect_then_call(toolset, servers, tmp_path):
     (bundle / "manifest.json").write_text(json.dumps(manifest))
 
     def finder(calls):
-        return ToolSearch(calls, lambda query, limit: ["south/same", "north/get"])
+        return ToolSearch(calls, lambda query, limit: FoundTools(["south/same", "north/get"]))
 
     async def use(client, gateway):
         tools = (await client.list_tools()).tools

@@ -249,4 +249,4 @@ def _with_originals(query: Query, bundle: ServedBundle, ways: Mapping[str, OldNa
 
 def _best(k: int, search: Search) -> ToolChooser:
     """A chooser of the ids of the ``k`` best tools for a request."""
-    return lambda request: search(request, k)
+    return lambda request: search(request, k).ids

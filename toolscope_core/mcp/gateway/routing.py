@@ -14,8 +14,19 @@ from toolscope_core.model.catalog import FormerName
 from toolscope_core.model.cluster import ArgumentMap, grouped
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
-Search = Callable[[str, int], Sequence[str]]
-"""A request in words and a number → so many ids of tools, the best first."""
+
+@dataclass(frozen=True, slots=True)
+class FoundTools:
+    """What a search found: ids of tools, the best first. ``note`` says in a sentence that none of
+    them does what is asked, where that is so.
+    """
+
+    ids: Sequence[str]
+    note: str = ""
+
+
+Search = Callable[[str, int], FoundTools]
+"""A request in words and a number → so many tools."""
 ANY_OBJECT: JsonObject = {"type": "object"}
 REWRITTEN = (
     "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here they "

@@ -5,19 +5,22 @@ This is the catalog, inspect, execute pattern of the specification's client prac
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 import anyio
 import mcp_types as types
 
+from toolscope_core.catalog.schema.walking import properties_of
+from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.mcp.gateway.callers import Context
 from toolscope_core.mcp.gateway.original_calls import McpResult
-from toolscope_core.mcp.gateway.routing import Route, Search
+from toolscope_core.mcp.gateway.routing import Route, RoutingTable, Search
 from toolscope_core.mcp.gateway.tool_calls import ToolCalls, tool_error
 from toolscope_core.model.cluster import grouped
-from toolscope_core.model.tool import JsonObject
+from toolscope_core.model.numbers import quantity
+from toolscope_core.model.tool import JsonObject, canonical_json
 
 _LIST, SEARCH, INSPECT, CALL = "list_tools", "search_tools", "inspect_tool", "call_tool"
 _MOST, _FEW = 20, 5
@@ -115,9 +118,14 @@ class ToolSearch:
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
         if not isinstance(limit, int) or not 1 <= limit <= _MOST:
             return tool_error(f"`limit` is {limit!r}; give a number from 1 to {_MOST}")
-        ids = await anyio.to_thread.run_sync(self.search, query, limit)
+        found = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self._routes}
-        return _answer(by_id[one].listing for one in ids if one in by_id)
+        routes = [by_id[one] for one in found.ids if one in by_id]
+        if not found.note:
+            return _answer(route.listing for route in routes)
+        lines = [f"- {route.name}: {_begins(route)}" for route in routes]
+        text = "\n".join([found.note, *lines, f"{_LIST} has the names of all."])
+        return {"content": [{"type": "text", "text": text}], "isError": False}
 
     def _list(self, server: object) -> McpResult:
         by_server = grouped(self._routes, lambda one: one.server)
@@ -145,6 +153,74 @@ class ToolSearch:
     @property
     def _routes(self) -> list[Route]:
         return self.calls.withheld_tools.callable_routes(self.calls.table.listed_routes)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCosts:
+    """Estimated tokens of a toolset: the ``full_list``, the ``own_list`` that ``--search`` shows in
+    its place, and an answer of ``_FEW`` tools by its form: their *names* with a first sentence, as
+    *signatures*, or as *schemas*, which is the form of the search here.
+    """
+
+    tools: int
+    full_list: int
+    own_list: int
+    answers: Mapping[str, int]
+
+    @property
+    def pays_off_for(self) -> int:
+        """So many searches of a session cost no more than the full list."""
+        return max(0, self.full_list - self.own_list) // max(1, self.answers["schemas"])
+
+    @property
+    def in_words(self) -> str:
+        """All of it in a sentence."""
+        forms = ", ".join(f"{tokens:,} as {form}" for form, tokens in self.answers.items())
+        tokens = f"{self.full_list:,} tokens, with --search {self.own_list:,}"
+        times = self.pays_off_for
+        worth = f"pays off up to {quantity(times, 'search')} a session"
+        if not times:
+            worth = "does not pay off: the full list is as short"
+        return (
+            f"the list of {quantity(self.tools, 'tool')} takes {tokens} and for each answer "
+            f"{forms}; the search {worth}"
+        )
+
+
+def search_costs(table: RoutingTable) -> SearchCosts:
+    """What the list and a search over it cost."""
+    routes = table.listed_routes
+    schemas = [_tokens(_for_model(route.listing)) for route in routes]
+    own = sum(map(_tokens, map(_for_model, _OWN_RECORDS)))
+    eager = (_tokens(_for_model(one.listing)) for one in routes if one.tool_id in table.eager)
+    forms = {
+        "names": [estimate_tokens(f"{route.name}: {_begins(route)}\n") for route in routes],
+        "signatures": [estimate_tokens(_signature(route)) for route in routes],
+        "schemas": schemas,
+    }
+    few = min(_FEW, len(routes)) / max(1, len(routes))
+    answers = {form: round(few * sum(tokens)) for form, tokens in forms.items()}
+    return SearchCosts(len(routes), sum(schemas), own + sum(eager), answers)
+
+
+def _for_model(record: JsonObject) -> JsonObject:
+    """What clients show a model of a record."""
+    return {key: record[key] for key in ("name", "description", "inputSchema") if key in record}
+
+
+def _tokens(record: JsonObject) -> int:
+    return estimate_tokens(canonical_json(record))
+
+
+def _signature(route: Route) -> str:
+    """``read_file(path: string, lines?: integer)`` and the first sentence of the description."""
+    needed = route.listing["inputSchema"].get("required", ())
+    parts = (
+        f"{name}{'' if name in needed else '?'}: {part.get('type', 'any')}"
+        for name, part in properties_of(route.listing["inputSchema"]).items()
+        if isinstance(part, dict)
+    )
+    return f"{route.name}({', '.join(parts)}): {_begins(route)}\n"
 
 
 def _answer(values: Iterable[JsonObject]) -> McpResult:
