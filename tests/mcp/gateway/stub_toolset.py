@@ -190,11 +190,11 @@ async def error_text(answer):
 def through(toolset, servers, use, **options):
     """What ``use`` makes of a client of the gateway."""
     own = {name: options.pop(name) for name in ("log", "profile") if name in options}
-    callbacks = options.pop("callbacks", {})
+    callbacks, seconds = options.pop("callbacks", {}), options.pop("seconds", 120)
 
     async def run():
         config = gateway_config(servers, **options)
         async with client_of(toolset, config, **own, **callbacks) as (client, gateway):
             return await use(client, gateway)
 
-    return asyncio.run(asyncio.wait_for(run(), 120))
+    return asyncio.run(asyncio.wait_for(run(), seconds))
