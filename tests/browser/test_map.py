@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 
@@ -20,6 +21,14 @@ def drag(page, *corners):
     for place in places[1:]:
         page.mouse.move(*place, steps=8)
     page.mouse.up()
+
+
+DOT = """plot => {
+    const { xaxis, yaxis } = plot._fullLayout, trace = plot._fullData[0];
+    const { x, y } = plot.getBoundingClientRect();
+    const across = xaxis._offset + xaxis.l2p(trace.x[0]);
+    return [x + across, y + yaxis._offset + yaxis.l2p(trace.y[0])];
+}"""
 
 
 def selected(page):
@@ -53,3 +62,20 @@ def test_a_lasso_selects_tools_which_are_proposed_and_taken_back(watched):
     expect(page.get_by_text(re.compile("undone"))).to_be_visible()
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.get_by_text(re.compile("tools selected$"))).to_have_count(0)
+
+
+@pytest.mark.parametrize("mode", ["Lasso Select", "Box Select", "Pan"])
+def test_a_click_on_a_dot_selects_it_whatever_dragging_does(watched, mode):
+    page = open_map(watched, method="PCA")
+    plot = page.locator(".js-plotly-plot").first
+    plot.hover(position={"x": 5, "y": 5})
+    plot.locator(f'.modebar-btn[data-title="{mode}"]').click(force=True)
+    page.mouse.move(*plot.evaluate(DOT))
+    page.locator(".js-plotly-plot .hoverlayer .hovertext").first.wait_for()
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.get_by_text("1 tool selected")).to_be_visible()
+    nearest = page.get_by_text(re.compile("^Nearest to "))
+    expect(nearest).to_contain_text(re.compile(r"· \S+ \(0\.\d\d\)"))
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.get_by_text("1 tool selected")).to_have_count(0)

@@ -68,9 +68,8 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A dense region of the map with the words that distinguish its tools.
-
-    ``label`` is the centre of its label (x, y), where no point lies if there is room.
+    """A crowded place of the map with what its tools are about, unlike the others;
+    ``label`` is the middle of its label (x, y), where no point lies if there is room.
     """
 
     x: float

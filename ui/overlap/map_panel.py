@@ -3,14 +3,17 @@
 A search marks tools, a click shows the nearest, a lasso or box selects.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
-from toolscope_core.model.tool import digest
+from toolscope_core.model.tool import Tool, digest
 from ui.overlap import map_charts as figures
 from ui.overlap import maps, variant_figures
 from ui.overlap.collisions import Marks, ToolMap, map_rows, silhouette_rows
@@ -30,6 +33,13 @@ _COLUMNS: Columns[catalog_tables.ToolRow] = [
     Column("tokens"),
     Column("findings"),
 ]
+
+
+_clicks = st.components.v2.component(
+    "toolscope_map_clicks",
+    html="<i></i>",
+    js=Path(__file__).with_name("map_clicks.js").read_text("utf-8"),
+)
 
 
 def selected_panel(snapshot: Snapshot) -> None:
@@ -160,17 +170,20 @@ def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels
     figure.update_layout(selectionrevision=revision)
     if single is not None:
         tools = snapshot.analysis.catalog.tools
-        names = (
-            f"{safe_text.untrusted(tools[row].name)} ({value:.2f})" for row, value in near.items()
-        )
-        st.markdown(
-            f"Nearest to **{safe_text.untrusted(tools[single].name)}**: {', '.join(names)}."
-        )
+        nearest = (f"{_named(tools[row])} ({value:.2f})" for row, value in near.items())
+        st.markdown(f"Nearest to {_named(tools[single], '**')}: {', '.join(nearest)}.")
     pictures.picture(
         figure, partial(map_rows, tool_map), key, "Map of the tools",
         on_select=lambda: _select(snapshot, tool_map, key, st.session_state[MARKED][1]),
         selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
+    _select_clicked(snapshot, tool_map, key, marks)
+
+
+def _named(tool: Tool, bold: str = "") -> str:
+    """A tool with its server."""
+    server = f" :gray[· {safe_text.untrusted(tool.owner)}]" if tool.owner else ""
+    return f"{bold}{safe_text.untrusted(tool.name)}{bold}{server}"
 
 
 def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
@@ -232,8 +245,9 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> 
     pictures.picture(
         figure, partial(map_rows, tool_map), key, "Map of the document variants",
         on_select=lambda: _select(snapshot, tool_map, key, marks),
-        selection_mode=("box", "lasso"),
+        selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
+    _select_clicked(snapshot, tool_map, key, marks)
 
 
 def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> None:
@@ -243,9 +257,26 @@ def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> No
     """
     points = st.session_state[key]["selection"]["points"]
     if points:
-        tools = snapshot.analysis.catalog.tools
-        rows = figures.tools_at(tool_map, points, marks)
-        tool_selection.select(snapshot, (tools[row].id for row in rows), "the map")
+        _select_points(snapshot, tool_map, points, marks)
+
+
+def _select_clicked(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> None:
+    """Select the dot that is clicked while the mouse draws a lasso or a box."""
+    name = f"{key}_clicks"
+
+    def clicked() -> None:
+        if (point := st.session_state[name]["clicked"]) is not None:
+            _select_points(snapshot, tool_map, [point], marks)
+
+    _clicks(key=name, data={"chart": f"st-key-{key}"}, on_clicked_change=clicked)
+
+
+def _select_points(
+    snapshot: Snapshot, tool_map: ToolMap, points: Sequence[Mapping[str, Any]], marks: Marks
+) -> None:
+    tools = snapshot.analysis.catalog.tools
+    rows = figures.tools_at(tool_map, points, marks)
+    tool_selection.select(snapshot, (tools[row].id for row in rows), "the map")
 
 
 def _kept_marks(
@@ -269,7 +300,10 @@ def _kept_marks(
 
 
 def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
-    text = f"{_ABOUT[method]} Region names are words typical of their tools."
+    text = (
+        f"{_ABOUT[method]} A region is named for what its tools are about, if they have that in "
+        "common. Tools at one place are fanned out."
+    )
     if compare:
         count = maps.rewritten(snapshot)
         text += (

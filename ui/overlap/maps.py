@@ -18,10 +18,10 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.store import subprocess_jobs
-from toolscope_core.wording.tool_text import tool_name_words, tool_text
+from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.vocabulary import is_plain_verb
 from toolscope_core.wording.wordnet import is_word, kinds_of
-from toolscope_core.wording.words import STOP_WORDS, is_filler
+from toolscope_core.wording.words import singular
 from ui.overlap.collisions import Panel, Region, Silhouettes, ToolMap
 from ui.overlap.curves import content_hash, merged_plan, new_texts, plan_vectors
 from ui.overlap.map_charts import CELLS, density, frame_of
@@ -31,13 +31,14 @@ from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, blocks_of, groupings
 
 MOST_REGIONS = 12
 _WORDS = 2
-_LETTERS = 14
 
 WIDE, HIGH = 900.0, 540.0
 """Pixels of the map on a screen of 1,280 or more: labels that do not overlap there never do."""
 
 _LETTER, _LINE, _MARGIN, _DOT = 7.5, 20.0, 6.0, 4.0
 """Pixels of a letter, of a label's height and margin, and of half a point."""
+_APART, _GOLDEN = 7.0, math.pi * (3 - math.sqrt(5))
+"""Pixels from dot to dot at one place, and the angle between two that no third one covers."""
 _FARTHEST, _STEP = 150, 12
 _OFFSETS = sorted(
     (
@@ -49,23 +50,22 @@ _OFFSETS = sorted(
 )
 """Places around a peak, the nearest first."""
 
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(r"[^\W\d_]{3,14}")
 _REACH = 5.0
 _LEAST_SHARE = 0.2
 _LEAST_TOOLS = 4
-_STEM = 4
 
 Plane = NDArray[np.float64]
 
 
 def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Region, ...]:
-    """The densest places with their words, densest first.
+    """The densest places with their topics, the densest first; no two labels overlap, none is cut,
+    and each stands beside the points, as near to its place as there is room.
 
-    Labels do not overlap, are not cut, and are beside the points, as near to their place as there
-    is room. A region is the area within ``_REACH`` cells of a density peak that is nearer to it
-    than to other peaks. Words rank by how often its tools use them, in names above all, times the
-    logarithm of how much more often that is than among all tools. A word has letters only, is not a
-    verb, and belongs to one region. The map has ``panels`` side by side.
+    A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
+    other peaks. Topics rank by how many of its tools are about them, times the logarithm of how
+    much more often that is than among all tools; each stands for one region alone, and a region
+    without one has no name. The map has so many ``panels`` side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -74,8 +74,8 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
         return ()
     distances = (((points[:, None, :] - peaks[None]) / cell) ** 2).sum(axis=2)
     owner = np.where(distances.min(axis=1) <= _REACH**2, distances.argmin(axis=1), -1)
-    words_of = [_words(tool) for tool in tools]
-    everywhere = Counter(word for words in words_of for word in words)
+    topics = _topics(tools)
+    everywhere = Counter(word for words in topics for word in words)
     wide = WIDE / panels
     pixels = np.array([wide, HIGH]) / (frame[:, 1] - frame[:, 0])
     dots = (points - frame[:, 0]) * pixels
@@ -83,14 +83,16 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
     boxes: list[Box] = []
     used_words: set[str] = set()
     for at, (x, y) in enumerate(peaks.tolist()):
-        inside = [words_of[row] for row in np.flatnonzero(owner == at).tolist()]
-        words = _telling(inside, everywhere, len(tools), used_words)
+        inside = [topics[row] for row in np.flatnonzero(owner == at).tolist()]
+        words = ()
+        if len(inside) >= _LEAST_TOOLS:
+            words = _typical(inside, everywhere, len(tools), used_words)
         if not words:
             continue
         box = _free_box((np.array([x, y]) - frame[:, 0]) * pixels, _wide(words), wide, dots, boxes)
         if box is not None:
             boxes.append(box)
-            used_words.update(word[:_STEM] for word in words)
+            used_words.update(words)
             across, up = (np.array(box[:2]) / pixels + frame[:, 0]).tolist()
             named_regions.append(Region(x, y, words, (across, up)))
         if len(named_regions) == MOST_REGIONS:
@@ -107,34 +109,34 @@ def _peaks(grid: Plane) -> Plane:
     return np.stack([columns[order], rows[order]], axis=1).astype(np.float64) + 0.5
 
 
-def _words(tool: Tool) -> Counter[str]:
-    """The words of a tool; each counts once, and once more in the name."""
-    spoken = set(_WORD.findall(tool_text(tool).casefold()))
-    named = {word for word in tool_name_words(tool) if _WORD.fullmatch(word)}
-    return Counter(
-        word for word in (*spoken, *named) if word not in STOP_WORDS and not is_filler(word, True)
-    )
-
-
-def _telling(
-    inside: Sequence[Counter[str]], everywhere: Counter[str], total: int, used: Collection[str]
-) -> tuple[str, ...]:
-    """The words of a region whose first ``_STEM`` letters are not in ``used``."""
-    if len(inside) < _LEAST_TOOLS:
-        return ()
-    region_counts = Counter(word for words in inside for word in words)
-    counts = Counter(word for words in inside for word in words.elements())
-    weight = {
-        word: counts[word] * math.log(count / len(inside) / (everywhere[word] / total))
-        for word, count in region_counts.items()
-        if count >= max(2, _LEAST_SHARE * len(inside))
+def _topics(tools: Sequence[Tool]) -> list[frozenset[str]]:
+    """What each tool is about: the head nouns of its name and of its first sentence, if names
+    have them as that, and more often than for what a tool does, as *list*.
+    """
+    readings = [read_tool(tool) for tool in tools]
+    things = Counter(word for one in readings for word in one.objects if word in one.nouns)
+    actions = Counter(singular(one.verb) for one in readings)
+    names = {
+        word
+        for word, count in things.items()
+        if _WORD.fullmatch(word) and count > actions[word] and _names_a_thing(word)
     }
-    region_words: list[str] = []
-    for word in sorted(weight, key=lambda word: (-weight[word], word)):
-        stems = {*used, *(other[:_STEM] for other in region_words)}
-        if weight[word] > 0 and word[:_STEM] not in stems and _names_a_thing(word):
-            region_words.append(word)
-    return tuple(word[:_LETTERS] for word in region_words[:_WORDS])
+    return [names.intersection(one.objects) for one in readings]
+
+
+def _typical(
+    inside: Sequence[frozenset[str]], everywhere: Counter[str], total: int, used: Collection[str]
+) -> tuple[str, ...]:
+    """The topics of a region that tell it from the others, none of the ``used`` ones."""
+    counts = Counter(word for topics in inside for word in topics)
+    least = max(2, _LEAST_SHARE * len(inside))
+    weight = {
+        word: count * math.log(count / len(inside) / (everywhere[word] / total))
+        for word, count in counts.items()
+        if count >= least and word not in used
+    }
+    best = sorted(weight, key=lambda word: (-weight[word], word))[:_WORDS]
+    return tuple(word for word in best if weight[word] > 0)
 
 
 def _names_a_thing(word: str) -> bool:
@@ -179,6 +181,19 @@ def _free_box(
 def _overlap(one: Box, other: Box) -> bool:
     wide = (one[2] + other[2]) / 2
     return abs(one[0] - other[0]) < wide and abs(one[1] - other[1]) < _LINE
+
+
+def fanned(points: Plane) -> Plane:
+    """The points, those at one place in a spiral around it: each dot can be seen and clicked."""
+    frame = frame_of(points)
+    pixels = np.array([WIDE, HIGH]) / (frame[:, 1] - frame[:, 0])
+    cells = np.floor((points - frame[:, 0]) * pixels / _DOT).astype(np.int64)
+    _, owner, sizes = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(owner, kind="stable")
+    rank = np.empty(len(points))
+    rank[order] = np.arange(len(points)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    angle, radius = rank * _GOLDEN, _APART * np.sqrt(rank)
+    return points + np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius[:, None] / pixels
 
 
 Method = Literal["PCA", "UMAP", "t-SNE"]
@@ -292,6 +307,7 @@ def map_of(snapshot: Snapshot, method: Method, grouping: str, compare: bool) -> 
     places = points(snapshot, method)
     if places is None:
         raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
+    places = fanned(places)
     tools = snapshot.analysis.catalog.tools
     before = Panel(
         title=BEFORE,
