@@ -86,6 +86,7 @@ def draw_page() -> None:
         tool_drawer.drawer(snapshot)
         with missing_packages_in_words():
             page.run()
+        page_frame.leave_jobs()
     except ToolScopeError as error:
         safe_text.show_error(error)
 

@@ -52,6 +52,17 @@ def test_a_projection_is_the_same_each_time_and_keeps_groups_together(method):
     assert layout[-1].done == layout[-1].total
 
 
+def test_by_a_sample_the_others_lie_between_their_nearest(monkeypatch):
+    monkeypatch.setattr(projection, "SAMPLE", 60)
+    vectors, steps = unit(150, groups=3), []
+    points = projection.sampled("tsne", vectors, steps.append)
+    assert {step.stage for step in steps} == {"sample"}
+    middles = np.array([points[group::3].mean(axis=0) for group in range(3)])
+    away = np.linalg.norm(points[:, None] - middles[None], axis=2)
+    assert (away.argmin(axis=1) == np.arange(150) % 3).all()
+    assert np.array_equal(points, projection.sampled("tsne", vectors))
+
+
 def test_copies_find_themselves_first():
     vectors = np.repeat(unit(1), 40, axis=0)
     rows, distances = projection._neighbours(vectors, 15)

@@ -1,4 +1,6 @@
 import json
+import re
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -6,9 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.screen import HANGS_AFTER, figures, open_page, words
 from toolscope_core.model.errors import JobError
+from toolscope_core.model.protocols import Step
 from toolscope_core.model.tool import digest
 from toolscope_core.store import subprocess_jobs
+from toolscope_core.store.jobs import record_step, start_job
 from ui.overlap import map_panel
+from ui.shared import page_frame
 from ui.shared.charts import pictures
 from ui.shared.services import analyses, review
 from ui.shared.tools import tool_selection
@@ -128,13 +133,41 @@ def test_a_map_that_is_left_stops_and_starts_again_unasked(monkeypatch, work, en
         app.switch_page("pages/settings.py").run()
     else:
         app.segmented_control(key="method").set_value("PCA").run()
-    assert not endless_maps.lives(work, first.id, after=analyses.AWAY_SECONDS)
+    assert not endless_maps.lives(work, first.id, after=0), "at once, not after a while"
+    assert work.snapshot(1).job("UMAP").state == "paused"
     if leave == "page":
         app.switch_page("pages/overlap.py").run()
     else:
         app.segmented_control(key="method").set_value("UMAP").run()
     assert work.snapshot(1).job("UMAP").live
     assert "left" not in words(app)
+
+
+def test_the_time_left_is_by_the_pace_of_the_step_once_it_is_known(monkeypatch, work):
+    plane(monkeypatch, work)
+    start_job(work.store, "slow", 1, "slow")
+    clock = SimpleNamespace(monotonic=lambda: clock.now, now=0.0)
+    monkeypatch.setattr(page_frame, "time", clock)
+
+    def panel():
+        from ui.shared import page_frame
+
+        page_frame.job_panel("slow", seconds=3_000)
+
+    app = AppTest.from_function(panel, default_timeout=HANGS_AFTER)
+
+    def progress(now, *step):
+        clock.now = now
+        record_step(work.store, "slow", Step(*step))
+        app.run()
+        (bar,) = app.get("progress")
+        (left,) = re.findall(r"about ([\d,]+) s left", bar.proto.text)
+        return bar.proto.value, int(left.replace(",", ""))
+
+    assert progress(0, "ready", 0, 0)[1] > 2_900
+    assert progress(10, "layout", 100, 500)[0] == 20
+    assert progress(20, "layout", 200, 500) == (40, 30), "100 in 10 s, 300 are left"
+    assert progress(60, "layout", 300, 500) == (60, 50), "200 in 50 s, 200 are left"
 
 
 def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, computed_aside):

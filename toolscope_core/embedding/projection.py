@@ -12,6 +12,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +28,16 @@ PERPLEXITY = 30.0
 PASSES = 1_000
 """Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
 
+SAMPLE = 1_000
+"""So many tools are projected before all, where there are at least twice as many."""
+_BESIDE = 3
+"""The other tools lie between so many of the sample, until all are projected."""
+
 LEAST_TOOLS = NEIGHBOURS + 1
 """UMAP and t-SNE need as many tools to have neighbourhoods."""
 
 _COUNTS, MOST_CLUSTERS = 20, 1_000
-VECTORS_FILE, RESULT_FILE = "vectors.npy", "made.npy"
+VECTORS_FILE, RESULT_FILE, SAMPLE_FILE = "vectors.npy", "made.npy", "sample.npy"
 
 _BLOCK = 4_096
 _FAR = 10.0
@@ -97,6 +103,26 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
         return np.asarray(model.fit_transform(vectors), dtype=np.float64)
     finally:
         sys.stdout = stdout
+
+
+def sampled(task: str, vectors: Vectors, progress: Progress = silent) -> Points:
+    """A projection of ``SAMPLE`` rows by ``umap`` or ``tsne``, float64 (n, 2), in which every other
+    row lies between the nearest of them. Reports its steps as those of ``sample``.
+    """
+    import faiss
+
+    rows = np.sort(np.random.default_rng(SEED).choice(len(vectors), SAMPLE, replace=False))
+    points = _TASKS[task](vectors[rows], lambda step: progress(replace(step, stage="sample")))
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors[rows])
+    near, at = index.search(vectors, _BESIDE)
+    weights = np.clip(near, 1e-3, None).astype(np.float64) ** 8
+    placed = (points[at] * (weights / weights.sum(axis=1, keepdims=True))[:, :, None]).sum(axis=1)
+    placed[rows] = points
+    return placed
+
+
+_TASKS = {"umap": umap, "tsne": tsne}
 
 
 def cluster_counts(tools: int) -> tuple[int, ...]:
@@ -210,7 +236,10 @@ def _main(task: str, folder: str, counts: Sequence[str]) -> None:
     if task == "silhouettes":
         result = silhouettes(vectors, [int(count) for count in counts], _report)
     else:
-        result = {"umap": umap, "tsne": tsne}[task](vectors, _report)
+        if len(vectors) >= 2 * SAMPLE:
+            np.save(Path(folder) / f"half {SAMPLE_FILE}", sampled(task, vectors, _report))
+            (Path(folder) / f"half {SAMPLE_FILE}").rename(Path(folder) / SAMPLE_FILE)
+        result = _TASKS[task](vectors, _report)
     np.save(Path(folder) / RESULT_FILE, result)
 
 

@@ -88,7 +88,7 @@ def analyse(
     catalog = with_implied_servers(catalog, {})
     texts = compared_texts(catalog.tools)
     vectors = embed_cached(texts, embedder, cache, progress, keep_tokens=True, engine=engine)
-    progress(Step("compare", 0, len(texts)))
+    progress(Step("compare", 0, 0))
     threshold = config.threshold or default_threshold(embedder.name)
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)

@@ -5,14 +5,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.projection import RESULT_FILE, VECTORS_FILE
+from toolscope_core.embedding.projection import RESULT_FILE, SAMPLE_FILE, VECTORS_FILE
 from toolscope_core.files.folders import child_environment
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Step, Vectors, silent
@@ -28,12 +28,17 @@ _logger = logging.getLogger(__name__)
 
 
 def compute(
-    task: JobName, vectors: Vectors, counts: Sequence[int] = (), progress: Progress = silent
+    task: JobName,
+    vectors: Vectors,
+    counts: Sequence[int] = (),
+    progress: Progress = silent,
+    on_sample: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> NDArray[np.float64]:
     """The result of ``embedding.projection`` on the vectors, computed in a child process.
 
-    Reports the child's steps; if ``progress`` raises, the child is stopped. Raises ``JobError`` if
-    it ends without a result.
+    Reports the child's steps; when ``progress`` raises, the child is ended. ``on_sample`` is given
+    the projection by a sample as soon as there is one. Raises ``JobError`` where the child ends by
+    itself without a result.
     """
     with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
         folder = Path(place)
@@ -47,7 +52,7 @@ def compute(
                 env=child_environment(**_ONE_THREAD),
             )
             try:
-                _watch(child, folder / "said", progress)
+                _watch(child, folder, progress, on_sample)
             finally:
                 child.kill()
                 child.wait()
@@ -63,9 +68,17 @@ def compute(
         return np.asarray(np.load(folder / RESULT_FILE), dtype=np.float64)
 
 
-def _watch(child: subprocess.Popen[bytes], output: Path, progress: Progress) -> None:
+def _watch(
+    child: subprocess.Popen[bytes],
+    folder: Path,
+    progress: Progress,
+    on_sample: Callable[[NDArray[np.float64]], None] | None,
+) -> None:
     while child.poll() is None:
-        lines = output.read_text("utf-8").splitlines(keepends=True)
+        if on_sample is not None and (folder / SAMPLE_FILE).exists():
+            on_sample(np.load(folder / SAMPLE_FILE))
+            on_sample = None
+        lines = (folder / "said").read_text("utf-8").splitlines(keepends=True)
         words = next((line.split() for line in reversed(lines) if line.endswith("\n")), None)
         progress(Step(words[0], int(words[1]), int(words[2])) if words else Step("ready", 0, 0))
         time.sleep(_LOOK_SECONDS)

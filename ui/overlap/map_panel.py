@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from toolscope_core.embedding.projection import SAMPLE
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool, digest
@@ -146,8 +147,8 @@ def map_panel(snapshot: Snapshot) -> None:
         if variants:
             _variant_panels(snapshot, method, colouring)
         else:
-            projection = _projected(snapshot, method)
-            tool_map = maps.map_of(snapshot, projection, colouring, compare)
+            projection, by_sample = _projected(snapshot, method)
+            tool_map = maps.map_of(snapshot, projection, colouring, compare, by_sample)
             st.caption(_about(snapshot, projection, compare))
             _map(snapshot, tool_map, _ringed(snapshot, find), labels)
         selected_panel(snapshot)
@@ -314,31 +315,38 @@ def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
     return text
 
 
-def _projected(snapshot: Snapshot, method: maps.Method) -> maps.Method:
-    """The method that can be shown now; starts the chosen one, once, and shows its progress."""
+def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bool]:
+    """The method that can be shown now, and whether by a sample; starts the chosen one, once, and
+    shows its progress.
+    """
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
-        return "PCA"
+        return "PCA", False
     if maps.points(snapshot, method) is not None:
-        return method
+        return method, False
     seconds = maps.seconds(snapshot, method)
     job = snapshot.job(method)
-    around = f"{seconds:,} to {2 * seconds:,} s"  # from a quiet machine to a busy one
-    label = f"Compute {method} (about {around}, an estimate)"
+    label = f"Compute {method} (about {seconds:,} s, an estimate)"
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button(label, icon=":material/replay:", key="project"):
-            return "PCA"
+            return "PCA", False
     elif snapshot.record.tools > maps.UNASKED and not (job is not None and job.live):
         st.info("PCA is shown until then.", icon=":material/scatter_plot:")
         if not st.button(label, icon=":material/play_arrow:", key="project"):
-            return "PCA"
-    st.info(
-        f"Computing {method}, about {around} (estimate). PCA is shown until then.",
-        icon=":material/hourglass_empty:",
-    )
-    page_frame.job_panel(maps.start(snapshot, method))
-    return "PCA"
+            return "PCA", False
+
+    def sample_is_there() -> bool:
+        return maps.points(snapshot, method, by_sample=True) is not None
+
+    by_sample = sample_is_there()
+    shown = "PCA is shown until then"
+    if by_sample:
+        shown = f"until then {SAMPLE:,} tools are, and the others lie between the nearest of them"
+    st.info(f"{method} of all tools is being computed; {shown}.", icon=":material/hourglass_empty:")
+    ready = None if by_sample else sample_is_there
+    page_frame.job_panel(maps.start(snapshot, method), seconds, ready)
+    return (method, True) if by_sample else ("PCA", False)
 
 
 def _rows(snapshot: Snapshot) -> tuple[int, ...]:
@@ -351,7 +359,7 @@ def _rows(snapshot: Snapshot) -> tuple[int, ...]:
 def _measure(snapshot: Snapshot) -> None:
     job = snapshot.job(maps.SILHOUETTES)
     if job is not None and job.live:
-        page_frame.job_panel(job.id)
+        page_frame.job_panel(job.id, maps.silhouette_seconds(snapshot))
         return
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))

@@ -256,17 +256,21 @@ def refusal(snapshot: Snapshot, method: Method) -> str:
     return ""
 
 
-def points(snapshot: Snapshot, method: Method) -> projection.Points | None:
-    """The positions of the tools, in the order of the catalog; ``None`` until computed."""
+def points(
+    snapshot: Snapshot, method: Method, *, by_sample: bool = False
+) -> projection.Points | None:
+    """Where the tools lie, in the order of the catalog, or where a sample of them puts them;
+    ``None`` where that has to be computed first.
+    """
     analysis = snapshot.analysis
 
     def stored() -> projection.Points | None:
         if method == "PCA":
             return projection.pca(analysis.vectors)
-        key, shape = _map_key(snapshot, method), (len(analysis.vectors), 2)
+        key, shape = _map_key(snapshot, method, by_sample=by_sample), (len(analysis.vectors), 2)
         return snapshot.work.arrays.points(key, shape)
 
-    return kept_under(analysis, "points", method, stored)
+    return kept_under(analysis, "points", (method, by_sample), stored)
 
 
 def seconds(snapshot: Snapshot, method: Method) -> int:
@@ -288,9 +292,14 @@ def start(snapshot: Snapshot, method: Method) -> str:
 def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None:
     """Compute an unknown projection now, in a separate process."""
     if points(snapshot, method) is None:
-        vectors = snapshot.analysis.vectors
-        projected = subprocess_jobs.compute(TASKS[method], vectors, progress=progress)
-        snapshot.work.arrays.write(_map_key(snapshot, method), projected)
+        write, sample_key = snapshot.work.arrays.write, _map_key(snapshot, method, by_sample=True)
+        projected = subprocess_jobs.compute(
+            TASKS[method],
+            snapshot.analysis.vectors,
+            progress=progress,
+            on_sample=lambda sample: write(sample_key, sample),
+        )
+        write(_map_key(snapshot, method), projected)
 
 
 def colours(snapshot: Snapshot) -> tuple[str, ...]:
@@ -299,12 +308,14 @@ def colours(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 @kept(limit=2)
-def map_of(snapshot: Snapshot, method: Method, grouping: str, compare: bool) -> ToolMap:
-    """The map; with ``compare``, the toolset with decided and safe merges beside it.
+def map_of(
+    snapshot: Snapshot, method: Method, grouping: str, compare: bool, by_sample: bool = False
+) -> ToolMap:
+    """The map; with ``compare`` beside it the toolset with the decided and the safe merges.
 
     A merged tool is at its canonical's place. Raises ``JobError`` before the projection is known.
     """
-    places = points(snapshot, method)
+    places = points(snapshot, method, by_sample=by_sample)
     if places is None:
         raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
     places = fanned(places)
@@ -320,7 +331,10 @@ def map_of(snapshot: Snapshot, method: Method, grouping: str, compare: bool) -> 
     )
     panels = (before, _merged(snapshot, before)) if compare else (before,)
     words = kept_under(
-        snapshot.analysis, "regions", (method, compare), lambda: regions(tools, places, len(panels))
+        snapshot.analysis,
+        "regions",
+        (method, compare, by_sample),
+        lambda: regions(tools, places, len(panels)),
     )
     return ToolMap(panels, words, colouring(grouping).group)
 
@@ -398,8 +412,9 @@ def _hash(analysis: Analysis) -> str:
     return content_hash(analysis.vectors)
 
 
-def _map_key(snapshot: Snapshot, method: Method) -> str:
-    return _key(_hash(snapshot.analysis), method)
+def _map_key(snapshot: Snapshot, method: Method, *, by_sample: bool = False) -> str:
+    key = _key(_hash(snapshot.analysis), method)
+    return digest(key, projection.SAMPLE) if by_sample else key
 
 
 def _silhouette_key(snapshot: Snapshot, name: str) -> str:

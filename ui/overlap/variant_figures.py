@@ -77,7 +77,7 @@ def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
         raise JobError(f"{method} of the document variants is not computed yet; start it")
     tools = maps.map_of(snapshot, "PCA", grouping, compare=False)
     base = tools.panels[0]
-    sides = zip(SIDES, map(maps.fanned, places), strict=True)
+    sides = zip(SIDES, places, strict=True)
     panels = tuple(replace(base, title=name, points=own) for name, own in sides)
     return ToolMap(panels, (), tools.grouping)
 

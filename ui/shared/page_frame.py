@@ -1,6 +1,7 @@
 """What all pages share: the workspace, the sidebar, the current catalog, running jobs."""
 
 import os
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -48,6 +49,13 @@ def workspace() -> Workspace:
     if not work.catalogs.newest():
         work.analyses.start(work.add_example().id)
     return work
+
+
+def leave_jobs() -> None:
+    """End the maps that only this visitor watched and that are not on the page as it now stands;
+    call it once the whole page is drawn.
+    """
+    workspace().analyses.watched.leave(_visitor())
 
 
 def open_first_catalog() -> None:
@@ -303,6 +311,7 @@ STAGES = {
     "query polish": "Model: wording queries as people would",
     "ready": "Preparing (UMAP compiles on first use)",
     "neighbours": "Finding neighbours",
+    "sample": "Computing the layout of a sample",
     "layout": "Computing the layout",
     "cluster": "Clustering",
 }
@@ -327,23 +336,46 @@ def job_started_once(latest: Job | None, start: Callable[[], str], about: str, k
 
 
 @st.fragment(run_every="1s")
-def job_panel(job_id: str) -> None:
-    """The progress of a job; the page runs again when it ends."""
+def job_panel(job_id: str, seconds: float = 0, ready: Callable[[], bool] | None = None) -> None:
+    """The progress of a job, and how long it still takes: by the pace of its step, before that by
+    an estimate of all of it (``seconds``), if there is one. The page runs again when the job ends,
+    and when it is ``ready`` to show something before that.
+    """
     try:
         job: Job = workspace().analyses.watch(job_id)
     except StoreError as error:  # a server that is away for a moment
         safe_text.show_error(error)
         return
-    if not job.live:
+    if not job.live or (ready is not None and ready()):
         st.rerun()
     workspace().analyses.watched.look(_visitor(), job)
     stage = STAGES.get(job.stage, "Waiting to start")
-    share = job.done / job.total if job.total else 0.0
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_at)).total_seconds()
-    count = f": {job.done:,} of {job.total:,}" if job.total else ""
-    st.progress(share, text=f"{stage}{count} ({elapsed:,.0f} s elapsed)")
+    share, count = 0.0, ""
+    if job.total:
+        share, count = job.done / job.total, f": {job.done:,} of {job.total:,}"
+    elif seconds:
+        share = elapsed / max(seconds, 1.1 * elapsed)
+    left = _time_left(job, time.monotonic(), seconds - elapsed if seconds else None)
+    st.progress(share, text=f"{stage}{count} ({elapsed:,.0f} s elapsed{left})")
     if st.button("Cancel", key=f"cancel_{job_id}", disabled=job.cancel_requested):
         workspace().analyses.cancel(job_id)
+
+
+def _time_left(job: Job, now: float, estimate: float | None) -> str:
+    """How long the step of a job still takes, in words: by the pace since it was first seen here;
+    before that how much of the ``estimate`` of the whole job is left.
+    """
+    key = f"pace_{job.id}"
+    stage, done, since = st.session_state.setdefault(key, (job.stage, job.done, now))
+    if stage != job.stage:
+        st.session_state[key] = (job.stage, job.done, now)
+    elif job.total and job.done > done:
+        left = (job.total - job.done) * (now - since) / (job.done - done)
+        return f", about {left:,.0f} s left in this step"
+    if estimate is None:
+        return ""
+    return f", about {estimate:,.0f} s left" if estimate > 0 else ", longer than estimated"
 
 
 COOKIE = "toolscope_reviewer"

@@ -59,7 +59,7 @@ class EndlessMaps:
     def monotonic(self):
         return self.now
 
-    def compute(self, task, vectors, counts=(), progress=None):
+    def compute(self, task, vectors, counts=(), progress=None, on_sample=None):
         while True:
             progress(Step("layout", 1, 2))
             self.steps += 1
@@ -87,8 +87,10 @@ def computed_aside(monkeypatch):
     """What was computed aside; the computing itself is quick, and small catalogs have maps."""
     calls = []
 
-    def compute(task, vectors, counts=(), progress=None):
+    def compute(task, vectors, counts=(), progress=None, on_sample=None):
         calls.append(task)
+        if on_sample:
+            on_sample(-projection.pca(vectors))
         if task == "silhouettes":
             return projection.silhouettes(vectors, counts)
         return projection.pca(vectors) * (2 if task == "umap" else 3)

@@ -31,6 +31,8 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
     assert work.snapshot(catalog_id).job("UMAP").state == "done"
     points = own_maps.points(catalog_id, "UMAP")
     assert np.allclose(points, 2 * own_maps.points(catalog_id, "PCA"))
+    sample = own_maps.points(catalog_id, "UMAP", by_sample=True)
+    assert np.allclose(sample, -own_maps.points(catalog_id, "PCA")), "shown until all are projected"
     own_maps.run(catalog_id, "UMAP")
     assert computed_aside == ["umap"]
     other, _ = small_workspace.open_workspace(name="Desk again")
@@ -63,6 +65,13 @@ def test_a_map_goes_on_while_somebody_looks_at_it(work, catalog_id, endless_maps
     assert analyses.was_left(work.analyses.watch(job))
     job = own_maps.start(catalog_id, "UMAP")
     assert not endless_maps.lives(work, job, after=analyses.AWAY_SECONDS), "nobody ever looked"
+    job = own_maps.start(catalog_id, "UMAP")
+    watched.look("ann", work.analyses.watch(job))
+    watched.leave("ann")
+    assert endless_maps.lives(work, job, after=0), "it is on the page that was drawn"
+    watched.look_away("ann")
+    watched.leave("ann")
+    assert not endless_maps.lives(work, job, after=0), "it is not: it ends at once"
 
 
 def test_what_cannot_be_had_is_refused_with_the_reason(catalog_id, monkeypatch, own_maps):

@@ -25,9 +25,9 @@ LEFT = "its page was left before this was done; it starts again when you come ba
 class WatchedJobs:
     """Long work, such as maps, that stops when nobody watches it.
 
-    It is recorded by catalog and kind, with the watching visitors. It has its own thread, so no
-    other work waits for it. A panel with its progress reports a look every second; a page drawn
-    without it ends the look, and so does a closed tab.
+    It has a thread of its own, so that no other work waits for it, and ends when its page is left:
+    a panel that shows its progress looks every second, and a page that is drawn without it leaves
+    it; one that breaks off before its end looks away. A tab that was closed looks no more.
     """
 
     def __init__(self, store: Store) -> None:
@@ -55,6 +55,8 @@ class WatchedJobs:
     def look(self, visitor: str, job: Job) -> None:
         """Record that a visitor watches the job."""
         self._look(visitor, job.catalog_id, job.kind, LOOK_SECONDS)
+        with self._lock:
+            self._until.pop(("", job.catalog_id, job.kind), None)  # somebody has come
 
     def look_away(self, visitor: str) -> None:
         """Record that a visitor's page is drawn again; what it still shows
@@ -65,6 +67,16 @@ class WatchedJobs:
             for watched, until in self._until.items():
                 if watched[0] == visitor:
                     self._until[watched] = min(until, soon)
+
+    def leave(self, visitor: str) -> None:
+        """Say that what a visitor sees is drawn to its end: what is not looked at is left."""
+        again = time.monotonic() + AWAY_SECONDS
+        with self._lock:
+            self._until = {
+                watched: until
+                for watched, until in self._until.items()
+                if watched[0] != visitor or until > again
+            }
 
     def close(self) -> None:
         """Stop the thread."""
