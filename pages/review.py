@@ -62,9 +62,8 @@ bar = st.container(horizontal=True, vertical_alignment="center")
 listed = queue_panel.listing(snapshot, bar)
 are_pairs = listed.show == queue_panel.UNDECIDED
 view = bar.segmented_control(
-    "View", list(VIEWS), default=None if "queue_view" in st.session_state else "One by one",
-    required=True, key="queue_view", bind="query-params", label_visibility="collapsed",
-    disabled=are_pairs,
+    "View", list(VIEWS), default="One by one", required=True, key="queue_view",
+    bind="query-params", label_visibility="collapsed", disabled=are_pairs,
 )  # fmt: skip
 if are_pairs:
     from ui.review import undecided_panel  # with the charts of a pair, where somebody lists them

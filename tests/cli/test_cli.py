@@ -84,6 +84,13 @@ def test_the_version_is_the_one_of_the_package():
     assert "Usage: toolscope" in run("--help").stdout
 
 
+def test_what_is_accepted_and_needs_a_gateway_is_told(tmp_path):
+    merging = ("merge", EXAMPLE, "--out", tmp_path / "b", "--accept", "all")
+    _, _, merged, routed, *_ = figures(run(*merging).output, "--gateway")
+    all_merged = figures(run(*merging, "--gateway").output, "proposed for review")[2]
+    assert routed > 0 and merged + routed == all_merged
+
+
 def test_a_violated_format_is_refused_with_the_list_and_mended_with_fix(tmp_path):
     names = ["look.up", *(f"n {n}" for n in range(11)), "Fine", "fine"]
     tools = [{"name": name, "description": f"Does {name}."} for name in names]

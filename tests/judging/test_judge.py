@@ -82,6 +82,13 @@ def evidence(left, right, tools=TOOLS):
     return " ".join(judged(tools).verdict(rows[left], rows[right]).evidence)
 
 
+def test_copies_are_alike_whatever_is_boilerplate_on_their_servers():
+    vectors = embed(TOOLS)
+    vectors[ROW["f"]] = vectors[ROW["d"]]
+    verdict = OfflineJudge.of(TOOLS, vectors).verdict(ROW["a"], ROW["f"])
+    assert verdict.similarity == 1.0
+
+
 def test_the_same_job_in_other_words_is_a_merge_and_another_job_is_not():
     weights = shipped_weights()
     renamed = replace(TOOLS[1], description=RATE.replace("Get", "Fetch"), schema=TOOLS[0].schema)

@@ -126,6 +126,9 @@ def test_instances_are_named_by_their_configuration():
     assert names == ["work (`--folder=work`)", "home (`--folder=home`)"]
     names = configured_names(["work", "other"], servers[:1])
     assert names == ["work (`npx -y files --folder=work`)", "other"]
+    servers = [Server(name, started=f"node {'/long' * 20}/{name}.js") for name in ("a", "b")]
+    (one, _) = configured_names(["a", "b"], servers)
+    assert one.endswith("/long/a.js`)") and len(one) < 60
 
 
 def test_what_is_as_likely_as_not_counts_is_said_and_merges_nothing_unseen():

@@ -13,7 +13,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.cli import findability_options, options, terminal
+from toolscope_core.cli import findability_options, options, own_files, terminal
 from toolscope_core.cli.advising import some
 from toolscope_core.cli.inspect_commands import FailOn, tell_files, tell_findings, why_failing
 from toolscope_core.decisions.constraints import owners, profiles
@@ -35,7 +35,6 @@ from toolscope_core.merging.former_names import with_names_of
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.server_choice import advise, switched_off, without_loss
 from toolscope_core.model.catalog import Catalog, Finding
-from toolscope_core.model.cluster import KINDS
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError
@@ -126,6 +125,7 @@ def merge(
     usage: findability_options.CallLogs = None,
     queries: findability_options.OwnQueries = None,
     searched_as: findability_options.SearchedAs = "claude-bm25",
+    settings: own_files.OwnFiles = None,
     on: options.EngineChoice = options.HERE,
     fail_on: Annotated[
         FailOn | None,
@@ -141,6 +141,7 @@ def merge(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
     findability_options.refuse_without_budget(eager_tokens, usage or (), queries)
+    files_of_client = own_files.read_own_files(settings or ())
     show = terminal.progress()
     with on.start() as engine:
         catalog = with_names_of(on.read(catalogs, engine, show), out)
@@ -183,6 +184,7 @@ def merge(
         f"bundle: {out}"
         f"{terminal.more(len(plan.dangling), 'dangling references', 'dangling reference')}"
     )
+    own_files.tell_own_files(plan, files_of_client, out)
     findings = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
     terminal.fail_for(why_failing(findings, fail_on) if fail_on else "")
 
@@ -258,12 +260,14 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
         state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
     }
     families = sum(c.state == "proposed" and c.relation == "family" for c in plan.clusters)
-    among = f" ({families:,} of the {KINDS['family'].name})" if families else ""
+    among = f" ({quantity(families, 'family')})" if families else ""
+    routed = sum(c.state == "accepted" for c in plan.clusters) - len(plan.applied)
     terminal.say(
         f"{quantity(len(plan.catalog.tools), 'tool')} in, {len(plan.tools):,} out; "
-        f"{quantity(len(plan.applied), 'cluster')} merged, {states['proposed']:,} proposed for "
-        "review"
-        f"{among}{terminal.more(states['stale'], 'to be looked at again')}"
+        f"{quantity(len(plan.applied), 'cluster')} merged"
+        f"{terminal.more(routed, 'accepted that need --gateway', 'accepted that needs --gateway')}"
+        f", {states['proposed']:,} proposed for review{among}"
+        f"{terminal.more(states['stale'], 'to be looked at again')}"
         f"{terminal.more(len(plan.edited), 'edited')}{terminal.more(len(plan.removed), 'left out')}"
     )
     if config.accept == "all" and config.gateway:

@@ -305,6 +305,8 @@ class OfflineJudge:
             outcome = self.weights.outcome(same_job, family)
             unshared = self.signals.compare(a, b).unshared
             tools = self.tools[a], self.tools[b]
+            if tools[0].content_hash == tools[1].content_hash:
+                near[at] = 1.0  # what is boilerplate on one server need be none on the other
             short = brief and outcome in ("keep", "family")
             matches = () if short and same_job < EVEN else match_parameters(*tools)
             perhaps = EVEN <= same_job < self.weights.merge_at

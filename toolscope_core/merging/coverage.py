@@ -43,6 +43,7 @@ COVERED = 0.8
 """Share of its tools from which a server is said to be covered."""
 _ACCOUNTS = (frozenset({"account"}), frozenset({"tenant"}))
 _KEYS = frozenset({"id", "name", "email"})
+_LONGEST_WORD = 40
 _FEW = 3
 """Servers of less tools may share their names by chance."""
 _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
@@ -384,11 +385,16 @@ def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[st
 
     For example *notes (`--folder notes`)*.
     """
-    started = {server.name: server.started.split() for server in servers}
+    started = {server.name: [*map(_end, server.started.split())] for server in servers}
     words = [started.get(name, []) for name in names]
     common = set(words[0]).intersection(*words[1:])
     own = [" ".join(word for word in every if word not in common) for every in words]
     return [f"{name} (`{text}`)" if text else name for name, text in zip(names, own, strict=True)]
+
+
+def _end(word: str) -> str:
+    """A word as it is, or the end of a long one, which tells two paths apart."""
+    return word if len(word) <= _LONGEST_WORD else f"…{word[-_LONGEST_WORD:]}"
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:

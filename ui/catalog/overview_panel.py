@@ -23,7 +23,7 @@ from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
 from ui.shared import page_frame, safe_text
 from ui.shared.cards import server_advice_panel
-from ui.shared.cards.queue import is_family
+from ui.shared.cards.queue import OPEN_STATES, is_family
 from ui.shared.kept import kept
 from ui.shared.pairs import pair_list
 from ui.shared.services import experiments, loaded_queries, review, server_advice
@@ -298,7 +298,8 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
         _drop_ins(kinds["drop_in"], review.progress(snapshot).clusters.safe, tag.clients)
     with tag.add(with_gateway, "With a gateway", under(snapshot, WITH_GATEWAY)):
         lookalikes = sum(one.kind == "looks_alike" for one in plan.clusters)
-        _gateways(kinds["gateway"], kinds["family"], lookalikes)
+        left = sum(one.state in OPEN_STATES for one in plan.clusters) - lookalikes
+        _gateways(kinds["gateway"], kinds["family"], lookalikes, left)
     with servers, st.spinner("Comparing the servers"):
         off = server_advice.advice(snapshot).switch_off
         price = without_servers(snapshot)
@@ -321,12 +322,16 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     page_frame.page_link("review", "Review drop-ins", {"show": "Same job"})
 
 
-def _gateways(gateways: int, families: int, lookalikes: int) -> None:
-    """What a gateway could do: same-job merges and families.
-
-    ``lookalikes`` counts merges that only look alike, which stay unchanged.
+def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
+    """What a gateway could do: merges of one job, and families; and how many ``lookalikes`` only
+    look alike, and how many proposals are ``left``, all of which stay as they are.
     """
     more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
+    if left:
+        more += (
+            f" {quantity(left, 'proposal')} {'is' if left == 1 else 'are'} not counted: larger "
+            "than the tools, blocked, changed or in conflict."
+        )
     st.container(key="gateways").caption(
         f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway, and "
         f"{quantity(families, 'family')}.{more}"

@@ -371,8 +371,8 @@ def columns(
 
     return (
         Column("", mark, width=25, visible=bool(selected)),
-        Column("name", lambda one: one.document.name, width=120),
-        Column("kind", queue.short_kind, width=116, visible=not blind),
+        Column("name", lambda one: one.document.name, width=150),
+        Column("kind", queue.short_kind, width=95, visible=not blind),
         _token_column(snapshot, listing.clusters, not blind),
         Column("server", servers, width=90, visible=any(owners.values())),
         Column("gap", widest_gap, width=50, visible=bool(disagreements) and not blind),

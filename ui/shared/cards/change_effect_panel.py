@@ -84,6 +84,9 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
     if diff is None:
         st.caption(":material/hourglass_empty: Before and after this change: being measured.")
         return
+    if not diff.touched:
+        st.caption(":material/query_stats: No request of a query set needs these tools.")
+        return
     won, lost = len(diff.won), len(diff.lost)
     both = f"; {diff.joined:,} of them need two of these tools" if diff.joined else ""
     st.markdown(
@@ -91,9 +94,8 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
         f" tools: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{both}.",
         help=_ABOUT,
     )
-    if diff.touched:
-        before, after = (rate_text(n, diff.touched) for n in (diff.right, diff.right + diff.gain))
-        st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
+    before, after = (rate_text(n, diff.touched) for n in (diff.right, diff.right + diff.gain))
+    st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
             data_tables.draw(

@@ -1,0 +1,69 @@
+"""A person's own files of a client beside a merge: servers of other names, and permission rules
+that match nothing after it, which are written anew.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toolscope_core.catalog.clients.configurations import configured_servers
+from toolscope_core.catalog.clients.permission_rules import missing_servers, settings_after
+from toolscope_core.cli.terminal import say, say_error
+from toolscope_core.mcp.servers.server_definitions import parsed_configuration
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import enumerated, listed, quantity
+from toolscope_core.model.plan import MergePlan
+
+_NAMED = 8
+
+OwnFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--settings",
+        help="Your client's configuration, or its settings with permission rules; repeatable. "
+        "Says which servers have another name there and which rules would match nothing, and "
+        "writes the settings with new rules beside the bundle.",
+    ),
+]
+
+
+def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
+    """The files as values. Raises ``ConfigError`` for one that cannot be read, and where two have
+    one name, under which both would be written.
+    """
+    names = [path.name for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(f"two files are named {twice[0]}; give them in two runs")
+    values = {}
+    for path in paths:
+        try:
+            values[path] = parsed_configuration(path.name, path.read_bytes())
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    return values
+
+
+def tell_own_files(plan: MergePlan, values: dict[Path, Any], out: Path) -> None:
+    """Say what the merge does to each file, and write settings with rules anew beside ``out``."""
+    for path, value in values.items():
+        servers = configured_servers(value) if isinstance(value, dict) else ()
+        after = settings_after(plan, value) if isinstance(value, dict) else None
+        if not servers and after is None:
+            say_error(f"{path} has neither servers nor permission rules")
+        if servers and (missing := missing_servers(plan, servers)):
+            say_error(
+                f"{path} has no server of these names: {listed(missing, _NAMED)}; what is exported "
+                "for them matches nothing there"
+            )
+        if after is None:
+            continue
+        new = out.with_name(f"{out.name}-{path.name}")
+        text = json.dumps(after.settings, ensure_ascii=False, indent=2)
+        new.write_text(f"{text}\n", "utf-8")
+        say(f"{path}: {quantity(len(after.idle), 'rule')} would match nothing; written anew: {new}")
+        for rule in after.idle:
+            becomes = enumerated(rule.becomes) or "nothing"
+            say(f"    {rule.list} {rule.rule} → {becomes}: {rule.why}")
