@@ -39,7 +39,7 @@ if mode == MERGES and picked and tool_selection.only(snapshot):
         for key, cluster in clusters.items()
         if not picked.tool_ids.isdisjoint(all_members(cluster))
     }
-    st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} hold selected tools.")
+    st.caption(f"{len(clusters):,} of {quantity(total, 'cluster')} contain selected tools.")
     if not clusters:
         st.stop()
 cluster = (

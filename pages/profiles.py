@@ -15,8 +15,8 @@ chosen = profile_edits.tools_by_profile(snapshot)
 decision_buttons.notice(snapshot)
 if not chosen:
     st.caption(
-        "An agent seldom needs every tool. A profile is a named choice from the toolset, for one "
-        "agent or role; it follows merges and is part of every export."
+        "An agent seldom needs every tool. A profile is a named selection from the toolset for "
+        "one agent or role; it follows merges and is part of every export."
     )
 with st.expander("Make a profile", expanded=not chosen, icon=":material/add:"):
     make_profile_panel(snapshot)

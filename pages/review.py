@@ -42,7 +42,7 @@ shown_ids: set[str] = st.session_state.setdefault("shown_proposals", set())
 linked = st.query_params.get("cluster")
 if linked and linked not in shown_ids and review.cluster(snapshot, linked) is None:
     st.warning(
-        "The proposal in this link is gone: its tools were decided on or have changed. The "
+        "The proposal in this link is gone: its tools have been decided on or have changed. The "
         "next one in the list is shown instead.",
         icon=":material/link_off:",
     )

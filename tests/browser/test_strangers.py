@@ -64,7 +64,7 @@ def test_a_name_mapped_to_this_machine_shows_nothing(launched, server):
     try:
         page = mapped.new_page()
         page.goto(f"http://evil.test:{urlsplit(server.url).port}/")
-        expect(page.get_by_text(re.compile("does not answer to the host"))).to_be_visible()
+        expect(page.get_by_text(re.compile("requests for the host"))).to_be_visible()
         expect(page.get_by_text("Example")).to_have_count(0)
         expect(page.get_by_text("Add a catalog")).to_have_count(0)
     finally:

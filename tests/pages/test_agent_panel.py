@@ -66,7 +66,7 @@ def test_without_a_model_or_beyond_this_machine_it_says_why_not(page, monkeypatc
     assert "No model" in page.open("evaluation", **VIEW).text
     monkeypatch.setattr(sign_in, "is_shared", lambda: True)
     page.at.run()
-    assert "Reading servers is off here" in page.text
+    assert "Reading servers is off" in page.text
 
 
 def test_it_asks_for_the_token_of_this_start(page, server, monkeypatch):

@@ -272,10 +272,10 @@ def test_findings_are_grouped_and_lead_to_the_tool(monkeypatch, suspicious):
     app = open_page(monkeypatch, suspicious, catalog="Odd", part="Findings")
     pills = app.pills(key="kind")
     kinds = {option.split(": ")[1].split()[0]: option[-2] for option in pills.options}
-    assert kinds == {"Copies": "1", "Hidden": "1", "Speaks": "2", "HTML": "1"}
+    assert kinds == {"Copies": "1", "Hidden": "1", "Addresses": "2", "HTML": "1"}
     assert list(shown(app)["severity"]) == ["✕ block", "✕ block", "⚠ warn", "⚠ warn", "ℹ info"]
     assert "a⟨U+200B⟩b" in "".join(shown(app)["excerpt"])
-    app.pills(key="kind").select("warn: Speaks to the model").run()
+    app.pills(key="kind").select("warn: Addresses the model").run()
     assert len(shown(app)) == 2
     assert "2 of 5 findings" in words(app)
 

@@ -151,7 +151,7 @@ def test_texts_are_searched_for_names_that_the_export_takes_away(page):
     (row,) = page.tables("file", "line")[0].to_dict("records")
     assert (row["file"], row["line"], row["name"]) == ("CLAUDE.md", 2, SUM.name)
     page.at.file_uploader(key="text_files").upload("CLAUDE.md", b"No\xff.", "text/markdown").run()
-    assert not page.tables("file", "line") and "No text" in page.text
+    assert not page.tables("file", "line") and "None of these texts" in page.text
     assert "is not UTF-8" in page.text
 
 

@@ -54,8 +54,8 @@ def test_a_person_keeps_a_tool_in_every_prompt_and_the_file_says_so(page):
 
 def test_a_format_without_a_search_says_so(page):
     page.open("export").at.toggle(key="by_search").set_value(True).run()
-    assert "holds every tool" in page.text
-    assert "Until then only calls count" in page.text
+    assert "contains every tool" in page.text
+    assert "only calls count" in page.text
 
 
 def test_a_namespace_is_described_and_ours_is_taken_again(page):

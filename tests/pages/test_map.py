@@ -244,7 +244,7 @@ def test_silhouettes_are_measured_when_asked(monkeypatch, work, computed_aside):
     app.button(key="silhouette").click().run()
     work.analyses.wait(work.snapshot(1).job("silhouettes").id)
     app.run()
-    assert "Of 8 tools 7 are left when merged" in words(app)
+    assert "7 of 8 tools are left when merged" in words(app)
     assert "rightly merged or not" in words(app)
     assert list(app.dataframe[-1].value.columns) == ["clusters", "as it came in", "merged"]
 

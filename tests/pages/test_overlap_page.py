@@ -78,7 +78,7 @@ def test_of_a_pair_only_the_open_tab_is_made(monkeypatch, work, tab, charts, tab
     app.session_state["pair_more"] = tab
     app.run()
     assert (len(app.get("plotly_chart")), len(app.dataframe)) == (charts, tables)
-    assert ("one may not reach data" in words(app)) == (tab == "Reasons")
+    assert ("no access" in words(app)) == (tab == "Reasons")
 
 
 def test_a_pair_is_kept_apart_and_the_decision_undone(monkeypatch, work):

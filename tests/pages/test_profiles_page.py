@@ -94,7 +94,7 @@ def test_words_and_fixed_values_are_checked_and_saved(desk):
     page.at.query_params["profile_part"] = "Words and fixed values"
     page.at.run()
     edit(page, "own_words_desk_1", {"fixed": "{numbers"})
-    assert "give JSON such as" in page.text
+    assert "use JSON such as" in page.text
     edit(page, "own_words_desk_1", {"fixed": '{"numbers": [1]}', "name here": "total"})
     page.press("save_words")
     (item,) = profile_edits.tools_by_profile(page.now)["desk"].tools
@@ -106,7 +106,7 @@ def test_rules_and_the_end_of_a_profile(desk):
     page = desk
     page.at.query_params["profile_part"] = "Rules"
     page.at.run()
-    page.widget("multiselect", "servers_Take in").set_value(["alpha"]).run()
+    page.widget("multiselect", "servers_Include").set_value(["alpha"]).run()
     page.press("save_rules")
     assert MAIL in profile_edits.tools_by_profile(page.now)["desk"].ids
     page.press("delete_profile_desk")

@@ -67,7 +67,7 @@ def test_servers_are_found_instead(page):
     page.at.segmented_control(key="find").set_value("servers").run()
     before, _ = page.tables("elsewhere")
     assert "As it is: 3 servers" in page.text
-    assert re.search(r"\d+% of the places", page.text)
+    assert re.search(r"\d+% of the results", page.text)
     assert set(before["description"]) == {"made of its tools"}
     assert "scores 0.00 apart" not in page.text
     assert page.at.selectbox(key="corpus").value == "tools and servers"

@@ -336,7 +336,7 @@ def test_a_proposal_that_adds_tokens_says_so_and_comes_last(open_app, monkeypatc
     assert "100 → 90 tokens (−10 %), 400 → 360 bytes" in page.text
     page.press("previous_")
     assert ":red-badge[≈ 100 → 1,220 tokens (+1,120 %), 0.4 → 4.9 kB]" in page.text
-    assert "more to read than" in page.text
+    assert "longer than what it replaces" in page.text
     page.widget("toggle", "review_larger").set_value(True).run()
     assert list(page.at.dataframe[0].value["name"]) == ["send_mail"]
 

@@ -98,8 +98,8 @@ def test_without_it_the_selected_are_marked_and_nothing_is_missing(monkeypatch, 
 def test_a_selection_without_clusters_leaves_an_empty_queue_and_says_so(monkeypatch, work):
     alone = tool_selection.keep(work.snapshot(1), ["beta/add_numbers"], "the map")
     for page, said in (
-        ("review", "No proposal of 3 matches the filters and holds selected tools."),
-        ("documents", "0 of 3 clusters hold selected tools."),
+        ("review", "No proposal of 3 matches the filters and contains selected tools."),
+        ("documents", "0 of 3 clusters contain selected tools."),
     ):
         assert said in words(open_page(monkeypatch, work, page, sel=alone.key, only="1"))
 

@@ -130,7 +130,7 @@ def paste_panel(snapshot: Snapshot) -> None:
     """The form for pasted definitions; nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
     text = st.text_area(
-        "Tool definitions, in any format that a file may have",
+        "Tool definitions in any format that ToolScope reads from files",
         key=f"paste_{turn}",
         height=120,
         max_chars=MOST_PASTED,
@@ -334,7 +334,7 @@ def _choice(
                 key, offers = f"server_{digest(server.as_json())}", others.get(server.name, "")
                 names += [server.name] * server_picker.tick(server, configuration, key, offers)
                 if server in changed_servers:
-                    st.warning("It is started or reached otherwise than at the last reading.")
+                    st.warning("Its command or address has changed since it was last read.")
 
     def start() -> None:
         options = names, sign_in.is_shared(), ready_within(seconds)
@@ -344,7 +344,7 @@ def _choice(
 
     row = st.container(horizontal=True, vertical_alignment="bottom")
     seconds = row.number_input(
-        "Seconds for a server to be ready", 1, 600, 60, key="servers_seconds", width=240
+        "Seconds to wait for a server", 1, 600, 60, key="servers_seconds", width=240
     )
     label = f"Start and read {quantity(len(names), 'server')}" if names else "Start and read"
     row.button(
@@ -354,7 +354,7 @@ def _choice(
         key="servers_start",
         disabled=not names,
         on_click=start,
-        help="Each one ticked is started or reached, its tools are listed, and it is ended.",
+        help="Each ticked server is started or contacted, lists its tools, and is stopped.",
     )
 
 
@@ -395,7 +395,7 @@ def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
     if not others:
         return None
     keep = st.checkbox(
-        "Keep the tools of the servers that were not read now: "
+        "Keep the tools of the servers that were not read this time: "
         f"{safe_text.first_few(others, _NAMED)}",
         value=True,
         key="servers_kept",

@@ -35,8 +35,8 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
     place = first if changes.doubts or _count(snapshot, "new") != 0 else last
     with place.container(border=True, key="new_version"):
         st.markdown(
-            f"**Version {record.number}**, added {record.at[:10]}. Decisions on tools that did "
-            "not change hold; nothing is asked twice."
+            f"**Version {record.number}**, added {record.at[:10]}. Decisions on unchanged tools "
+            "still apply; nothing is asked twice."
         )
         what, decisions, new = st.columns(3, gap="medium")
         what.markdown("**1. What changed**")
@@ -52,7 +52,7 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
         if gone := versions.carried_decisions(snapshot).gone:
             label = f"Decisions on tools that are gone ({len(gone):,})"
             with st.expander(label, icon=":material/delete_sweep:"):
-                st.caption("Nothing is left of them to merge or to keep apart.")
+                st.caption("None of their tools is left to merge or to keep apart.")
                 lines = [f"- {_decision_in_words(one)}" for one in gone[:_SHOWN]]
                 st.markdown("\n".join(lines))
                 _more_caption(len(gone), "decisions")
@@ -93,8 +93,8 @@ def _decisions(snapshot: Snapshot) -> None:
     parts = [f"{quantity(len(fate.hold), 'decision')} hold{_s(fate.hold)}"]
     if fate.wait:
         parts.append(
-            f"{len(fate.wait):,} wait{_s(fate.wait)}, as a tool has changed since: not applied "
-            "until somebody looks again"
+            f"{len(fate.wait):,} wait{_s(fate.wait)} because a tool has changed since: not "
+            "applied until somebody looks again"
         )
     if fate.gone:
         parts.append(f"{len(fate.gone):,} name{_s(fate.gone)} tools that are gone")
@@ -110,7 +110,7 @@ def _new_proposals(snapshot: Snapshot) -> None:
         return
     older = len(review.queue(snapshot)) - new - again
     earlier = f" {older:,} from before {'is' if older == 1 else 'are'} still open." if older else ""
-    st.markdown(f"{quantity(new, 'proposal')} with tools that are new or changed.{earlier}")
+    st.markdown(f"{quantity(new, 'proposal')} with new or changed tools.{earlier}")
     _queue_link(snapshot, "new")
 
 
@@ -169,7 +169,7 @@ def _decision_in_words(decision: Decision) -> str:
 
 def _more_caption(count: int, noun: str) -> None:
     if count > _SHOWN:
-        st.caption(f"and {count - _SHOWN:,} {noun} more")
+        st.caption(f"and {count - _SHOWN:,} more {noun}")
 
 
 def _s(several: Sequence[object]) -> str:

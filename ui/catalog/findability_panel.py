@@ -17,9 +17,9 @@ _SIDES = {
     findable_tools.VARIANTS: (
         "The same with the accepted document variants, which only ToolScope's own search reads."
     ),
-    findable_tools.DESCRIBED: "The same with the new descriptions of tools that are not merged.",
+    findable_tools.DESCRIBED: "The same with the new descriptions of unmerged tools.",
     findable_tools.MERGED: (
-        "The same with all of that and the merges accepted so far, and for OpenAI with the "
+        "The same with all of these and the merges accepted so far, and for OpenAI with the "
         "namespaces' descriptions."
     ),
 }
@@ -102,7 +102,7 @@ def findability_panel(snapshot: Snapshot) -> None:
     if not missed:
         st.success("This search finds every tool for all of its requests.", icon=":material/check:")
         return
-    st.write(f"{quantity(len(missed), 'tool')} missed for at least one request, worst first.")
+    st.write(f"{quantity(len(missed), 'tool')} missed by at least one request, worst first.")
     missed_columns: Columns[findable_tools.ToolShare] = [
         Column("tool", lambda row: row.name),
         tool_parts.open_tool_column(missed, lambda row: row.tool_id, "open_missed", width=45),

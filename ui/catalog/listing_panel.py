@@ -27,7 +27,7 @@ def implied_panel(snapshot: Snapshot) -> None:
     st.caption(
         "Which tools belong together although they name no server? Their names suggest one. "
         "Merges across two of these servers always need review, and the heatmap can group by "
-        "them. Ids, names and exports do not change."
+        "them. Ids, names and exports stay the same."
     )
     columns: Columns[ImpliedServer] = [
         Column("implied server", lambda one: one.name),

@@ -53,7 +53,7 @@ def machine_panel(snapshot: Snapshot) -> None:
         columns: Columns[ConfiguredServer] = [
             Column("server", lambda server: server.name, width=200),
             Column("configured in", lambda server: server.places_in_words, width=320),
-            Column("started or reached", _start),
+            Column("command or address", _start),
         ]
         if machine.servers:
             data_tables.draw(machine.servers, columns, "The servers of this machine")
@@ -121,7 +121,7 @@ def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
         key="add_listed",
         icon=":material/add:",
         on_click=add,
-        help="As the command or this app listed them before. Nothing is started.",
+        help="As the command line or this app listed them earlier. Nothing is started.",
     )
 
 

@@ -188,7 +188,7 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
             yield NextStep(text, "review", {"show": "Undecided"})
     if safe:
         wait = "waits" if safe == 1 else "wait"
-        text = f"{quantity(safe, 'safe merge')} {wait}: accept in one go"
+        text = f"{quantity(safe, 'safe merge')} {wait}: accept them all at once"
         yield NextStep(text, "review", {"safe_merges": "open"})
 
 

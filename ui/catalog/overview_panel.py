@@ -257,7 +257,7 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
     price = today(snapshot)
     owners = f" on {quantity(len(servers), 'server')}" if servers else ""
     st.container(key="catalog_size").markdown(
-        f"**{safe_text.untrusted(record.name)}** holds {quantity(price.tools, 'tool')}{owners}. "
+        f"**{safe_text.untrusted(record.name)}** has {quantity(price.tools, 'tool')}{owners}. "
         f"They cost about {price.tokens:,} tokens in every prompt that includes all of them. "
         "What could it cost, and does it fit?"
     )
@@ -311,7 +311,7 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     if not drop_ins:
         st.caption("There is no drop-in: no tool accepts every call of another as it is.")
         return
-    no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no look." if safe else ""
+    no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no review." if safe else ""
     st.container(key="drop_ins").caption(
         f"Accept {quantity(drop_ins, 'drop-in')}: one tool takes every call of the "
         f"others, which are switched off.{no_look}"
@@ -355,8 +355,8 @@ def _servers_off(off: Sequence[Coverage]) -> None:
         )
     )
     st.caption(
-        f"Switch off {names}, and change nothing else. Of {quantity(tools, 'tool')} others do "
-        f"{done:,}, perhaps {perhaps:,} more; lost: {lost:,}."
+        f"Switch off {names}, and change nothing else. Of {quantity(tools, 'tool')}, others do "
+        f"the job of {done:,}, perhaps of {perhaps:,} more; lost: {lost:,}."
     )
     page_frame.page_link("catalog", "Server against server", server_advice_panel.CAN_GO)
 

@@ -20,10 +20,10 @@ from ui.shared.tools import catalog_tables, tool_selection
 
 DONE, PERHAPS, LOST = "does", "perhaps", "lost"
 ABOUT = {
-    DONE: "Its tools of which another server takes every call, and nothing of it is lost.",
-    PERHAPS: "Its tools of which it is not sure that another does the job, or of whose calls "
-    "something is lost or guessed.",
-    LOST: "Its tools that no other server does.",
+    DONE: "Its tools whose every call another server takes without losing anything.",
+    PERHAPS: "Its tools that another server may replace: the job may differ, "
+    "or calls would lose or guess something.",
+    LOST: "Its tools whose job no other server does.",
 }
 """What the three numbers count, which add up to the tools of a server."""
 _MOST_LINKED = 3
@@ -43,7 +43,7 @@ def servers_panel(snapshot: Snapshot) -> None:
     shown = _coverages(snapshot) if snapshot.analysed else None
     decision_buttons.notice(snapshot)
     st.caption(
-        "What does each server cost in every prompt, and what do the others do of its work? "
+        "What does each server cost in every prompt, and how much of its work do the others do? "
         f"Tokens: {tokenizer().label}, as {snapshot.format}."
     )
     if shown is not None:
@@ -68,8 +68,8 @@ def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
     which = st.segmented_control(
         "Servers", list(choices), default=EVERY, required=True, key="servers_shown",
         bind="query-params", label_visibility="collapsed",
-        help="Can be switched off: others that stay do 80 % of its tools or more. Can go together: "
-        "the servers that save most and lose no job.",
+        help="*Can be switched off*: remaining servers do the job of at least 80 % of its tools. "
+"*Can go together*: the set of servers that saves most tokens without losing a job.",
     )  # fmt: skip
     if which == TOGETHER and advice.needless_in_words:
         st.markdown(safe_text.sentence(advice.needless_in_words))
@@ -178,7 +178,7 @@ def _copies(snapshot: Snapshot) -> None:
     st.subheader(
         "Copies of one server", anchor=False,
         help="Servers whose tools have the same names and do the same. Keep several only if each "
-        "is for an account or a folder of its own.",
+"serves an account or folder of its own.",
     )  # fmt: skip
     labels = {f"{len(group)} copies: {listed(group, 2)}": group for group in groups}
     by_first = {group[0]: label for label, group in labels.items()}
@@ -219,8 +219,8 @@ def _switch_off(snapshot: Snapshot, label: str, *servers: Coverage) -> None:
     st.button(
         label, key=f"off_{digest(*(one.server for one in servers))[:8]}_{len(snapshot.log)}",
         icon=":material/power_settings_new:",
-        help="One decision on all tools: those of which another server takes every call are "
-        f"merged into it, the others of {enumerated(one.server for one in servers[:2])} are left "
-        "out. Undo takes all of it back.",
+        help="One decision on all tools: tools that another server can fully replace are merged "
+f"into its tools; the others of {enumerated(one.server for one in servers[:2])} are "
+"left out. A single undo reverts it.",
         on_click=decision_buttons.switch_servers_off, args=(snapshot, *servers),
     )  # fmt: skip

@@ -116,8 +116,8 @@ def _table(
             lambda row: data_tables.percent((shares or {}).get(row.id)),
             format="%d %%",
             width=75,
-            help="Share of the tool's own requests for which a search has it among the first "
-            f"five: {title_of(chosen_search())}, as chosen under Cannot be found.",
+            help="Share of the tool's own requests for which it is among the first five results "
+            f"of {title_of(chosen_search())}, the search chosen under *Cannot be found*.",
             visible=bool(shares),
         ),
         Column("findings", visible=any(row.findings for row in rows)),

@@ -195,9 +195,7 @@ def _object(text: str, noun: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise DecisionError(
-            f'{noun} are {text[:80]!r}; give a JSON object such as {{"old": "new"}}'
-        )
+        raise DecisionError(f'{noun} are {text[:80]!r}; use a JSON object such as {{"old": "new"}}')
     return value
 
 

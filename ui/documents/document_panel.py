@@ -312,9 +312,8 @@ def chosen_tool(snapshot: Snapshot) -> Cluster:
     home = next((c for c in clusters if tool_id in c.members), None)
     if home is not None:
         st.info(
-            "This tool is part of the accepted merge "
-            f"{safe_text.untrusted(home.document.name)}, and agents see that document. The "
-            "one below applies if the merge is undone."
+            f"This tool is part of the accepted merge {safe_text.untrusted(home.document.name)}, "
+            "and agents see that merge's document. The one below applies if the merge is undone."
         )
     return review.tool_as_cluster(snapshot, tool_id)
 

@@ -257,9 +257,9 @@ QUERIES: Columns[ComparedQuery] = [
     Column(
         "before",
         lambda row: _places(row.places_before),
-        title="places before",
+        title="ranks before",
         width=95,
-        help="Where its answers stand, in their order; - is not among the first 10.",
+        help="Where its answers rank, in their order; - means not among the first 10.",
     ),
     Column("after", lambda row: _places(row.places_after), title="after", width=75),
     Column("missing", lambda row: ", ".join(_missing(row)), title="not found", width=200),
@@ -268,7 +268,7 @@ QUERIES: Columns[ComparedQuery] = [
         _change_in_words,
         title="answers that moved",
         width=320,
-        help="Place before → after, and the tool; - is not among the first 10.",
+        help="Rank before → after, and the tool; - means not among the first 10.",
     ),
     Column("id", width=120),
 ]

@@ -22,7 +22,7 @@ from ui.shared.snapshot import Snapshot
 _NAMED = 5
 """Names in one sentence."""
 KNOBS: dict[str, Knob] = {
-    "least similarity of merges": "threshold",
+    "minimum similarity of merges": "threshold",
     "weight of meaning against words": "alpha",
     "number of tools reranked (M)": "candidates",
     "number of tools returned (top k)": "k",
@@ -110,7 +110,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         bind="query-params",
         width=190,
         help="Add query sets on the Catalog page. Without one, requests are made from the tools' "
-        "descriptions; such figures are too good and only useful for comparison.",
+        "descriptions; such figures are too optimistic and only useful for comparison.",
     )
     knob: Knob = "threshold"
     before, after = ORIGINAL, "all proposals"
@@ -130,8 +130,8 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
             key="after",
             bind="query-params",
             width=165,
-            help="The merges that are proposed, those that are accepted or safe, or another "
-            "toolset. Export writes the accepted ones unless told otherwise.",
+            help="The proposed merges, those that are accepted or safe, or another toolset. "
+            "Export writes only accepted ones unless told otherwise.",
         )
     if after in WITH_GATEWAY and page_frame.gateway_switch(bar, "after_gateway"):
         after = WITH_GATEWAY[after]

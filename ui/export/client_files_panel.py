@@ -38,7 +38,7 @@ def client_files_panel(plan: MergePlan) -> None:
             "The configuration of your client and its settings with permission rules",
             accept_multiple_files=True,
             key="client_files",
-            help="Are the servers called there as here, and which of your allow, ask and deny "
+            help="Do your files use the same server names, and which of your allow, ask and deny "
             "rules match nothing after this export? The files are not kept.",
         )
         for file in files:
@@ -59,13 +59,14 @@ def _checked(plan: MergePlan, name: str, value: JsonObject) -> None:
         missing = missing_servers(plan, servers)
         if missing:
             st.warning(
-                f"{shown} has no server of these names: {safe_text.first_few(missing, _NAMED)}. "
-                "What is exported for them matches nothing there: give them the names of your "
-                "configuration, or change the names in the exported files.",
+                f"{shown} has no server with these names: "
+                f"{safe_text.first_few(missing, _NAMED)}. Rules exported for them match nothing "
+                "there: rename the servers as in your configuration, or change the names in the "
+                "exported files.",
                 icon=":material/dns:",
             )
         else:
-            st.success(f"{shown} calls all servers as they are called here.", icon=":material/dns:")
+            st.success(f"{shown} uses the same names for all servers.", icon=":material/dns:")
     if after is None:
         return
     if after.idle:
@@ -74,12 +75,12 @@ def _checked(plan: MergePlan, name: str, value: JsonObject) -> None:
     else:
         st.markdown(f"{shown}: all rules match as before.")
     st.download_button(
-        f"Download {name}, written anew",
+        f"Download {name} with changes",
         f"{json.dumps(after.settings, ensure_ascii=False, indent=2)}\n",
         name,
         "application/json",
         key=f"settings_{name}",
         on_click="ignore",
         icon=":material/download:",
-        help="Your settings with these rules replaced, and with what the export denies.",
+        help="Your settings with these rules replaced and the export's deny rules added.",
     )

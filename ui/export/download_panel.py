@@ -63,8 +63,8 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
         parts = figures.toolsets.get(target.name, ())
         if parts and target.writes:
             fixed += (
-                f" It makes {len(parts):,} files of the toolset, one for each agent, as "
-                f"{target.title} takes {target.rules.room:,} tools."
+                f" It is split into {len(parts):,} toolset files, one for each agent, because "
+                f"{target.title} accepts {target.rules.room:,} tools."
             )
         refused = quantity(len(figures.refusals), "violation")
         remedy = " *Leave out refused tools* exports the others."
@@ -86,7 +86,7 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
     if effect:
         st.markdown(effect)  # code in a caption is too faint
-    st.caption(f"The bundle is in the folder *{HOME}*; *README.md* says what is what.")
+    st.caption(f"The bundle is in the folder *{HOME}*; *README.md* explains each file.")
 
 
 def _files(contents: Mapping[str, bytes]) -> None:
@@ -120,7 +120,7 @@ def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
         for one in matches.unread:
             st.warning(f"{safe_text.untrusted(one.file)} {one.why}", icon=":material/warning:")
         if not matches.mentions:
-            st.caption("No text that was read names a tool that is gone.")
+            st.caption("None of these texts names a removed tool.")
             return
         columns = data_tables.attributes(file="file", line="line", name="names")
         now = data_tables.Column[TextMention]("now", lambda one: one.new_name, title="renamed to")

@@ -28,22 +28,22 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) 
     with st.container(border=True):
         if not choice.target.can_defer:
             st.caption(
-                f"The file for {choice.target.title} holds every tool: it cannot leave some to a "
-                "search. `serve --search` can, for any client."
+                f"The file for {choice.target.title} contains every tool, because it cannot "
+                "leave some to a search. `serve --search` can, for any client."
             )
         bar = st.container(horizontal=True, vertical_alignment="bottom")
         budget = bar.number_input(
-            "Tokens in every prompt, at most",
+            "Maximum tokens in every prompt",
             min_value=0,
             value=eager_choice.BUDGET,
             step=500,
             key="eager_tokens",
-            help="Tools stay whose calls the search would lose, by calls in the logs and the share "
-            "of their requests that it misses; then those that are called most. What somebody "
-            "decided comes first.",
+            help="Tools that the search would lose calls of stay in every prompt (by calls in the "
+            "logs and the share of their requests that it misses), then the most called "
+            "ones. Choices made by a person come first.",
         )
         search = bar.selectbox(
-            "Searched by",
+            "Search used",
             COMPARED,
             format_func=findable_tools.title_of,
             key="searched_by",
@@ -53,7 +53,7 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) 
             page_frame.job_started_once(
                 snapshot.job(findable_tools.KIND),
                 lambda: findable_tools.start(snapshot, search),
-                "Searching for every tool. Until then only calls count.",
+                "Searching for every tool. Until this is done, only calls count.",
                 "retry_findability",
             )
         rows = tools(snapshot, config, search, budget)

@@ -105,7 +105,7 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
         Column(
             "names",
             lambda client: rules[client]["name"] + rules[client]["unique"],
-            help="Tools that need another name; of those that share one the first keeps it.",
+            help="Tools that need another name; of tools with the same name, the first keeps it.",
         ),
         Column("descriptions", lambda client: rules[client]["description"]),
         Column("parameters", lambda client: rules[client]["schema"] + rules[client]["parameter"]),
@@ -164,8 +164,9 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     if figures.loading:
         eager, deferred = figures.loading
         st.caption(
-            f"In every prompt: {eager.tokens:,} tokens of definitions. Left to the client's search:"
-            f" {deferred.tokens:,}, of which a prompt holds what the search returned."
+            f"In every prompt: {eager.tokens:,} tokens of definitions. Left to the client's "
+            f"search: {deferred.tokens:,}, of which a prompt contains only what the search "
+            "returned."
         )
     _left_out(figures, unapplied)
     if figures.unreadable:
@@ -208,14 +209,14 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
     """The names shared by tools of several servers, and how they are resolved."""
     if not figures.shared_names:
         return
-    title = "Names that tools of several servers share"
+    title = "Names shared by tools of several servers"
     st.subheader(title, anchor=False)
     if fix:
-        st.caption("All tools of such a name are exported with their server's name in front.")
+        st.caption("All tools with such a name are exported with their server's name in front.")
     else:
         st.caption(
-            "Turn on *Apply suggested fixes* to put the server's name in front of all of them, or "
-            "give them names of your own in Documents."
+            "Turn on *Apply suggested fixes* to put the server's name in front of all of them, "
+            "or rename them in Documents."
         )
     fixed = "exported name" if fix else "name with the fix"
     columns = data_tables.attributes(name="name", tool_id="tool", fixed=fixed)
@@ -227,8 +228,8 @@ def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     plan, clusters = figures.plan, cluster_counts(figures.plan.clusters)
     if clusters.waiting:
         st.container(key="not_merged").info(
-            f"Not merged, as nobody has accepted them: {clusters.waiting_in_words}. What "
-            "waits is exported unchanged.",
+            f"Not merged, because nobody has accepted them: {clusters.waiting_in_words}. They "
+            "are exported unchanged.",
             icon=":material/hourglass_empty:",
         )
     if figures.withheld:

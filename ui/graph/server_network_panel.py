@@ -206,7 +206,7 @@ def server_network_panel(snapshot: Snapshot) -> None:
     total = quantity(len(view.tools), "server" if view.grouping == SERVERS else "value")
     total += "" if view.grouping == SERVERS else f" of the field “{view.grouping}”"
     linked = len({server for link in view.links for server in link.servers})
-    some = f" Drawn are the {MOST_LINKS} widest lines." * (len(view.links) > MOST_LINKS)
+    some = f" Only the {MOST_LINKS} widest lines are drawn." * (len(view.links) > MOST_LINKS)
     st.markdown(
         f"**Which servers do the same jobs, and how many?** {linked:,} of {total} do jobs in "
         "common with another. The number on a line is the number of jobs that both do; click it "

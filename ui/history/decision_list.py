@@ -192,7 +192,7 @@ def decision_list(snapshot: Snapshot) -> None:
         active = sum(entry.undo is None for entry in entries)
         st.caption(
             f"{len(listed):,} of {quantity(len(entries), 'decision')} listed; {active:,} "
-            f"{'stands' if active == 1 else 'stand'}.",
+            f"{'is' if active == 1 else 'are'} in effect.",
             width="stretch",
         )
         st.download_button(
@@ -411,6 +411,6 @@ def state_panel(snapshot: Snapshot) -> None:
     data_tables.draw(
         rows, CHANGES, "Differences between the two states", most=STATES_HEIGHT, key="state_rows"
     )
-    st.caption("Merges that need a gateway are counted as made, whatever is chosen on Export.")
+    st.caption("Merges that need a gateway are counted as made, whatever Export includes.")
     if len(analysed) < len(records):
         st.caption("Versions that are not analysed yet cannot be compared; open one to analyse it.")

@@ -108,7 +108,7 @@ def _judge_in_use(snapshot: Snapshot, view: LearningView) -> None:
     if used is None:
         return
     with st.container(border=True):
-        st.markdown(f"In use: version `{used.version}`, as an order of the Review queue.")
+        st.markdown(f"In use: version `{used.version}`, as a sort order of the Review queue.")
         columns: Columns[tuple[str, float]] = [
             Column("signal", lambda change: change[0]),
             Column("weight added", lambda change: change[1]),

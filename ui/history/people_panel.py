@@ -226,7 +226,7 @@ def _question(snapshot: Snapshot, decision: Decision, remaining: int) -> None:
                 decision_buttons.record_button(
                     label,
                     partial(_look, snapshot, decision, one_job),
-                    "Your answer is saved. A second look does not change any merge",
+                    "Your answer is saved. A second look changes no merge",
                     key=f"look_{'same' if one_job else 'apart'}_{decision.seq}",
                 )
 

@@ -124,11 +124,11 @@ class Silhouettes:
             return "There are too few tools left to compare."
         lower = int((change < 0).sum())
         outcome = (
-            "fewer tight groups of like tools" if change.mean() < 0 else "no fewer tight groups"
+            "fewer tight groups of similar tools" if change.mean() < 0 else "no fewer tight groups"
         )
         return (
-            f"Of {before:,} tools {after:,} are left when {name}. The silhouette is lower at "
-            f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} in the mean: "
+            f"{after:,} of {before:,} tools are left when {name}. The silhouette is lower at "
+            f"{lower} of {len(change)} numbers of clusters, by {-change.mean():.3f} on average: "
             f"{outcome}."
         )
 

@@ -45,9 +45,10 @@ def variant_curve(snapshot: Snapshot) -> None:
         variant_job(snapshot)
         return
     st.markdown(
-        "**Do the document variants set the tools apart?** *Own text* is the description with the "
-        "arguments; *with variants* reads the accepted expanded descriptions and questions too; "
-        "*with random words* is as long as that and says nothing more: what length alone does."
+        "**Do the document variants set the tools apart?** *Own text* is the description with "
+        "the arguments; *with variants* also reads the accepted expanded descriptions and "
+        "questions; *with random words* is padded to the same length, so it shows what length "
+        "alone does."
     )
     _curve_chart(view, "Collision curve of the document variants")
 
@@ -119,7 +120,7 @@ def _pairs(view: Curve, place: int) -> go.Scatter:
         mode="lines+markers",
         line={"color": pictures.PALETTE[place % len(pictures.PALETTE)], "dash": dash, "width": 2},
         marker={"symbol": symbol, "size": 5},
-        hovertemplate="%{y:,} pairs from %{x:.2f} on<extra>%{fullData.name}</extra>",
+        hovertemplate="%{y:,} pairs at %{x:.2f} or more<extra>%{fullData.name}</extra>",
     )
 
 

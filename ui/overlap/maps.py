@@ -247,12 +247,12 @@ def refusal(snapshot: Snapshot, method: Method) -> str:
     tools = len(snapshot.analysis.catalog.tools)
     if method == "t-SNE" and tools > MOST_TSNE:
         return (
-            f"t-SNE is offered up to {MOST_TSNE:,} tools, here are {tools:,}: its "
-            f"{projection.PASSES:,} passes over so many take too long. UMAP shows "
-            "neighbourhoods as well."
+            f"t-SNE is available for up to {MOST_TSNE:,} tools; here there are {tools:,}, and "
+            f"its {projection.PASSES:,} passes would take too long. UMAP shows neighbourhoods as "
+            "well."
         )
     if method != "PCA" and tools < projection.LEAST_TOOLS:
-        return f"{method} needs at least {projection.LEAST_TOOLS} tools, here are {tools}."
+        return f"{method} needs at least {projection.LEAST_TOOLS} tools; here there are {tools}."
     return ""
 
 

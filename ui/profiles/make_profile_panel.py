@@ -39,8 +39,8 @@ def make_profile_panel(snapshot: Snapshot) -> None:
         placeholder="travel-desk",
         max_chars=40,
         width=220,
-        help="Small letters, digits and hyphens: it is a part of the address at which the profile "
-        "is served.",
+        help="Lowercase letters, digits and hyphens: the name is part of the address at which the "
+        "profile is served.",
     )
     source = bar.segmented_control(
         "Made from", [REQUESTS, QUERY_SET, _CALLED, _EMPTY], default=REQUESTS, required=True,
@@ -86,14 +86,14 @@ def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
             key="profile_requests",
             height=120,
             placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
-            help="A request that a query set of this catalog has too counts with its answers.",
+            help="If a request is also in a query set of this catalog, its answers there are used.",
         )
         return profile_edits.queries(snapshot, requests_in(text))
     sets = {one.name: one for one in loaded_queries.sets(snapshot)}
     if not sets:
         st.info(
-            "This catalog has no query set; add one on the Catalog page, *Query "
-            "sets*, or the requests of a log, *Usage*."
+            "This catalog has no query set; add one under *Query sets* on the Catalog page, or "
+            "take the requests of a log under *Usage*."
         )
         return ()
     return sets[st.selectbox("Query set", list(sets), key="profile_set")].content.queries
@@ -104,9 +104,9 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
     method = bar.segmented_control(
         "Tools are chosen by", [_BY_SEARCH, _BY_MODEL], default=_BY_SEARCH, required=True,
         key="profile_by", disabled=snapshot.work.endpoints.get() is None,
-        help="A request without answers is searched, job by job, and its best tools are taken. A "
-        "model plans each request, also one with answers, and takes of the best tools those that "
-        "do its jobs; set one up in Settings.",
+        help="A search splits a request without answers into jobs and takes the best tools for "
+"each. A model plans every request, even one with answers, and picks from the best "
+"tools those that do its jobs; set one up in Settings.",
     )  # fmt: skip
     per_job = None
     if method == _BY_MODEL:
@@ -118,7 +118,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
         )  # fmt: skip
     budget = bar.number_input(
         "Token limit (0 = none)", 0, None, 0, 500, key="most_tokens", width=190,
-        help="What all its tools may take in a prompt.",
+        help="The limit for all its tools together in a prompt.",
     )  # fmt: skip
     if not queries or not is_searchable(snapshot, queries):
         return None
@@ -145,7 +145,7 @@ def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
     estimates = question_panel(snapshot, question, "Ask for plans")
     is_planned = any(task.reused for task in estimates.tasks.values())
     if is_planned and estimates.questions:
-        st.caption("Until all are answered, requests that are not count as not served.")
+        st.caption("Requests count as not served until the model has answered them.")
     return is_planned
 
 
@@ -155,9 +155,9 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
     unasked = len(intent_cover.not_asked_for(cover.intents, names))
     st.markdown(
         f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens**: tools for {served:,} of "
-        f"{quantity(len(cover.intents), 'request')}. Of the {quantity(len(names), 'tool')} of the "
-        f"toolset {len(names) - len(cover.ids) - unasked:,} more could do the same, and nobody "
-        f"asks for {unasked:,}."
+        f"{quantity(len(cover.intents), 'request')}. Of the toolset's "
+        f"{quantity(len(names), 'tool')}, {len(names) - len(cover.ids) - unasked:,} more could "
+        f"do the same, and nobody asks for {unasked:,}."
     )
     intents_table(cover.intents, cover.ids, names)
     picture(
@@ -189,15 +189,15 @@ def intents_table(
                 "served",
                 lambda one: _served_in_words(one, ids),
                 width=80,
-                help="Perhaps: even the closest tool is distant from the request.",
+                help="Perhaps: even the closest tool is far from the request.",
             ),
             Column("by", lambda one: ", ".join(names[tool] for tool in one.tools_of(ids))),
         ],
         "Requests and the tools that serve them",
     )
     st.caption(
-        "A request of a query set is served by its answers. For any other a search or a model "
-        "takes tools, job by job: yes says that it took some, not that they do it."
+        "A request from a query set is served by its answers. For any other, a search or a model "
+        "picks tools, job by job: *yes* means that it picked some, not that they do the job."
     )
 
 
@@ -211,11 +211,11 @@ def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
     calls = profile_edits.calls(snapshot)
     most = max(calls.values(), default=0)
     if not most:
-        st.info("No calls are known; add a log on the Catalog page, *Usage*.")
+        st.info("No calls are known; add a log under *Usage* on the Catalog page.")
         return None
-    least = st.number_input("Called at least so often", 1, most, 1, key="least_calls", width=180)
+    least = st.number_input("Called at least this often", 1, most, 1, key="least_calls", width=180)
     ids = [one for one, count in calls.items() if count >= least]
-    st.markdown(f"**{quantity(len(ids), 'tool')}** were called so often.")
+    st.markdown(f"**{quantity(len(ids), 'tool')}** were called that often.")
     return intent_cover.with_choice(snapshot.plan, before, ids, is_in=True)
 
 

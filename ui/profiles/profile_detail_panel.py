@@ -32,7 +32,7 @@ from ui.shared.snapshot import Snapshot
 _CHOSEN = "profile"
 """The widget that says which profile is looked at."""
 _MOST_NAMED = 12
-READS = {"read or change": None, "only read": True, "may change something": False}
+READS = {"read or change": None, "read only": True, "may change something": False}
 
 
 def chosen_profile(names: Sequence[str]) -> str:
@@ -48,7 +48,9 @@ def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
     if toolset.notes:
         lines = [f"- {safe_text.untrusted(one)}" for one in toolset.notes[:_MOST_NAMED]]
         rest = len(toolset.notes) - len(lines)
-        text = "\n".join(["Not as it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])])
+        text = "\n".join(
+            ["Changed since it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])]
+        )
         st.warning(text, icon=":material/update:")
         _save_button(snapshot, profile, "Save as it is now", "as_is")
     parts = {
@@ -59,8 +61,8 @@ def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
     }
     page_frame.draw_tabs(snapshot, parts, "profile_part")
     st.caption(
-        f"Every export has it in `profiles/{profile.name}`, and `toolscope serve BUNDLE --config "
-        f"CLIENT.json --profile {profile.name}` serves it."
+        f"Every export contains it in `profiles/{profile.name}`, and `toolscope serve BUNDLE "
+        f"--config CLIENT.json --profile {profile.name}` serves it."
     )
     page_frame.page_link("export", "Export it")
     decision_buttons.record_button(
@@ -98,7 +100,7 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
             without = with_choice(plan, profile, report.unasked, is_in=False)
             _save_button(snapshot, without, "Take these out", "unasked")
     text = st.text_area(
-        "Requests that its agent has to serve, one in each line",
+        "Requests that its agent has to serve, one per line",
         "\n".join(profile.intents),
         key=f"intents_{key}",
         height=140,
@@ -114,7 +116,7 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
         return
     confusions, misses = result[0].confusions, result[0].misses
     if confusions:
-        st.markdown("Tools that are alike for the judge:")
+        st.markdown("Tools that the judge finds alike:")
         data_tables.draw(
             confusions,
             [
@@ -126,10 +128,10 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
             "Tools of the profile that are alike",
         )
     else:
-        st.markdown("No two of its tools are alike for the judge.")
+        st.markdown("The judge finds no two of its tools alike.")
     if not misses.requests:
         st.caption(
-            "None of its requests has an answer in a query set, so that nothing tells whether they "
+            "None of its requests has an answer in a query set, so it is unknown whether they "
             "find another of its tools before the right one."
         )
         return
@@ -138,25 +140,25 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
         list(misses.texts.items()),
         [
             Column("asked for", lambda row: row[0].expected),
-            Column("stands before it", lambda row: row[0].actual),
+            Column("ranked above it", lambda row: row[0].actual),
             Column("requests", lambda row: len(row[1])),
             Column("such as", lambda row: row[1][0]),
         ],
-        "Tools that stand before those asked for",
+        "Tools that rank above those asked for",
     )
 
 
 def _rules(snapshot: Snapshot, toolset: ProfileTools) -> None:
     profile, key = toolset.profile, f"{toolset.profile.name}_{toolset.profile.seq}"
     st.caption(
-        "Rules take in what comes with a new version too; each part that is set has to hold. Ticks "
-        "in the table go before them."
+        "Rules also include tools that come with a new version; a tool must meet every part that "
+        "is set. Ticks in the table take precedence over them."
     )
     owners = {tool.owner for tool in snapshot.catalog.tools} - {""}
     rules = []
     for column, (title, rule) in zip(
         st.columns(2, gap="medium"),
-        (("Take in", profile.include), ("Keep out", profile.exclude)),
+        (("Include", profile.include), ("Exclude", profile.exclude)),
         strict=True,
     ):
         with column:
@@ -171,18 +173,21 @@ def _rules(snapshot: Snapshot, toolset: ProfileTools) -> None:
         )
         order = tuple(
             st.multiselect(
-                "Servers in the order in which they come first",
+                "Servers in order of preference",
                 [*order, *sorted(in_conflict - set(order))],
                 order,
                 key=f"precedence_{key}",
-                help="Where servers have tools for one job, the profile keeps those of the first.",
+                help=(
+                    "If several servers have a tool for the same job, the profile keeps that of "
+                    "the first one here."
+                ),
             )
         )
-        st.caption(f"Tools for one job: {safe_text.untrusted(clash) or 'none any more'}.")
+        st.caption(f"Tools for the same job: {safe_text.untrusted(clash) or 'none any more'}.")
     edited_profile = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
     if edited_profile != profile:
         count = len(profile_tools(snapshot.plan, edited_profile).tools)
-        st.caption(f"By these rules and the ticks it has {quantity(count, 'tool')}.")
+        st.caption(f"With these rules and the ticks, it has {quantity(count, 'tool')}.")
         _save_button(snapshot, edited_profile, "Save the rules", "rules")
 
 
@@ -192,14 +197,14 @@ def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
         "Tools of servers", sorted(owners | set(rule.servers)), rule.servers, key=f"servers_{key}"
     )
     words = st.text_input(
-        "With one of these words, commas between", ", ".join(rule.words), key=f"words_{key}"
+        "With one of these words, separated by commas", ", ".join(rule.words), key=f"words_{key}"
     )
     reads = st.selectbox(
         "Tools that",
         list(READS),
         list(READS.values()).index(rule.read_only),
         key=f"reads_{key}",
-        help="By the hint readOnlyHint; a tool without it may change something.",
+        help="Based on readOnlyHint; a tool without this hint may change something.",
     )
     split = tuple(word.strip() for word in words.split(",") if word.strip())
     return ToolRule(tuple(servers), split, READS[reads])
@@ -207,9 +212,9 @@ def _rule(title: str, owners: set[str], rule: ToolRule, key: str) -> ToolRule:
 
 def _words(snapshot: Snapshot, toolset: ProfileTools) -> None:
     st.caption(
-        "What is empty stays as it is. A fixed value is JSON, such as "
-        '`{"repo": "toolscope"}`: it is in every call and no longer among the arguments that the '
-        "agent sees, which takes `serve`."
+        'Empty cells change nothing. A fixed value is JSON, such as `{"repo": "toolscope"}`: '
+        "it is sent with every call and is no longer among the arguments that the agent sees, "
+        "which requires `serve`."
     )
     profile, plan = toolset.profile, snapshot.plan
     words, names = (
@@ -258,7 +263,7 @@ def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:
         fixed = None
     if not isinstance(fixed, dict):
         raise DecisionError(
-            f"the fixed values of {row['tool']} are {row['fixed'][:60]!r}; give JSON such as "
+            f"the fixed values of {row['tool']} are {row['fixed'][:60]!r}; use JSON such as "
             '{"repo": "toolscope"}'
         )
     name, description = row["name here"].strip(), row["description here"].strip()

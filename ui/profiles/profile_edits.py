@@ -179,8 +179,8 @@ def _record(
         stored = profiles(catalog, log).get(profile.name)
         if (stored.seq if stored else 0) != profile.seq:
             raise StaleDecisionError(
-                f"the profile {profile.name} was saved by somebody else meanwhile; look at it "
-                "again, or take another name"
+                f"somebody else has saved the profile {profile.name} in the meantime; look at it "
+                "again, or choose another name"
             )
         return admission(catalog, decision)(log)
 

@@ -73,8 +73,8 @@ def profile_table_panel(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools]
             disabled=not count,
         )
         st.caption(
-            "Arrows move, Enter or Space ticks, Ctrl+F searches. Where rules take a tool in, a "
-            "tick that is taken away keeps it out. History takes back what was saved."
+            "Arrow keys move, Enter or Space ticks, Ctrl+F searches. If a rule includes a tool, "
+            "clearing its tick excludes it. Saved ticks can be undone in History."
         )
 
 
@@ -117,7 +117,7 @@ def _figures(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools], total: in
                 "changed",
                 lambda row: len(row[1].notes),
                 title="changes",
-                help="What is not as it was when the profile was saved.",
+                help="What has changed since the profile was saved.",
             ),
         ],
         "Profiles",

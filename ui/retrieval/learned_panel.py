@@ -29,8 +29,8 @@ _METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
 COSTS = {
     "Usage": "Takes a few seconds. Searches cost no more than by text.",
     "Learned": (
-        "Takes a minute or two for a thousand queries, with the refiner ten or more. Searches "
-        "take a few milliseconds longer."
+        "Takes a minute or two for a thousand queries, or ten and more with the refiner. "
+        "Searches take a few milliseconds longer."
     ),
 }
 
@@ -78,7 +78,7 @@ def _figures(view: TrainedView) -> None:
     questions = f" and {quantity(before.questions, 'question')}" if before.questions else ""
     st.caption(
         f"Trained on {quantity(before.queries, 'query')}{questions}; "
-        f"{before.size / 1_000_000:.1f} MB. The figures are for queries that were left out of "
+        f"{before.size / 1_000_000:.1f} MB. The figures are for queries that were held out from "
         f"training ({before.figures.queries:,} before the merge), with 95 % intervals."
     )
     sides = {"before": view.before, **({"after": view.after} if view.after else {})}

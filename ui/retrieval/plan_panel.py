@@ -203,9 +203,9 @@ def _ask_box(
             args=(snapshot, request),
         )
         st.markdown(
-            f"**{model}** has not been asked about this request yet; until then the best tool "
-            f"of each job is taken. Asking reads about {tokens:,} tokens of tools, within the "
-            "budget in Settings."
+            f"**{model}** has not been asked about this request yet; until then, the plan uses "
+            f"the best tool of each job. Asking reads about {tokens:,} tokens of tools, within "
+            "the budget in Settings."
         )
 
 
@@ -225,8 +225,8 @@ def _figures(side: PlanSide) -> None:
         f"{served}**{quantity(len(plan.tool_ids), 'tool')}**, {side.tokens:,} tokens · "
         f"{quantity(plan.searches, 'ranking')}{questions} · {side.seconds * 1000:,.0f} ms",
         help=f"All jobs together look at {quantity(plan.tools_shown, 'tool')} with "
-        f"{side.tokens_shown:,} tokens ({tokenizer().label}); an agent would get only those "
-        "in the plan.",
+        f"{side.tokens_shown:,} tokens ({tokenizer().label}); an agent would get only the "
+        "tools in the plan.",
     )
 
 
@@ -247,7 +247,7 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
                 lambda one: _mark(one.tool.id, calls, side.plan.dropped),
                 title="call",
                 width=55,
-                help="● is called for this job.",
+                help="● marks a tool that is called for this job.",
             ),
             Column(
                 "answers",

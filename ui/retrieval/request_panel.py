@@ -58,7 +58,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         bind="query-params",
         placeholder="Find a flight and a hotel, then write both to a file",
         icon=":material/search:",
-        help="What an agent is asked. Enter searches.",
+        help="A request to an agent. Press Enter to search.",
     )
     with picker:
         _picker(snapshot)
@@ -71,7 +71,8 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         key="find",
         bind="query-params",
         help="Servers are found by their own text and by their tools (Tool-to-Agent retrieval). A "
-        "plan splits a long request into jobs and takes tools for each (Retrieve, plan, select).",
+        "plan splits a long request into jobs and picks tools for each (Retrieve, plan, "
+        "select).",
     )
     corpus: Corpus = "both"
     if corpus_kind == "servers":
@@ -92,14 +93,14 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     if corpus_kind != PLAN:
         k = bar.number_input(
             "Top k", 1, MOST_PLACES, 10, key="k", bind="query-params", width=110,
-            help="How many of the best the agent is given.",
+            help="How many of the best tools the agent gets.",
         )  # fmt: skip
     split = bar.toggle(
         "Split the request",
         True,
         key="split",
         bind="query-params",
-        help="Into sub-queries: the steps that the query set gives, else sentences and clauses "
+        help="Into sub-queries: the steps given in the query set, or else sentences and clauses "
         "that begin with a verb.",
     )
     variants = True
@@ -109,7 +110,10 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
             True,
             key="variants",
             bind="query-params",
-            help="The accepted expanded descriptions and questions, beside the tools' own text.",
+            help=(
+                "Reads the accepted expanded descriptions and questions in addition to the "
+                "tools' own text."
+            ),
         )
     ranking = "Text"
     if corpus_kind != "servers":
@@ -120,7 +124,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
             required=True,
             key="ranking",
             bind="query-params",
-            help="Text: what tools say of themselves. Usage: also the requests that they served "
+            help="Text: the tools' own descriptions. Usage: also the requests that they served "
             "before. Learned: also a classifier trained on those requests.",
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
@@ -133,8 +137,8 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         learned_panel(snapshot, ranking)
     if not text.strip():
         st.info(
-            "Type a request, and see which tools an agent would be given: from the toolset as it "
-            "is, and after the merge.",
+            "Type a request to see which tools an agent would get, from the toolset as it is and "
+            "after the merge.",
             icon=":material/search:",
         )
         return None
@@ -164,20 +168,21 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
         key="worker",
         bind="query-params",
         disabled=endpoint is None,
-        help="The ranking takes the best of each job and what is nearly as good. A model sees the "
-        "job, the request and the tools that were found; set one up in Settings.",
+        help="The ranking picks the best tool of each job and any that are nearly as good. A "
+        "model sees the job, the request and the tools that were found; set one up in "
+        "Settings.",
     )
     per_job = bar.number_input(
         "Tools per job", 1, MOST_PER_JOB, WORKER_K, key="per_job", bind="query-params", width=110,
-        help="How many are looked at for a job at a time.",
+        help="How many tools are considered for each job at a time.",
     )  # fmt: skip
     iterative = bar.toggle(
         "Search again in other words",
         True,
         key="iterative",
         bind="query-params",
-        help="Each job is also searched within its request, or as a model rewords it; a model that "
-        "takes none of the tools sees the next ones.",
+        help="Each job is also searched together with its request, or as a model rewords it; a "
+        "model that picks none of the tools sees the next ones.",
     )
     is_filtered = bar.toggle(
         "Check the whole plan",

@@ -24,7 +24,7 @@ from ui.shared.tools import tool_parts
 
 MOST_HEIGHT = 420
 
-ANSWER, ABOUT_ANSWERS = "✓", "The query set has it as an answer."
+ANSWER, ABOUT_ANSWERS = "✓", "An answer in the query set."
 SCORE = Column[Any]("score", format="%.2f", full=1.0, width=85)
 
 MOST_LINKED = 8
@@ -49,8 +49,8 @@ def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
         st.warning(view.none_fits, icon=":material/help:")
     if lookup.servers:
         st.caption(
-            f"{view.from_tools:.0%} of the places before the merge come from a server's tools, the "
-            "others from its own text."
+            f"{view.from_tools:.0%} of the results before the merge come from a server's tools, "
+            "the others from its own text."
         )
     noun = "server" if lookup.servers else "tool"
     sides = (
@@ -76,8 +76,7 @@ def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
         lambda: searches.start(snapshot, lookup),
-        "Building the search index of this toolset, once. What is embedded already is not embedded "
-        "again.",
+        "Building the search index of this toolset, once. Existing embeddings are reused.",
         "index",
     )
     if places := () if lookup.servers else searches.by_words(snapshot, lookup):
@@ -112,8 +111,8 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
         )
         return
     st.caption(
-        "Tools of the toolset as it is with nearly the same score, of which the judge says that "
-        "they do the same job or a related one. The agent has to choose between them."
+        "Tools of the toolset as it is with nearly the same score that, according to the judge, "
+        "do the same job or a related one. The agent has to choose between them."
     )
     for tie in ties[:MOST_LINKED]:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -186,7 +185,7 @@ def _needs(side: SearchSide) -> None:
         if need.rank is not None and need.rank <= len(side.places):
             continue
         names = " or ".join(f"**{safe_text.untrusted(name)}**" for name in need.ids[:3])
-        where = f"on place {need.rank}" if need.rank else "not among the first places"
+        where = f"ranked {need.rank}" if need.rank else "not among the first results"
         st.markdown(f":material/search_off: Missed: {names}, {where}.")
 
 
@@ -203,9 +202,9 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             partial(_elsewhere, later),
             title="before" if later else "after",
             width=60,
-            help="Its place in the toolset as it is; ▲ the merge moved it up, ▼ down."
+            help="Its rank in the toolset as it is; ▲ the merge moved it up, ▼ down."
             if later
-            else "Its place after the merge; ▲ the merge moves it up, ▼ down.",
+            else "Its rank after the merge; ▲ the merge moves it up, ▼ down.",
         ),
         Column(
             "answers",
@@ -222,7 +221,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             "part",
             lambda place: str(place.part) if place.part else "whole",
             width=60,
-            help="The sub-query that brought it, by its number above.",
+            help="The sub-query that found it, by its number above.",
             visible=bool(view.subqueries),
         ),
         Column(
@@ -231,7 +230,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             visible=not lookup.servers and any(place.server for place in places),
         ),
         Column(
-            "led by",
+            "found by",
             lambda place: place.led_by or "its own text",
             width=140,
             help="The tool that led to the server, or its own text.",

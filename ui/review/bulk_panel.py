@@ -84,8 +84,8 @@ def _waiting(snapshot: Snapshot, listing: Listing) -> None:
         queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
     if left := len(listing.clusters) - len(plain):
         st.caption(
-            f"Not listed: {quantity(left, 'merge')} that would need a gateway and give agents more "
-            "to read. *Filter*, *Larger than its tools* lists them one by one."
+            f"Not listed: {quantity(left, 'merge')} that would need a gateway and give agents "
+            "more to read. To see them one by one, choose *Larger than its tools* in *Filter*."
         )
     ticked_ids = {one.id for one in at_first}
     clusters = [one for one in plain if is_untouched(one)]
@@ -102,7 +102,7 @@ def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
         persist_state="session",
     )  # fmt: skip
     without = choice.pills(
-        "and none of these speaks against it", list(REASON_KINDS), selection_mode="multi",
+        "and none of these reasons is against it", list(REASON_KINDS), selection_mode="multi",
         default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
         persist_state="session",
     )  # fmt: skip
@@ -140,7 +140,7 @@ def _table(
             *columns,
             Column("tools", lambda one: ", ".join(all_members(one)), width=260),
             Column(
-                "what speaks against it",
+                "reasons against it",
                 lambda one: "; ".join(one.reasons[:REASONS_SHOWN]).replace("`", ""),
             ),
         ],

@@ -40,7 +40,7 @@ _RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _FAMILIES: "famil
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
 _NOTHING = {
     _LOOK_AGAIN: (
-        "No tool has changed since it was decided on, and no merge went bad according to the logs."
+        "No tool has changed since it was decided on, and the logs show no merge that went bad."
     ),
     NEW: (
         "There are no new proposals since you opened the queue, or in this version of the catalog."
@@ -190,7 +190,7 @@ def _filters(bar: DeltaGenerator, snapshot: Snapshot) -> None:
             ("review_kind", "Kind", list(KINDS)),
             ("review_server", "Server", servers),
             ("review_size", "Size", list(queue.SIZES)),
-            ("review_objection", "What speaks against it", list(queue.REASON_KINDS)),
+            ("review_objection", "Reasons against it", list(queue.REASON_KINDS)),
         ):
             if options:
                 st.selectbox(
@@ -302,7 +302,7 @@ def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
 def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> None:
     """Say why the list is empty although ``waiting_count`` clusters wait."""
     if listing.total:
-        selected = " and holds selected tools" if tool_selection.only(snapshot) else ""
+        selected = " and contains selected tools" if tool_selection.only(snapshot) else ""
         st.info(
             f"No proposal of {listing.total:,} matches the filters{selected}.",
             icon=":material/search_off:",

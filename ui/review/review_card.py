@@ -80,10 +80,10 @@ def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -
     name = safe_text.untrusted(listing.current.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
     st.caption(
-        "Tools with one number become one proposal; tools with different numbers are kept apart, "
-        "and a tool that is *apart* is merged with none of them. Nothing is accepted yet, and one "
-        "undo takes it back. By key: **1** to **9** give the tool in focus its number, **0** sets "
-        "it apart, and the focus goes on to the next."
+        "Tools with the same number become one proposal; tools with different numbers are kept "
+        "apart, and a tool set *apart* is merged with none of them. Nothing is accepted yet, and "
+        "a single undo reverts it. By key: **1** to **9** give the tool in focus its number, "
+        "**0** sets it apart, and the focus moves to the next."
     )
     from_elsewhere = [one for one in parts if one not in listing.current.members]
     for tool_id in (*listing.current.members, *from_elsewhere):
@@ -175,7 +175,7 @@ def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeE
     if effect.refusal:
         st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
         return
-    st.markdown("**What becomes of it**" if effect.decision else "**As it is now**")
+    st.markdown("**Result**" if effect.decision else "**As it is now**")
     for number in effect.otherwise:
         st.warning(
             f"Part {number} turns out differently because of earlier decisions on its tools.",
@@ -295,7 +295,7 @@ def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
     if calls is not None and calls.went_bad:
         st.error(f"Went bad: {calls.in_words}.", icon=":material/trending_down:")
     elif calls is not None:
-        st.caption(f"By the logs: {calls.in_words}.")
+        st.caption(f"According to the logs: {calls.in_words}.")
 
 
 def suffix_of(listing: Listing) -> str:
@@ -390,9 +390,9 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
             shortcuts.button(
                 "drop_in", f"drop_in_{suffix}", decision_buttons.make_drop_in, snapshot, cluster,
                 card.drop_in,
-                help=f"Keeps {safe_text.untrusted(card.drop_in)}, which can take every call of the "
-                "others, and switches them off: right only if the servers work on the same data. "
-                "Accepts nothing.",
+                help=f"Keeps {safe_text.untrusted(card.drop_in)}, which can take every call of "
+"the others, and switches the others off. Choose it only if the servers work "
+"on the same data. Accepts nothing.",
             )  # fmt: skip
         if cluster.state != "accepted":
             shortcuts.button(

@@ -120,7 +120,7 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
         name, other_name = safe_text.untrusted(server), safe_text.untrusted(other)
         with place.container(border=True, height="stretch"):
             if not one.served:
-                st.markdown(f"{other_name} takes over no tool of **{name}**.")
+                st.markdown(f"{other_name} can take over no tool of **{name}**.")
                 continue
             st.markdown(_in_words(one))
             for sentence in one.keeps:
@@ -274,8 +274,8 @@ def _heading(pair: ServerPairProposals) -> None:
     if pair.all_or_none:
         st.markdown(
             ":orange[:material/warning:] **Accept all for the same job, or none.** The tools of "
-            "each server work on its own data: an agent that has only some of them cannot "
-            "finish what it began there. In none of these proposals: "
+            "each server work on its own data: an agent that has only some of them cannot finish "
+            "what it began there. Tools in none of these proposals: "
             f"{quantity(pair.outside[0], 'tool')} of {one}, {quantity(pair.outside[1], 'tool')} "
             f"of {other}."
         )

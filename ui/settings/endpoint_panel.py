@@ -21,8 +21,8 @@ TESTED = "tested_endpoint"
 _TURN = "endpoint_turn"
 """Session key: how often it was saved or removed here."""
 _EMPTY = Endpoint("http://localhost", "none")
-MAX_CALLS = "A run pauses before it exceeds this. Empty: no limit."
-MAX_COST = f"{MAX_CALLS} In the currency of the prices below; the model needs a price."
+MAX_CALLS = "A run pauses before it exceeds this. Leave empty for no limit."
+MAX_COST = f"{MAX_CALLS} In the currency of the prices below; requires a price for the model."
 
 
 def endpoint_panel(snapshot: Snapshot) -> None:
@@ -30,9 +30,9 @@ def endpoint_panel(snapshot: Snapshot) -> None:
     saved = snapshot.work.endpoints.get()
     st.subheader("Model endpoint", anchor=False)
     st.caption(
-        "Which model may judge, and what may that cost? Any OpenAI-compatible endpoint: OpenAI, "
-        "Azure, vLLM, Ollama, llama.cpp. When you start a run, the tools in question are sent to "
-        "it. Without an endpoint, everything is judged offline."
+        "Which model may judge, and how much may that cost? Any OpenAI-compatible endpoint "
+        "works: OpenAI, Azure, vLLM, Ollama, llama.cpp. When you start a run, the tools in "
+        "question are sent to it. Without an endpoint, everything is judged offline."
     )
     endpoint = None
     try:
@@ -90,7 +90,7 @@ def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | N
         efforts = (None, *REASONING_EFFORTS)
         reasoning = st.selectbox(
             "Reasoning effort", efforts, efforts.index(values.reasoning), key=f"reasoning_{suffix}",
-            format_func=lambda effort: effort or "as the model does by itself",
+            format_func=lambda effort: effort or "model default",
             persist_state="session", help="For models that think before they answer.",
         )  # fmt: skip
     if not base_url.strip() or not model.strip():
@@ -144,10 +144,10 @@ def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
         bound = sorted({safe_text.untrusted(key.origin) for key in snapshot.work.settings.keys})
         bound_keys = f" The available keys are bound to {', '.join(bound)}." if bound else ""
         st.warning(
-            f"There is no key for {origin}.{bound_keys} Set TOOLSCOPE\\_API\\_KEY, and "
+            f"There is no key for {origin}.{bound_keys} Set TOOLSCOPE\\_API\\_KEY, and set "
             f"TOOLSCOPE\\_API\\_ORIGIN to {origin}, in the environment or in "
-            f"{safe_text.untrusted(page_frame.SECRETS)}, and restart the app. A key cannot be "
-            "typed in here: it would have to be stored, and whoever opens the app could use it.",
+            f"{safe_text.untrusted(page_frame.SECRETS)}, then restart the app. You cannot type a "
+            "key here: it would have to be stored, and anyone who opens the app could use it.",
             icon=":material/key_off:",
         )
 
@@ -175,7 +175,7 @@ def _buttons(snapshot: Snapshot, saved: Endpoint | None, endpoint: Endpoint | No
             key="forget_endpoint",
             icon=":material/delete:",
             disabled=saved is None,
-            help="Falls back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, where set. Answers and "
+            help="Falls back to TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL, if set. Answers and "
             "history are kept.",
             on_click=_save,
             args=(snapshot, None),

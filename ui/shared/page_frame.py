@@ -125,8 +125,8 @@ def frame(page: str) -> Snapshot:
             "Sizes for", PROMPT_FORMATS, PROMPT_FORMATS.index(snapshot.format), key="format",
             format_func=lambda name: format_named(name).title,
             on_change=lambda: workspace().catalogs.choose_format(st.session_state["format"]),
-            help="The API or client that you send tools to: tokens and bytes are those of tools as "
-            "it takes them. MCP is what servers tell a client.",
+            help="The API or client that you send tools to. Tokens and bytes are counted in its "
+"format; MCP is the format in which servers list their tools.",
         )  # fmt: skip
         color: Literal["gray", "blue"] = "gray" if snapshot.judge == OFFLINE else "blue"
         label = safe_text.untrusted(snapshot.judge)
@@ -224,7 +224,7 @@ def gateway_switch(place: DeltaGenerator, key: str) -> bool:
         exported is not None and exported.gateway,
         key=key,
         bind="query-params",
-        help="As on Export: what is measured here is exported only if that switch is on, too.",
+        help="As on Export: what is measured here is exported only if that switch is on too.",
     )
 
 
@@ -303,12 +303,12 @@ STAGES = {
     "dummy split": "Model: splitting requests",
     "context split": "Model: splitting requests",
     "selection": "Model: selecting tools",
-    "rephrasing": "Model: wording jobs in other ways",
-    "worker": "Model: choosing what is called",
-    "plan filter": "Model: looking through the plan",
+    "rephrasing": "Model: rephrasing jobs",
+    "worker": "Model: choosing tool calls",
+    "plan filter": "Model: reviewing the plan",
     "query drafts": "Model: writing queries",
     "requests": "Agent: working on requests",
-    "query polish": "Model: wording queries as people would",
+    "query polish": "Model: rewording queries as people would ask",
     "ready": "Preparing (UMAP compiles on first use)",
     "neighbours": "Finding neighbours",
     "sample": "Computing the layout of a sample",

@@ -51,16 +51,16 @@ def refusal(host: str, origin: str | None) -> str:
     address = _address(f"//{host}")
     if address is None or not _is_allowed(address.hostname or ""):
         return (
-            f"ToolScope does not answer to the host {host!r}. Open it as http://localhost with its "
-            "port, or allow the host: --server.allowedHosts NAME"
+            f"ToolScope does not accept requests for the host {host!r}. Open it as "
+            "http://localhost with its port, or allow the host: --server.allowedHosts NAME"
         )
     if origin is None or origin in _option("server.corsAllowedOrigins"):
         return ""
     page = _address(origin)
     if page is None or page.netloc.lower() != address.netloc.lower():
         return (
-            f"ToolScope does not answer to pages of {origin!r}, only to its own. Allow that origin "
-            "if it is yours: --server.corsAllowedOrigins ORIGIN"
+            f"ToolScope does not accept requests from pages of {origin!r}, only from its own. If "
+            "that origin is yours, allow it: --server.corsAllowedOrigins ORIGIN"
         )
     return ""
 

@@ -40,10 +40,10 @@ SEARCHES: dict[str, search_configuration.SearchName] = {
     "plain embedding": "embedding",
 }
 ABOUT_SEARCHES = (
-    "The search of a paper: ToolScope's takes meaning alone and a cross-encoder, Tool-to-Agent's "
-    "finds servers by its algorithm 1, the others take meaning alone. The cross-encoder is "
-    "downloaded from the Hugging Face hub where it is not on this machine. Or that of a client "
-    "which defers tools, as far as it is public: then no other setting counts."
+    "The search of a paper: ToolScope's uses meaning alone and a cross-encoder, Tool-to-Agent's "
+    "finds servers by its algorithm 1, the others use meaning alone. The cross-encoder is "
+    "downloaded from the Hugging Face hub if it is not on this machine. You can also choose the "
+    "search of a client that defers tools, as far as it is public; then no other setting counts."
 )
 RERANKERS = {
     "automatic": "auto",
@@ -52,8 +52,9 @@ RERANKERS = {
     "off": "none",
 }
 ABOUT_RERANKING = (
-    "Token by token compares the best 50 again, each word of the request with each word of the "
-    "tool. Automatic does so for tools, not for servers, and is the paper's where one is chosen."
+    "*Token by token* ranks the best 50 again by comparing each word of the request with each "
+    "word of the tool. *Automatic* does so for tools, not for servers; if a paper's search is "
+    "chosen, it uses the paper's reranking."
 )
 _ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
     "as the search has it": None,
@@ -61,15 +62,24 @@ _ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
     "the best of each part first": "top1",
 }
 ABOUT_ASSEMBLY = (
-    "How the parts of a request give one ranking: their scores added to those of the whole, or the "
-    "best of each first and the others made comparable (ToolScope, eq. 5)."
+    "How the parts of a request form one ranking: their scores are added to those of the whole, "
+    "or the best of each comes first and the others are made comparable (ToolScope, eq. 5)."
 )
 _WEIGHTS = {
-    "dense_weight": ("Weight of meaning against words (α)", "0 is BM25 alone, 1 meaning alone."),
-    "rerank_weight": ("Weight of the reranker", "Of its score, beside 1 for the search's."),
-    "subquery_weight": ("Weight of parts split by rule", "Of their best, beside 1 for the whole."),
-    "step_weight": ("Weight of other parts", "Of steps that a query set or a model has."),
-    "server_weight": ("Weight of a server's own text", "Beside 1 for the best of its tools."),
+    "dense_weight": ("Weight of meaning against words (α)", "0 is BM25 alone, 1 is meaning alone."),
+    "rerank_weight": (
+        "Weight of the reranker",
+        "Relative to the search's own score, which has weight 1.",
+    ),
+    "subquery_weight": (
+        "Weight of parts split by rule",
+        "Of their best score, relative to the whole request, which has weight 1.",
+    ),
+    "step_weight": ("Weight of other parts", "For steps that a query set or a model provides."),
+    "server_weight": (
+        "Weight of a server's own text",
+        "Relative to the best of its tools, which has weight 1.",
+    ),
 }
 """Settings of a search, with what they are called and what they mean."""
 MOST_WEIGHT, MOST_CANDIDATES = 10.0, 500

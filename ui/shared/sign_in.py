@@ -81,14 +81,14 @@ def refuse_unguarded() -> None:
     The started script is not the app, or it was started in a way that bypasses the guard.
     """
     if st.context.headers.get("Host") and not request_guard.RequestGuard.is_in_front:
-        st.text("This is only a part of ToolScope. End it, and start the whole: toolscope app")
+        st.text("This is only a part of ToolScope. Stop it, and start the whole app: toolscope app")
         st.stop()
 
 
 GIVEN = "start_token_given"
 OPEN_TO_OTHERS = (
-    "WARNING: other machines can reach this app, and it asks nobody for a login: whoever reaches "
-    "it can read and change every catalog. Starting servers from the app is off."
+    "WARNING: other machines can reach this app, and it does not ask for a login: anyone who "
+    "reaches it can read and change every catalog. Starting servers from the app is off."
 )
 
 
@@ -96,7 +96,7 @@ OPEN_TO_OTHERS = (
 def start_token() -> str:
     """The token, made and printed in the terminal the first time."""
     token = secrets.token_urlsafe(16)
-    sys.stderr.write(f"  Token that starting servers from the app asks for: {token}\n")
+    sys.stderr.write(f"  Token for starting servers from the app: {token}\n")
     sys.stderr.flush()
     return token
 
@@ -119,14 +119,14 @@ def asks_for_token() -> bool:
         return False
     token = start_token().encode()
     st.caption(
-        "Here programs are started on this machine. To show that it is you, copy the token from "
+        "This page starts programs on this machine. To show that it is you, copy the token from "
         "the terminal in which you started ToolScope."
     )
     with st.form("start_token_form", border=False):
-        entry = st.text_input("Token of this start", type="password", key="start_token")
+        entry = st.text_input("Token from the terminal", type="password", key="start_token")
         if st.form_submit_button("Continue", key="start_token_continue"):
             if hmac.compare_digest(entry.strip().encode(), token):
                 st.session_state[GIVEN] = True
                 st.rerun()
-            st.error("This is not the token that the terminal shows. A new start has a new one.")
+            st.error("That token doesn't match. ToolScope prints a new one each time it starts.")
     return True

@@ -66,7 +66,7 @@ def test_a_sample_is_as_large_as_its_interval_asks_for_and_never_larger_than_the
 def test_every_kind_of_reason_has_its_sentence():
     outside = "some of these tools resemble tools outside this proposal too"
     assert reason_kind(outside) in REASON_KINDS
-    assert reason_kind("they differ in effect: …") == "Another effect"
+    assert reason_kind("they differ in effect: …") == "Different effect"
     returns = "they return different things: …"
-    assert reason_kind(returns) == "Another result"
+    assert reason_kind(returns) == "Different result"
     assert reason_kind("only `a` says “weekly”") == "Wording or arguments"

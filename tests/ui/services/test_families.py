@@ -86,7 +86,7 @@ def test_nobody_is_said_to_serve_whom_where_parameters_are_not_known():
 
     known = {"type": "object", "properties": {"key": {"type": "string"}}}
     assert "of get_door and fetch_door are" in sentence(None, None)
-    assert "of fetch_door are not known" in sentence(known, None)
+    assert "of fetch_door are unknown" in sentence(known, None)
     by_maps = sentence(known, known)
     assert "each could take" in by_maps, "though the verdict says that none serves"
     assert sentence(known, known, "get_gate") == "", "a name says what the other does not"

@@ -219,7 +219,7 @@ def test_without_an_endpoint_nothing_starts(server):
         model_runs.start(work.snapshot(catalog_id))
     work.endpoints.save(Endpoint(server.url, "m"))
     grades = model_runs.run(work.snapshot(catalog_id), "quality")
-    with pytest.raises(JobError, match="no verdicts"):
+    with pytest.raises(JobError, match="no usable verdicts"):
         judging.use(work.snapshot(catalog_id), grades.id)
     work.close()
 

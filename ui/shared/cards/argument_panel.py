@@ -156,9 +156,9 @@ def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DecisionError(f"the call cannot be read: {error}; give a JSON object") from error
+        raise DecisionError(f"the call cannot be read: {error}; use a JSON object") from error
     if not isinstance(given, dict):
-        raise DecisionError(f"the call is {str(given)[:80]!r}; give a JSON object")
+        raise DecisionError(f"the call is {str(given)[:80]!r}; use a JSON object")
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
     declared_names = properties_of(card.cluster.document.schema or {})
     sent = []

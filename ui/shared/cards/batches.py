@@ -80,17 +80,18 @@ class BatchAudit:
 _DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
     "with a newcomer to an accepted merge": lambda one, catalog: bool(one.newcomers),
     "stale or in conflict": lambda one, catalog: one.state != "proposed",
-    "with a tool that holds hidden or hostile text": lambda one, catalog: (
+    "with a tool that contains hidden or hostile text": lambda one, catalog: (
         not catalog.blocked.isdisjoint(one.members)
     ),
     "that are families": lambda one, catalog: is_family(one),
     "for which a gateway is needed": lambda one, catalog: one.kind == "gateway",
-    "over several servers": lambda one, catalog: (
+    "across several servers": lambda one, catalog: (
         len({catalog.by_id[member].server for member in one.members}) > 1
     ),
-    "with other words, a weak pair, another effect, or like tools outside the proposal": (
-        lambda one, catalog: True
-    ),
+    (
+        "with differing words, a weak pair, a different effect, or similar tools outside the "
+        "proposal"
+    ): (lambda one, catalog: True),
 }
 """Why a proposal is not safe to accept without a look: the first that holds."""
 

@@ -36,10 +36,10 @@ AHEAD = 4
 """Proposals that are measured together: the one on the card and those that come next."""
 _LOOK_AGAIN = "2s"
 _ABOUT = (
-    "A request is right where no tool that it does not need stands above one that it needs. "
-    "Searched are the requests of all query sets, in the catalog as it is and with this change "
-    "alone. *p* is exact (McNemar). Where many changes are tried, some seem to help by chance: "
-    "Holm's correction counts them all."
+    "A request is right if no tool that it does not need ranks above one that it needs. The "
+    "requests of all query sets are searched in the catalog as it is and with this change alone. "
+    "*p* is exact (McNemar). When many changes are tried, some seem to help by chance; Holm's "
+    "correction accounts for all of them."
 )
 
 
@@ -82,7 +82,7 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
     if diff is None or not (is_failed or are_measured(snapshot, toolsets)):
         start(snapshot, toolsets)
     if diff is None:
-        st.caption(":material/hourglass_empty: Before and after this change: being measured.")
+        st.caption(":material/hourglass_empty: Measuring before and after this change.")
         return
     if not diff.touched:
         st.caption(":material/query_stats: No request of a query set needs these tools.")

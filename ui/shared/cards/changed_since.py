@@ -34,7 +34,7 @@ def changed_tools(snapshot: Snapshot, decision: Decision) -> None:
     for tool in versions.since_decision(snapshot, decision):
         if tool.rows is None:
             name = safe_text.untrusted(tool.tool_id)
-            st.caption(f"{name} has changed, and no stored version has it as it was.")
+            st.caption(f"{name} has changed, and no stored version has its earlier definition.")
             continue
         texts = {item.field for item in tool.reworded}
         table([row for row in tool.rows if row.field not in texts], f"Changes of {tool.tool_id}")

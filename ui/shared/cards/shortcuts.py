@@ -28,7 +28,7 @@ class Shortcut(NamedTuple):
 
 SHORTCUTS = {
     "accept": Shortcut(
-        "A", "Accept", "accept the merge; of a pair: the same job", True, "Same job"
+        "A", "Accept", "accept the merge (for a pair: the same job)", True, "Same job"
     ),
     "keep_apart": Shortcut(
         "X", "Keep apart", "keep these tools apart for good", True, "Not the same"
@@ -143,7 +143,10 @@ def help_box() -> None:
                 "Blind: hide what the judge says",
                 key="blind",
                 persist_state="session",
-                help="For an honest audit: the card shows the tools, neither probability nor kind.",
+                help=(
+                    "For an honest audit: the card shows the tools, but neither probability nor "
+                    "kind."
+                ),
             )
 
 

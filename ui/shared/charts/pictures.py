@@ -165,7 +165,7 @@ def more(key: str) -> ExpanderContainer:
 
 def _more(figure: go.Figure, rows: list[TableRow], key: str, alt: str, choose_rows: bool) -> None:
     if len(rows) > ROWS:
-        st.caption(f"Showing the first {ROWS:,} of {len(rows):,} rows; the downloads hold all.")
+        st.caption(f"Showing the first {ROWS:,} of {len(rows):,} rows; the downloads contain all.")
     st.dataframe(
         rows[:ROWS],
         hide_index=True,

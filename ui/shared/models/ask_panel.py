@@ -44,8 +44,8 @@ _TASKS = {
 _REFUSED = "asking_refused"
 """Session key: why a start was refused, shown once."""
 _NOT_ASKED = (
-    "Not asked: pairs that the offline judge is sure to keep apart, merges that other "
-    "answers imply, and clusters of which no pair is in doubt."
+    "Not asked: pairs that the offline judge clearly keeps apart, merges that other answers "
+    "imply, and clusters in which no pair is in doubt."
 )
 
 
@@ -154,7 +154,10 @@ def judge_choice(snapshot: Snapshot) -> None:
         ),
         key=key,
         on_change=lambda: judging.use(snapshot, st.session_state[key]),
-        help="A finished run is used automatically. Merges by a model are always proposals.",
+        help=(
+            "A finished run is used automatically. Merges suggested by a model always remain "
+            "proposals."
+        ),
     )
     _answers(snapshot)
 
@@ -259,9 +262,9 @@ def _answers(snapshot: Snapshot) -> None:
     verdicts = "; ".join(f"{count:,} {outcome_word(outcome)}" for outcome, count in counts.items())
     saved = answers.saved
     st.caption(
-        f"Verdicts of {safe_text.untrusted(answers.judge)}: {verdicts}. Not asked: {saved.sure:,} "
-        f"pairs that the offline judge is sure to keep apart, {saved.implied:,} implied by other "
-        f"merges, {saved.clusters:,} clusters."
+        f"Verdicts of {safe_text.untrusted(answers.judge)}: {verdicts}. Not asked: "
+        f"{saved.sure:,} pairs that the offline judge clearly keeps apart, {saved.implied:,} "
+        f"implied by other merges, {saved.clusters:,} clusters."
     )
     if answers.unanalysed:
         st.caption(f"Pairs without a usable answer, not merged: {len(answers.unanalysed):,}.")

@@ -193,7 +193,7 @@ def _arguments(view: PairView) -> None:
     ):
         with column:
             names = (safe_text.untrusted(tool.id), safe_text.untrusted(target.id))
-            st.markdown(f"To replace a call to {names[0]} by a call to {names[1]}:")
+            st.markdown(f"To replace a call to {names[0]} with a call to {names[1]}:")
             none = (
                 "Its arguments are not known."
                 if tool.schema is None
@@ -245,9 +245,9 @@ def _signals(view: PairView) -> None:
     family.metric(
         "Family",
         f"{verdict.family:.2f}",
-        help="How probable it is that both are the same operation for another provider or value, "
-        f"judged by itself. From {view.family_at:.2f} on that is the verdict, unless they do the "
-        "same job.",
+        help="The probability that both are the same operation for another provider or value, "
+        f"judged separately. From {view.family_at:.2f} on, the verdict is *family*, unless "
+        "they do the same job.",
     )
     rows = partial(waterfall_rows, view.waterfall)
     picture(waterfall(view.waterfall), rows, "waterfall", "Contribution of each signal")

@@ -19,7 +19,7 @@ LOOK_SECONDS = 75.0
 """How long one look holds: a browser lets a tab in the background look once a minute."""
 AWAY_SECONDS = 15.0
 """How long a page may take until it looks again, after a start or when it is drawn anew."""
-LEFT = "its page was left before this was done; it starts again when you come back"
+LEFT = "you left its page before this was done; it restarts when you come back"
 
 
 class WatchedJobs:

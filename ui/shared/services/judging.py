@@ -23,7 +23,7 @@ from ui.shared.kept import kept_under
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
-ENDED = "it was ended before it was done; start it again to go on"
+ENDED = "it was stopped before it was done; start it again to continue"
 
 
 def known_answers(snapshot: Snapshot) -> Asker | None:
@@ -71,7 +71,7 @@ def use(snapshot: Snapshot, judge: str) -> None:
         return
     run = get_run(snapshot.work.store, judge)
     if run.kind != "judge" or run.catalog_id != snapshot.id or not run.ended_at:
-        raise JobError(f"the run {judge} has no verdicts to use yet; wait until it has ended")
+        raise JobError(f"the run {judge} has no usable verdicts yet; wait until it ends")
     decisions = len(read_log(snapshot.work.store, snapshot.id))
     choose(snapshot.work.store, snapshot.id, chosen_at(run, decisions))
 

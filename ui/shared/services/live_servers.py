@@ -69,9 +69,9 @@ def why_off(settings: Settings, is_shared: bool) -> str:
     if not is_shared or settings.visitors_start_servers:
         return ""
     return (
-        "Reading servers is off here, because this app can be reached from other machines: "
-        "whoever reaches it could run commands on this one. Use `connect` on the command line, "
-        "or allow it with TOOLSCOPE_VISITORS_START_SERVERS=1."
+        "Reading servers is off because other machines can reach this app, and anyone who "
+        "reaches it could run commands on this machine. Use `connect` on the command line, or "
+        "allow it with TOOLSCOPE_VISITORS_START_SERVERS=1."
     )
 
 

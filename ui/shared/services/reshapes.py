@@ -135,7 +135,7 @@ def record(snapshot: Snapshot, effect: ReshapeEffect) -> Decision:
     """
     decision = effect.decision
     if decision is None:
-        raise DecisionError("these parts are the proposal as it is; move a tool first")
+        raise DecisionError("these parts are the same as the proposal; move a tool first")
     return review.record(snapshot, replace(decision, at=now()), effect.version)
 
 

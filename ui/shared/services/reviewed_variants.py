@@ -175,9 +175,8 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
             better[tool_id] = replace(offer, expanded=text)
     if not better:
         raise DecisionError(
-            f"of {quantity(len(offers), 'variant')} without warnings {count:,} could be "
-            "measured on requests, and each of those loses some; add a query set, or decide "
-            "one by one"
+            f"{count:,} of {quantity(len(offers), 'variant')} without warnings could be measured "
+            "on requests, and each of those loses some; add a query set, or decide one by one"
             if count
             else "no request of a query set measures these variants; add a query set, or "
             "decide one by one"

@@ -45,8 +45,8 @@ def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: 
     """
     if len(ids) > MOST_APART:
         raise DecisionError(
-            f"{len(ids):,} tools are {len(ids) * (len(ids) - 1) // 2:,} pairs to be kept "
-            f"apart, each for good; select at most {MOST_APART} tools"
+            f"{len(ids):,} tools make {len(ids) * (len(ids) - 1) // 2:,} pairs to keep apart for "
+            f"good; select at most {MOST_APART} tools"
         )
     return review.say(snapshot, "keep_apart", ids, reviewer, version=version)
 
@@ -59,16 +59,15 @@ def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewe
     """
     if len(ids) > MOST_ON_A_CARD:
         raise DecisionError(
-            f"nobody could look through a card of {len(ids):,} tools; select at most "
-            f"{MOST_ON_A_CARD}"
+            f"a card of {len(ids):,} tools is too long to review; select at most {MOST_ON_A_CARD}"
         )
     analysis, log = snapshot.analysis, snapshot.log
     proposal = admit(log, make_decision(analysis.catalog, "propose", ids, reviewer))
     if cluster_with(plan_merge(analysis, (*log, proposal), PlanConfig()), ids) is None:
         all_tools = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
         raise DecisionError(
-            f"no card can hold {all_tools}: they are in more than one accepted merge, or tools "
-            "merged with them are never to merge; undo one of those first"
+            f"{all_tools} cannot be on one card: they are in more than one accepted merge, or "
+            "somebody kept tools of one apart from them; undo one of those decisions first"
         )
     return review.say(snapshot, "propose", ids, reviewer, version=version)
 

@@ -69,5 +69,5 @@ def tick(
     if about:
         st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
     if is_missing:
-        st.caption("It has values in its configuration, which is not kept: give that again.")
+        st.caption("Its configuration contains values that were not stored; provide it again.")
     return is_ticked
