@@ -117,7 +117,8 @@ def sampled(task: str, vectors: Vectors, progress: Progress = silent) -> Points:
     index.add(vectors[rows])
     near, at = index.search(vectors, _BESIDE)
     weights = np.clip(near, 1e-3, None).astype(np.float64) ** 8
-    placed = (points[at] * (weights / weights.sum(axis=1, keepdims=True))[:, :, None]).sum(axis=1)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    placed: Points = (points[at] * shares[:, :, None]).sum(axis=1)
     placed[rows] = points
     return placed
 

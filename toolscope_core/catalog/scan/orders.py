@@ -510,7 +510,8 @@ def is_explained(plain: str, start: int, end: int, cue: re.Pattern[str] = EXPLAI
 
 def _letters(text: str, start: int, end: int) -> tuple[str, list[tuple[int, int]]]:
     """A letter for each word of a sentence, and where the word stands."""
-    letters, places = [], []
+    letters: list[str] = []
+    places: list[tuple[int, int]] = []
     at = start
     while token := _TOKEN.search(text, at, end):
         group, span = token.lastgroup, token.span()
