@@ -292,7 +292,7 @@ _PLAIN: _Rules = (
             r"I.{0,3}L.{0,4}[AB]",  # forget the rules you were given
             r"I.{0,2}[BW](?=$|[,;+:])",  # disregard the above and
             r"I.{0,2}(?:5|A.{0,3}1|JB)",  # disregard what you were told
-            r"N.{0,1}[F6].{0,4}L",  # do not follow the policy
+            r"N.{0,1}[F6].{0,3}[AUB].{0,1}L",  # do not follow the policy
             r"[AB].{0,2}L.{0,5}9",  # your instructions are void
             r"L.{0,4}[AB].{0,4}9",
             r"B.{0,2}[BW].{0,2}9",
@@ -481,7 +481,8 @@ def find_orders(text: str) -> Iterator[Order]:
     """The orders in a plain text that are given and not only spoken of, sentence by sentence, each
     kind once in each, what is plain first.
     """
-    start, rules = 0, (_PLAIN, _EVERYWHERE)
+    start = 0
+    rules: tuple[_Rules, ...] = (_PLAIN, _EVERYWHERE)
     for end in (*(cut.end() for cut in _SENTENCE.finditer(text)), len(text)):
         letters, places = _letters(text, start, end)
         for kind, pattern in chain.from_iterable(rules if letters else ()):
@@ -513,8 +514,10 @@ def _letters(text: str, start: int, end: int) -> tuple[str, list[tuple[int, int]
     letters: list[str] = []
     places: list[tuple[int, int]] = []
     at = start
-    while token := _TOKEN.search(text, at, end):
+    for token in _TOKEN.finditer(text, start, end):
         group, span = token.lastgroup, token.span()
+        if span[0] < at:
+            continue  # inside a phrase
         if group in ("word", "other"):
             word = token.group().lower().replace("’", "'").strip("_")
             phrase = _PHRASE.match(text, span[0], end) if word in _STARTS else None

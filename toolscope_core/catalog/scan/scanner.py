@@ -198,7 +198,7 @@ IN_ORDER = 0.4
 LONGER = 3
 """A text this many times as long holds the words of a short one by chance: a copy has so many of
 its neighbouring words side by side."""
-FEWEST_WORDS = 6
+FEWEST_WORDS = 8
 _KEYS = 3
 
 

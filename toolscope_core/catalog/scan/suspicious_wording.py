@@ -99,7 +99,6 @@ _RULES = (
         "must shall required < [ system developer assistant instruction directive orders ai llm"
         " language mode ## injection",
         *_MARKS,
-        r"\b(?:assistant|language\W+model|llm|ai|agent)\W+(?:must|shall|is\W+required)\b",
         r"<\s{0,3}/?\s{0,3}(?:important|system|instructions?|secret|hidden|admin|assistant|critical|prompt"
         r"|override)\s{0,3}/?\s{0,3}>",
         r"\b(?:new|updated|real|actual|secret|hidden|special|override)\W+(?:system\W+)?(?:instructions?"
@@ -195,6 +194,8 @@ _FROM_USERS = re.compile(
     re.IGNORECASE,
 )
 """What is to be kept from the person who is served."""
+_CODES = re.compile(r"\b(?:base-?(?:16|32|64)|hex|encod|decod|percent|rot-?13)", re.IGNORECASE)
+"""Names of codes; a tool whose job they are may show a sentence in one."""
 _COMMON = frozenset("the a to of and you is in for with your all this that user when".split())
 _TAKES_SECRETS = frozenset(("secret-path", "asks-context"))
 PADDING = re.compile(r"\s{80,}|(?:\n[ \t\r]*+){12,}")
@@ -309,7 +310,8 @@ def _encoded(plain: str) -> Hit | None:
         if COMMAND.search(text) or is_order:
             message = f"The {{field}} has encoded orders, “{shown}”; leave this tool out."
             return Hit("block", "encoded-order", message, at)
-        if _is_prose(text) and not is_explained(plain, at, at + 1):
+        is_job = _CODES.search(plain.partition(". ")[0]) or is_explained(plain, at, at + 1)
+        if _is_prose(text) and not is_job:
             message = f"The {{field}} has an encoded text, “{shown}”; read it before agents do."
             return Hit("warn", "encoded-text", message, at)
     return None
