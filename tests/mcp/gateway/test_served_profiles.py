@@ -54,6 +54,36 @@ def test_the_bundle_has_each_profile_for_every_client(profiled):
     assert "mcp__north" in json.dumps(claude)
 
 
+@pytest.mark.parametrize("profile", ["reader", ""])
+def test_a_profile_passes_on_what_its_tools_name_and_no_other_resource_or_prompt(
+    profiled, servers, profile
+):
+    address = "file:///a.txt"
+
+    async def use(client, gateway):
+        async def is_read():
+            try:
+                return bool(await client.read_resource(f"north+{address}"))
+            except MCPError:
+                return False
+
+        async def is_prompted():
+            try:
+                return bool(await client.get_prompt("north+greet"))
+            except MCPError:
+                return False
+
+        listed = (await client.list_resources()).resources, (await client.list_prompts()).prompts
+        before, prompted = await is_read(), await is_prompted()
+        given = {"act": "link", "params": address}
+        await client.call_tool("work", given if profile else {**given, "server": "north"})
+        return [bool(one) for one in listed], before, prompted, await is_read()
+
+    whole = not profile
+    answers = through(profiled, servers, use, profile=profile)
+    assert answers == ([whole, whole], whole, whole, True)
+
+
 def test_what_is_not_in_a_profile_cannot_be_called_through_it(profiled, servers):
     async def use(client, gateway):
         listed = (await client.list_tools()).tools

@@ -34,7 +34,7 @@ class ServedBundle:
     ``catalog`` has its tools with their ids, ``came_in`` all original tools. ``withheld`` are
     gateway tools that were accepted but not exported, each as its members' ids. ``notes`` are
     sentences on a profile's texts that are not served. ``uses`` counts earlier calls of each
-    server, as far as known.
+    server, as far as known. A profile ``is_part`` of a toolset.
     """
 
     table: RoutingTable
@@ -43,6 +43,7 @@ class ServedBundle:
     withheld: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
     uses: Mapping[str, int] = field(default_factory=dict)
+    is_part: bool = False
 
 
 def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
@@ -144,6 +145,7 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in gateway - applied)),
         tuple(notes),
+        is_part=profile is not None,
     )
 
 

@@ -200,7 +200,9 @@ async def open_gateway(
         calls = ToolCalls(
             bundle.table, servers, withheld, callers, log, config.old_names, addresses
         )
-        content = ServerFeatures(servers, announcements, bundle.table.servers, notice, addresses)
+        content = ServerFeatures(
+            *(servers, announcements, bundle.table.servers, notice, addresses, bundle.is_part)
+        )
         finder = config.finder(calls) if config.finder else None
         words = words_of_servers(bundle).text
         yield Gateway(calls, content, words, finder, config.live_list)

@@ -46,7 +46,8 @@ READING = "while it gave what it offers beside tools"
 class ServerFeatures:
     """Asks every original server with resources or prompts.
 
-    A server that cannot be reached is left out of lists, and named by ``unreachable``.
+    A server that cannot be reached is left out of lists, and named by ``unreachable``. With
+    ``lists_nothing``, only what the tools of the toolset and their results name is passed on.
     """
 
     servers: OriginalServers
@@ -54,6 +55,7 @@ class ServerFeatures:
     names: Sequence[str]
     notice: Callable[[str], None] = lambda text: None
     addresses: ResourceAddresses = field(default_factory=ResourceAddresses)
+    lists_nothing: bool = False
     unreachable: dict[str, str] = field(default_factory=dict)
     _level: str = ""
 
@@ -94,7 +96,7 @@ class ServerFeatures:
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
         """A prompt by its name here."""
         name, prompt = self.addresses.split(params.name)
-        if not name:
+        if not name or self.lists_nothing:
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
         own_params = {**plain_params(params), "name": prompt}
         return await self._ask(context, name, "prompts/get", own_params)
@@ -107,7 +109,7 @@ class ServerFeatures:
         own_params = plain_params(params)
         key = "uri" if "uri" in own_params["ref"] else "name"
         name, own_params["ref"][key] = self.addresses.split(own_params["ref"][key])
-        if not name:
+        if not name or (self.lists_nothing and key == "name"):
             raise _unknown(f"there is no {params.ref.type} {own_params['ref'][key]!r}")
         server = await self._ready(context, name)
         if key == "uri":
@@ -262,7 +264,7 @@ class ServerFeatures:
         server = await self._ready(context, name)
         if self.addresses.is_of(name, uri):
             return
-        if server.client.server_capabilities.resources is not None:
+        if server.client.server_capabilities.resources is not None and not self.lists_nothing:
             await self._look(context, name, set())
         if not self.addresses.is_of(name, uri):
             raise _unknown(f"{name} has no resource {uri!r}; resources/list names them", uri)
@@ -287,6 +289,8 @@ class ServerFeatures:
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened to find out."""
         having: set[str] = set()
+        if self.lists_nothing:
+            return ()
 
         async def look(name: str) -> None:
             try:
