@@ -153,3 +153,12 @@ def test_a_full_file_keeps_what_was_used_last(tmp_path, monkeypatch):
     monkeypatch.setattr(cached_judge, "_MOST", 1_000)
     assert judged_anew(SERVED, monkeypatch, tmp_path) == 0
     assert judged_anew(TOOLS, monkeypatch, tmp_path) > 0
+
+
+def test_the_progress_of_few_pairs_moves(tmp_path, monkeypatch):
+    monkeypatch.setattr(cached_judge, "_LEAST_BLOCK", 2)
+    left, right = all_pairs(TOOLS)
+    steps = []
+    cached(tmp_path).pair_probabilities(left, right, lambda step: steps.append(step.done))
+    assert len(steps) >= 8 and steps == sorted(set(steps))
+    assert steps[-1] == len(left)

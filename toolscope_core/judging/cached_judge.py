@@ -27,7 +27,9 @@ from toolscope_core.model.protocols import LOCAL, Engine, Progress, SharedState,
 from toolscope_core.model.tool import canonical_json
 
 _BLOCK = 2048
-"""Pairs that a worker judges at a time."""
+"""Pairs that a worker judges at a time, at most."""
+_LEAST_BLOCK, _PARTS = 64, 8
+"""Of few pairs there are as many blocks, so that progress moves."""
 _MOST = 1_000_000
 """Pairs in one file; beyond them only those of this run are kept."""
 MOST_EXPLAINED = 250_000
@@ -128,7 +130,8 @@ class CachedJudge:
         values = file.get(keys)
         new = [at for at, value in enumerate(values) if value is None]
         if new:
-            parts = [new[start : start + _BLOCK] for start in range(0, len(new), _BLOCK)]
+            size = min(_BLOCK, max(_LEAST_BLOCK, len(new) // _PARTS))
+            parts = [new[start : start + size] for start in range(0, len(new), size)]
             blocks = ((left[part], right[part]) for part in parts)
             results = self._engine.map_blocks(judge_rows, self._shared, blocks)
             done = len(values) - len(new)

@@ -309,7 +309,7 @@ STAGES = {
     "query drafts": "Model: writing queries",
     "requests": "Agent: working on requests",
     "query polish": "Model: rewording queries as people would ask",
-    "ready": "Preparing (UMAP compiles on first use)",
+    "ready": "Preparing",
     "neighbours": "Finding neighbours",
     "sample": "Computing the layout of a sample",
     "layout": "Computing the layout",
@@ -370,7 +370,7 @@ def _time_left(job: Job, now: float, estimate: float | None) -> str:
     stage, done, since = st.session_state.setdefault(key, (job.stage, job.done, now))
     if stage != job.stage:
         st.session_state[key] = (job.stage, job.done, now)
-    elif job.total and job.done > done:
+    elif done < job.done < job.total:
         left = (job.total - job.done) * (now - since) / (job.done - done)
         return f", about {left:,.0f} s left in this step"
     if estimate is None:
