@@ -14,7 +14,6 @@ from toolscope_core.model.numbers import listed, quantity
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_trail, queue
 from ui.shared.data_tables import Column
-from ui.shared.pairs import pair_view
 from ui.shared.services import learned_judge, review, usage_evidence
 from ui.shared.services.review import SettledCluster, SettledState
 from ui.shared.snapshot import Snapshot
@@ -318,6 +317,8 @@ def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> 
 
 def _undecided(snapshot: Snapshot) -> str:
     """The pairs that the judge is not sure of and nobody decided on, the first by name."""
+    from ui.shared.pairs import pair_view  # with the charts of a pair, where nothing is left
+
     pairs = pair_view.undecided(snapshot)
     if not pairs:
         return ""
