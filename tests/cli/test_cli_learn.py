@@ -1,11 +1,16 @@
 """``learn`` over the bundled example, and what was learned used by ``search`` and ``evaluate``."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.cli.test_cli import EXAMPLE, run
 from tests.support.json_files import read_json, write_lines
 from tests.support.printed import figures
 from tests.tool2vec.tiny_bert import save_tiny_bert
+from toolscope_core.cli.serve_command import tool_search
+from toolscope_core.model.environment import Settings
+from toolscope_core.model.tool import SubstituteTool, Tool
 
 CURRENCY, FRENCH = "wayfare-travel/convert_currency", "wordsmith-text/translate_to_french"
 WORDS = {CURRENCY: "how many bucks for", FRENCH: "what would my grandma in Lyon say for"}
@@ -71,3 +76,21 @@ def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
     assert "learned 0." in run("search", EXAMPLE, "open the door", *asked).output
     refused = run("learn", EXAMPLE, "--queries", queries, "--out", out, code=2).output
     assert "1_Pooling/config.json" in refused
+
+
+def test_a_served_search_uses_the_queries_that_tools_were_needed_for(queries, tmp_path):
+    family = "My grandma lives in Lyon. What would she say?"
+    others = [Tool("memo", "family", family), Tool("phone", "grandma", "Call grandma.")]
+    french = Tool(FRENCH, "translate_to_french", "Render words in the other tongue.")
+    currency = Tool(CURRENCY, "convert_currency", "Change one thing into another.")
+    merged = SubstituteTool.of(replace(french, id="merged", name="render"), [french])
+    tools = [currency, merged, *others]
+    settings = Settings("", cache_dir=tmp_path, data_dir=tmp_path)
+    asked = "what would my grandma in Lyon say for nine"
+    assert tool_search(tools, settings)(asked, 2) == ["memo", "phone"]
+    assert tool_search(tools, settings, queries)(asked, 2) == ["memo", "merged"]
+
+
+def test_queries_without_a_search_are_refused(queries, tmp_path):
+    given = ("serve", tmp_path, "--config", tmp_path / "c.json", "--usage", queries)
+    assert "--search" in run(*given, code=2).output

@@ -363,7 +363,7 @@ class Searcher:
             return None
         bench = replace(self.bench, catalog=self._former)
         queries = with_ids(read_queries(self.options.searched.usage), self._former.tools)
-        return _usage_model(bench, queries, self.options.config, self.progress)
+        return usage_model(bench, queries, self.options.config, self.progress)
 
     def servers(self) -> ServerRetriever:
         """The search for servers. Raises ``ConfigError`` if no tool has one."""
@@ -449,7 +449,7 @@ class Searcher:
         return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]
 
 
-def _usage_model(
+def usage_model(
     bench: Bench, queries: Sequence[Query], config: RetrievalConfig, progress: Progress
 ) -> LearnedModel:
     """The Tool2Vec model of a catalog from queries; cached if it was trained on the same data.

@@ -39,22 +39,30 @@ from toolscope_core.mcp.gateway.tool_search import SearchCosts, ToolSearch, sear
 from toolscope_core.mcp.gateway.withheld_tools import OnChange, Review
 from toolscope_core.mcp.servers.configured_servers import read_configurations
 from toolscope_core.mcp.servers.launches import keys_given, launches_of
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.environment import Settings, read_environment
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
+from toolscope_core.model.protocols import silent
 from toolscope_core.model.search_configuration import RetrievalConfig
-from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.model.tool import SubstituteTool, Tool
+from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 
 
-def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
-    """The search over these tools with the local model. Raises the retriever's errors."""
+def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = None) -> Search:
+    """The search over these tools with the local model.
+
+    It also uses recorded queries of a file where they help. Raises the retriever's errors, and
+    ``ConfigError`` if the file cannot be read.
+    """
     config = RetrievalConfig()
     cache = VectorCache(settings.cache_dir)
     retriever = Retriever(tools, embedder_of(settings), cache, config, scorer_of(config))
+    if usage is not None:
+        retriever = retriever.with_learned(_learned_from(usage, tools, config))
 
     def search(query: str, limit: int) -> FoundTools:
         answer = retriever.answer(ToolRequest(query, decompose(query)), limit)
@@ -62,6 +70,22 @@ def tool_search(tools: Sequence[Tool], settings: Settings) -> Search:
         return FoundTools(ids, answer.fit.sentence if answer.fit else "")
 
     return search
+
+
+def _learned_from(usage: Path, tools: Sequence[Tool], config: RetrievalConfig) -> LearnedRanking:
+    """What recorded queries teach about the original tools."""
+    # Only a search that learns needs the training.
+    from toolscope_core.cli.searcher import usage_model
+    from toolscope_core.evaluation.bench import Bench
+    from toolscope_core.evaluation.query_sets import read_queries, with_ids
+
+    originals = [
+        one
+        for tool in tools
+        for one in (tool.members if isinstance(tool, SubstituteTool) else (tool,))
+    ]
+    queries = with_ids(read_queries(usage), originals)
+    return usage_model(Bench.of(Catalog(tuple(originals))), queries, config, silent)
 
 
 def review_of(bundle: Path) -> Review:
@@ -125,6 +149,13 @@ def serve(
             "search, show and call the others.",
         ),
     ] = False,
+    usage: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --search: JSONL or CSV with `query` and `gold`. Tools are also found by the "
+            "queries that needed them, if that finds more on queries left out."
+        ),
+    ] = None,
     on_change: Annotated[
         OnChange,
         typer.Option(
@@ -179,6 +210,8 @@ def serve(
 
     Example: toolscope serve bundle --config mcp.json
     """
+    if usage is not None and not search:
+        raise ConfigError("--usage only works with --search; give that too")
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError(
             "several profiles need an address each; give --http, or only one --profile"
@@ -202,7 +235,7 @@ def serve(
         )
         for sentence in _beginning(merged, keys):
             say_error(f"profile {name}: {sentence}" if name else sentence)
-        finder = _finder(bundle, merged, settings) if search else None
+        finder = _finder(bundle, merged, settings, usage) if search else None
         gateway = running.GatewayConfig(
             *(launches, limits, on_change, review_of(bundle)),
             *(old_names, finder, say_error, live_list),
@@ -363,6 +396,8 @@ def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
     return lines
 
 
-def _finder(path: Path, bundle: ServedBundle, settings: Settings) -> running.Finder:
-    search = tool_search(searched_tools(path, bundle), settings)
+def _finder(
+    path: Path, bundle: ServedBundle, settings: Settings, usage: Path | None
+) -> running.Finder:
+    search = tool_search(searched_tools(path, bundle), settings, usage)
     return lambda calls: ToolSearch(calls, search)
