@@ -1,5 +1,6 @@
 """The default model: as good as the original to the third digit, the same alone and in company."""
 
+import json
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from toolscope_core.embedding.encoders import SentenceEmbedder
-from toolscope_core.embedding.minilm import TOKENS, MiniLmEmbedder
+from toolscope_core.embedding.minilm import TOKENIZER, TOKENS, MiniLmEmbedder
 from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ModelError
@@ -94,3 +95,19 @@ def test_a_token_tells_more_the_fewer_tools_say_it():
     assert list(map(len, weights)) == list(map(len, tokens))
     begin, get, weather, end = weights[0]
     assert 0 < begin == end < get < weather
+
+
+def test_a_model_with_the_same_tokens_weighs_them_alike(tmp_path):
+    tokenizer = json.loads(TOKENIZER.read_text("utf-8"))
+    texts = ["Send an invoice", "发送"]
+    for name, changes in (("same", {}), ("other", {"model": {"type": "WordLevel"}})):
+        (tmp_path / name).mkdir()
+        content = json.dumps({**tokenizer, **changes, "padding": {"length": 9}})
+        (tmp_path / name / "tokenizer.json").write_text(content, "utf-8")
+    own, same = MiniLmEmbedder(), SentenceEmbedder(str(tmp_path / "same"))
+    for weights, others in zip(own.token_weights(texts), same.token_weights(texts), strict=True):
+        assert np.array_equal(weights, others) and len(weights) > 2
+    assert same.coverage(texts[1]) == own.coverage(texts[1]) < 0.5
+    other = SentenceEmbedder(str(tmp_path / "other"))
+    assert [len(one) for one in other.token_weights(texts)] == [0, 0]
+    assert other.coverage(texts[1]) == 1.0

@@ -1,10 +1,12 @@
 """Models that run on this machine; only this module imports sentence-transformers."""
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.minilm import DEFAULT_MODEL, normalised, packaged_model
+from toolscope_core.embedding.minilm import (
+    DEFAULT_MODEL,
+    TOKENIZER,
+    MiniLmEmbedder,
+    normalised,
+    packaged_model,
+)
 from toolscope_core.files.folders import file_sha256
 from toolscope_core.model.errors import ModelError
 from toolscope_core.model.protocols import Vectors
@@ -74,6 +82,27 @@ class SentenceEmbedder:
             return np.zeros((0, 0), dtype=np.float32), []
         vectors, tokens = zip(*self._each(self._encode_token_batch, texts), strict=True)
         return np.array(vectors, dtype=np.float32), list(tokens)
+
+    def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
+        """See ``VocabularyEmbedder``; empty with another vocabulary than the default encoder's."""
+        if self._same_vocabulary is None:
+            return [np.zeros(0, dtype=np.float32)] * len(texts)
+        return self._same_vocabulary.token_weights(texts)
+
+    def coverage(self, text: str) -> float:
+        """See ``VocabularyEmbedder``; 1 with another vocabulary than the default encoder's."""
+        return self._same_vocabulary.coverage(text) if self._same_vocabulary else 1.0
+
+    @cached_property
+    def _same_vocabulary(self) -> MiniLmEmbedder | None:
+        """The default encoder if its tokens are this model's, like those of one tuned from it."""
+        folder = packaged_model() if self._source == DEFAULT_MODEL else Path(self._source)
+        try:
+            tokenizer = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        shipped = json.loads(TOKENIZER.read_text("utf-8"))
+        return MiniLmEmbedder() if tokenizer.get("model") == shipped["model"] else None
 
     def _each(
         self, encode: Callable[[list[str]], Iterable[_Encoded]], texts: Sequence[str]

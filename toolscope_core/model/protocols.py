@@ -52,7 +52,8 @@ class VocabularyEmbedder(Embedder, Protocol):
     def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
         """For each text, float32 weights of shape (tokens,), all above 0.
 
-        Rare tokens in texts about tools weigh more. The order is that of ``TokenEmbedder``.
+        Rare tokens in texts about tools weigh more. The order is that of ``TokenEmbedder``. Empty
+        if no weights are known; then all tokens count alike.
         """
 
     def coverage(self, text: str) -> float:
