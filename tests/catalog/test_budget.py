@@ -148,7 +148,7 @@ def test_what_operations_share_by_reference_is_charged(small_budget):
     catalog = shared_parameters(30, 60)
     assert len(catalog.tools) + len(catalog.problems) == 30
     assert catalog.tools
-    assert "written out to more than" in catalog.problems[0].reason
+    assert "expands the document" in catalog.problems[0].reason
     assert sum(map(size, catalog.tools)) < 5_000
 
 

@@ -67,12 +67,24 @@ def test_all_places_of_a_document_are_read(value, ids):
         ([{**A, "tools": {"x": {"y": B}}}], "tool 1, tools", "looks like the tool 'zq1z'"),
         ([A, {"name": "w", "annotations": {"tools": [B]}}], "tool 2, annotations", "looks"),
         ({"tools": [A], "more": {**B, "args": 5}}, "more", "looks like the tool 'zq1z'"),
-        ({"tools": [A], "mcpServers": {"s": {"command": "x"}}}, "mcpServers: server s", "is named"),
+        (
+            {"tools": [A], "mcpServers": {"s": {"command": "x"}}},
+            "mcpServers: server s",
+            "is listed",
+        ),
         (api({"/a": {"get": ACT}, "/x": {"get": None}}), "tool 2", "(GET /x) is null, not an"),
         (api({"/a": {"get": ACT, "fetch": {}}}), "tool 2", "(FETCH /a) has a method that OpenAPI"),
-        (api({"/a": {"get": ACT}, "/x": 5}), "tool 2", "(/x) is 5, not an object; write it out"),
+        (
+            api({"/a": {"get": ACT}, "/x": 5}),
+            "tool 2",
+            "(/x) is 5, not an object; correct or remove it",
+        ),
         (api({"/a": {"get": ACT}}, webhooks={"w": {}}), "tool 2", "(webhook w) is called by the"),
-        (api([5], tools=[A]), "paths, tool 1", "(paths) is [5], not an object; write it out"),
+        (
+            api([5], tools=[A]),
+            "paths, tool 1",
+            "(paths) is [5], not an object; correct or remove it",
+        ),
         (
             api({"/a": {"$ref": "#/gone", "get": ACT}}),
             "tool 1",

@@ -84,7 +84,7 @@ def test_every_word_on_a_name_follows():
         ({"const": [{"a b": 1}]}, "allowed value"),
         (
             {"properties": {"a b": {"type": "object"}, "c": {"$ref": "#/$defs/t/properties/a b"}}},
-            "leads",
+            "contains the name",
         ),
         ({"properties": {"a b": TEXT, "next": {"$ref": "#/$defs/t"}}}, "refer to themselves"),
     ],

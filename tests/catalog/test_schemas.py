@@ -132,7 +132,7 @@ def test_refused(value):
 
 
 def test_long_values_are_cut_in_reasons():
-    with pytest.raises(RecordError, match=r"a{59}…; give"):
+    with pytest.raises(RecordError, match=r"a{59}…; use"):
         read_parameters("a" * 1000)
 
 

@@ -202,7 +202,7 @@ def test_what_a_fix_no_longer_checks_stands_in_a_text():
     choice = {"oneOf": [{"required": ["at"]}, {"required": ["clear", "why"]}]}
     tool = Tool("1", "a", schema={**schema(at={}, clear={}, why={}), **choice})
     mended = fixed(kept(tool), "anthropic")["1"].tool.schema
-    assert "one only of: at, clear with why" in mended["description"]
+    assert "only one of: at, clear with why" in mended["description"]
 
 
 def mcp_tool(**parts):

@@ -79,7 +79,7 @@ def test_a_limit_that_is_not_kept_ends_with_1(here, options, reason):
         (("missing.json", "--baseline", "bundle"), "cannot read"),
         (("tools.json", "--baseline", "missing"), "cannot read"),
         (("tools.json", "--baseline", "bundle", "--max-tokens", -1), "--max-tokens is -1"),
-        (("tools.json", "--baseline", "bundle", "--max-growth", "much"), "is 'much'; give tokens"),
+        (("tools.json", "--baseline", "bundle", "--max-growth", "much"), "is 'much'; use tokens"),
         (("tools.json", "--baseline", "bundle", "--app-url", "here"), "cannot be used"),
         (("tools.json", "--baseline", "bundle", "--summary", "bundle"), "with --summary"),
     ],
@@ -128,7 +128,7 @@ def test_cases_fail_where_another_tool_is_found_than_before(here):
     check(*options, 2)
     same = run("check", "bundle", "--baseline", "bundle", "--cases", "cases.jsonl")
     assert figures(same.stdout, "cases replayed") == [3, 1, 0]
-    assert "give --cases" in check("--max-new-confusions", 1, code=2).stderr
+    assert "add --cases" in check("--max-new-confusions", 1, code=2).stderr
 
 
 def test_the_reports_are_written_and_equal_each_time(here):

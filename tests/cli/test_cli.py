@@ -315,7 +315,7 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
         (("judge", EXAMPLE, "--pairs", "unknown.jsonl", "--out", "v"), "'x'"),
         (("judge", EXAMPLE, "--pairs", "list.jsonl", "--out", "v"), "JSON object"),
         (("relabel", "unknown.jsonl", "--bundle", "nowhere", "--out", "v"), "cannot be read"),
-        (("search", EXAMPLE), "give a catalog"),
+        (("search", EXAMPLE), "name a catalog"),
         (("search", EXAMPLE, " "), "empty"),
         (("search", EXAMPLE, "x", "-k", "0"), "k is 0"),
         (("search", EXAMPLE, "x", "--alpha", "2"), "2.0"),

@@ -220,7 +220,7 @@ def test_options_are_those_of_settings_for_one_command(server, merge, tmp_path):
 )
 def test_options_out_of_range_are_refused_in_words(server, merge, tmp_path, option):
     refused = merge(tmp_path / "b", *option, code=2).stderr
-    assert "; give " in refused or option[0] == "--concurrency"
+    assert "; use " in refused or option[0] == "--concurrency"
     assert not server.received
 
 

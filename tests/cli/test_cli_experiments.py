@@ -118,7 +118,7 @@ def test_each_merge_of_a_bundle_is_a_row(five, small_bundle):
     assert len(rows) == len(changes) > 1
     assert all("not enough queries" in row and "(n = " in row for row in rows)
     assert rows[0].startswith(f"{' + '.join(changes[0]['tools'])}: {changes[0]['queries']} quer")
-    assert "give --bundle" in five("--each-change", code=2)
+    assert "use --bundle" in five("--each-change", code=2)
 
 
 def test_labelled_pairs_show_wrong_merges(five, small_bundle, tmp_path):
@@ -136,10 +136,10 @@ def test_labelled_pairs_show_wrong_merges(five, small_bundle, tmp_path):
     assert "1 right, 1 wrong (" in output
     assert " + ".join(sorted(next(iter(pairs)))) in output
     assert "1 left apart that may be merged" in output
-    assert "give --bundle" in five(*given, code=2)
+    assert "use --bundle" in five(*given, code=2)
     write_json(labels, {"left": "a", "right": "b", "label": "no"})
     refused = five(*given, "--bundle", small_bundle, code=2)
-    assert "line 1: give `left` and `right`" in refused
+    assert "line 1: use tool ids for `left`" in refused
 
 
 def test_selections_of_the_search_itself_are_measured(five, small_bundle):

@@ -101,4 +101,4 @@ def test_without_a_model_or_with_odd_numbers_the_remedy_is_told(tmp_path, monkey
     monkeypatch.delenv("TOOLSCOPE_BASE_URL", raising=False)
     output = generate(tmp_path / "q.jsonl", code=2).stderr
     assert "--base-url" in output and "--model" in output
-    assert "give 1 to 5,000" in generate(tmp_path / "q.jsonl", count=0, code=2).stderr
+    assert "use 1 to 5,000" in generate(tmp_path / "q.jsonl", count=0, code=2).stderr

@@ -81,8 +81,8 @@ def test_a_bundle_has_the_profile_and_a_check_holds_it_to_its_limits(here, tmp_p
     gone = run(*compare, "--fail-on", "profile", code=1)
     assert f"{MAIL} is gone" in gone.stdout
     assert "has no profile 'x'; it has reader" in run(*compare[:-1], "x", code=2).stderr
-    assert "give --profile" in run(*compare[:4], "--profile-limit", "tools=1", code=2).stderr
-    assert "give --cases" in run(*compare, "--profile-limit", "misses=0", code=2).stderr
+    assert "add --profile" in run(*compare[:4], "--profile-limit", "tools=1", code=2).stderr
+    assert "add --cases" in run(*compare, "--profile-limit", "misses=0", code=2).stderr
     assert "one of tokens" in run(*compare, "--profile-limit", "x", code=2).stderr
     toolset = tmp_path / "bundle/profiles/reader/toolset.json"
     assert DELETE not in toolset.read_text()

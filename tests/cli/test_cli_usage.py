@@ -89,7 +89,7 @@ def test_calls_before_and_after_each_merge_that_a_file_accepts(files, tmp_path):
 
 def test_what_cannot_be_used_is_said(files, tmp_path):
     for words, what in (
-        (["--unused-days", "0"], "give more than 0"),
+        (["--unused-days", "0"], "use more than 0"),
         ([str(tmp_path / "none.jsonl")], "cannot be read"),
     ):
         done = usage(*words, *files)

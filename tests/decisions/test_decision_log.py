@@ -107,7 +107,7 @@ def test_a_tool_that_was_left_out_is_in_no_link_and_comes_back_with_undo_or_a_ch
     back = (*log, admit(log, undo(3)))
     assert constraints(CATALOG, back) == constraints(CATALOG, log[:2])
     assert omitted(changed(CATALOG, "a"), log) == {}
-    with pytest.raises(DecisionError, match="' '; give one"):
+    with pytest.raises(DecisionError, match="' '; use one"):
         logged(omit("a", " "))
 
 
@@ -332,19 +332,19 @@ def test_copies_kept_apart_may_not_be_joined():
         (replace(decide("accept", "ab"), action="split"), "two or more lists"),
         (
             replace(decide("keep_apart", "ab"), action="split", detail={"groups": [1]}),
-            r"\[1\]; give",
+            r"\[1\]; use",
         ),
         (decide("drop", "abcdef", drop="abcdef"), "of a, b, c, d, e and 1 more is .* not all"),
         (decide("drop", "ab", drop=""), "not all"),
         (decide("drop", "abc", drop="d"), "not all"),
-        (replace(decide("accept", "ab"), action="drop"), "None; give some"),
+        (replace(decide("accept", "ab"), action="drop"), "None; use some"),
         (decide("canonical", "ab", canonical="c"), "one of its tools"),
         (decide("edit", "ab"), "use only name"),
         (decide("edit", "ab", title="x"), r"\['title'\]"),
         (decide("edit", "ab", name=" "), "not blank"),
         (decide("edit", "ab", name=7), "not blank"),
-        (decide("edit", "ab", description=7), "is 7; give a text"),
-        (decide("edit", "ab", schema=[]), r"is \[\]; give a JSON object"),
+        (decide("edit", "ab", description=7), "is 7; use a string"),
+        (decide("edit", "ab", schema=[]), r"is \[\]; use a JSON object"),
         (decide("edit", "ab", renames={"x": 1}), "old and new"),
         (decide("augment", "a"), "variants"),
         (decide("augment", "a", variants=[]), "variants"),
@@ -406,13 +406,13 @@ def test_a_line_may_name_tools_by_id_only():
     ("line", "words"),
     [
         ({"ids": ["a", "b"]}, "action is None"),
-        ({"action": "merge"}, "'merge'; give one of accept"),
+        ({"action": "merge"}, "'merge'; use one of accept"),
         ({"action": "accept", "ids": ["a", "x"]}, "tool id 'x'"),
         ({"action": "accept", "fingerprints": ["x"]}, "fingerprint 'x'"),
         ({"action": "accept", "ids": "ab"}, "ids is 'ab'"),
-        ({"action": "accept", "ids": ["a"], "detail": [1]}, "give an object"),
+        ({"action": "accept", "ids": ["a"], "detail": [1]}, "use an object"),
         ({"action": "undo", "seq": "1"}, "whole number"),
-        ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "give a time such as"),
+        ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "use a time such as"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_refused(line, words):

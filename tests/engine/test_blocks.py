@@ -84,9 +84,9 @@ def test_an_encoder_that_is_loaded_crosses_to_a_worker():
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
-        (EngineChoice("local", "auto"), "give --engine ray"),
+        (EngineChoice("local", "auto"), "use --engine ray"),
         (EngineChoice("ray", "127.0.0.1:9"), "no Ray cluster at 127.0.0.1:9"),
-        (EngineChoice("ray", "somewhere"), "give auto, host:port or ray"),
+        (EngineChoice("ray", "somewhere"), "use auto, host:port or ray"),
         (EngineChoice("ray"), r"pip install 'toolscope-workbench\[ray\]'"),
     ],
 )

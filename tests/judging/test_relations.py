@@ -140,7 +140,7 @@ def test_what_is_neither_is_related_or_different():
             "related",
             "unsure",
             0.4,
-            "They look alike; whether they do the same job is for a person to say.",
+            "They look alike; a person must decide whether they do the same job.",
         ),
         ("related", "keep", 0.1, "They are related, but do different jobs."),
     ],

@@ -90,8 +90,8 @@ def test_the_table_gives_back_only_what_it_says_otherwise():
     ("row", "constants", "sentence_part"),
     [
         (MapRow("days", "integer", DROPPED, reason=" "), "", "without a reason"),
-        (MapRow("unit", "string", "scale", "c=celsius"), "", "give a JSON object"),
-        (MapRow("unit", "string", "scale"), "[1]", "give a JSON object"),
+        (MapRow("unit", "string", "scale", "c=celsius"), "", "use a JSON object"),
+        (MapRow("unit", "string", "scale"), "[1]", "use a JSON object"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_words(row, constants, sentence_part):

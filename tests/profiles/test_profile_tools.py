@@ -213,7 +213,7 @@ def test_a_profile_travels_with_the_file_of_decisions():
         ({"tools": [{"origin": "hand", "fixed": "x"}]}, "of arguments"),
         ({"tools": [{"origin": "hand", "name": "my tool"}]}, "every client"),
         ({"include": {"read_only": "no"}}, "and read_only"),
-        ({"precedence": "attic"}, "a list of texts"),
+        ({"precedence": "attic"}, "a list of strings"),
     ],
 )
 def test_a_detail_that_is_no_profile_is_refused(detail, said):

@@ -202,7 +202,7 @@ def test_assembly_by_equation_5_by_hand():
     [
         ({"dense_weight": 1.5}, "the dense weight"),
         ({"assembly": "best"}, "'best'; .* blend, top1"),
-        ({"subquery_weight": -1.0}, "give 0 or more"),
+        ({"subquery_weight": -1.0}, "use 0 or more"),
         ({"candidates": 0}, "candidates is 0"),
         ({"rerank": " "}, "rerank is empty"),
         ({"corpus": "all"}, "'all'; .* both, tools"),

@@ -66,7 +66,7 @@ def test_what_is_as_good_as_the_best_is_called_too():
         ((chosen, reason),) = workers.by_score([workers.PlanJob("r", "j", candidates)])
         return [one.tool_id for one in chosen], reason
 
-    assert calls(0.9, 0.5, 0.4) == (["mail"], "the best, by 0.40")
+    assert calls(0.9, 0.5, 0.4) == (["mail"], "the best, ahead by 0.40")
     assert calls(0.9, 0.88, 0.4)[0] == ["mail", "rain"]
     assert calls(0.9, 0.85)[0] == ["mail"], "the margin itself is apart"
     assert calls(0.9) == (["mail"], "the only one found")
@@ -207,7 +207,7 @@ def test_an_answer_with_a_parameter_that_is_not_there_is_no_plan(server):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((EXAMPLE,), "give a catalog"),
+        ((EXAMPLE,), "name a catalog"),
         ((EXAMPLE, " "), "the request is empty"),
         ((EXAMPLE, "x", "--decompose", "steps"), "recorded steps"),
         ((EXAMPLE, "x", "-k", 0), "k is 0"),

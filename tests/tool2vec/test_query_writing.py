@@ -254,5 +254,5 @@ def test_of_tools_that_say_the_same_one_is_shown():
 
 @pytest.mark.parametrize("tools", [(), (Tool("a", "a"),), (Tool("a", "a"), Tool("b", "a"))])
 def test_fewer_than_two_different_tools_are_refused(tools):
-    with pytest.raises(ConfigError, match="give a catalog"):
+    with pytest.raises(ConfigError, match="name a catalog"):
         drawn(1, Catalog(tools))

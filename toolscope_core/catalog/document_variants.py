@@ -121,7 +121,7 @@ def _by_id(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog)
     if not by_id:
         example = f"; its first names {unknown_names[0]!r:.80}" if unknown_names else ""
         raise ConfigError(
-            f"{label} has no variant of a tool in this catalog{example}; give rows with "
+            f"{label} has no variant of a tool in this catalog{example}; use rows with "
             "`tool` (an id or a name), `expanded` and `questions`"
         )
     return LoadedVariants(by_id, tuple(unknown_names))
@@ -130,13 +130,13 @@ def _by_id(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog)
 def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
     name, expanded, questions = (row.get(key) for key in ("tool", "expanded", "questions"))
     if not isinstance(name, str) or not name:
-        raise ConfigError(f"{place}: `tool` is {name!r:.60}; give the id or name of a tool")
+        raise ConfigError(f"{place}: `tool` is {name!r:.60}; use the id or name of a tool")
     if not isinstance(expanded, str):
-        raise ConfigError(f"{place}: `expanded` is {expanded!r:.60}; give a text")
+        raise ConfigError(f"{place}: `expanded` is {expanded!r:.60}; use a string")
     if not isinstance(questions, list) or not all(isinstance(one, str) for one in questions):
-        raise ConfigError(f"{place}: `questions` is {questions!r:.60}; give a list of texts")
+        raise ConfigError(f"{place}: `questions` is {questions!r:.60}; use a list of strings")
     if max(len(one) for one in (expanded, *questions)) > _LONGEST:
-        raise ConfigError(f"{place}: a text has more than {_LONGEST:,} characters; shorten it")
+        raise ConfigError(f"{place}: a string has more than {_LONGEST:,} characters; shorten it")
     nonblank = tuple(one for one in questions if one.strip())
     if not expanded.strip() and not nonblank:
         raise ConfigError(f"{place}: it has no text; leave the row out")

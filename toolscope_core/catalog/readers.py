@@ -93,7 +93,7 @@ def read_contents(
     """
     for format in {format_name, *(source.format for source in sources)} - {None}:
         if format not in INPUTS:
-            raise CatalogError(f"the format {format!r} is unknown; give one of {', '.join(INPUTS)}")
+            raise CatalogError(f"the format {format!r} is unknown; use one of {', '.join(INPUTS)}")
     contents = []
     count = 0
     for source, name in zip(sources, source_names(sources), strict=True):
@@ -383,7 +383,7 @@ def _read_tool(record: Record, contents: SourceContents, common: set[str]) -> To
     value = record.value
     flaw = find_flaw(value)
     if not flaw and not isinstance(value, dict):
-        flaw = f"is {value_excerpt(value)[:60]}, not an object; give an object with a name"
+        flaw = f"is {value_excerpt(value)[:60]}, not an object; use an object with a name"
     if not flaw:
         try:
             server = _server_name(contents.server_of(record), contents, common)
@@ -418,4 +418,4 @@ def _why_no_tools(sources: Sequence[Source], problems: Sequence[Problem]) -> str
     labels = ", ".join(source.label for source in sources) or "no input"
     if problems:
         return f"no tool can be read: {problems[0].position} {problems[0].reason}"
-    return f"no tool can be read from {labels}: give a list of objects with a name"
+    return f"no tool can be read from {labels}; use a list of objects with a name"

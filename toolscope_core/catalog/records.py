@@ -63,7 +63,7 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
             "is not a client configuration: it has no `mcpServers` that names servers"
         )
     elif kind == "openapi" and not is_openapi(record.value):
-        yield record.problem("is not an OpenAPI document: it has no `openapi` beside `paths`")
+        yield record.problem("is not an OpenAPI document: it has `paths` but no `openapi`")
     else:
         yield from reading.find(record)
 

@@ -149,8 +149,8 @@ def bundle_bytes(path: Path) -> bytes:
         return read_file(path)
     except OSError as error:
         raise ExportError(
-            f"{path} cannot be read: {error.strerror}; give the folder that merge wrote, or the "
-            "zip of the Export page"
+            f"{path} cannot be read: {error.strerror}; use the folder that merge wrote, or the "
+            "zip from the Export page"
         ) from error
 
 

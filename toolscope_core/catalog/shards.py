@@ -41,7 +41,7 @@ def read_shards(
     if not catalogs:
         first = f" ({problems[0].position}: {problems[0].reason})" if problems else ""
         raise CatalogError(
-            f"no tool can be read from {quantity(len(files), 'shard')}{first}; give files with "
+            f"no tool can be read from {quantity(len(files), 'shard')}{first}; use files with "
             "tools, or their folder"
         )
     return join(catalogs, problems)

@@ -69,7 +69,7 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     if not files:
         names = ", ".join(str(path) for path in paths) or "nothing was given"
         raise CatalogError(
-            f"no input file ({names}); give *.json, *.jsonl, *.yaml or *.csv files or their folder"
+            f"no input file ({names}); use *.json, *.jsonl, *.yaml or *.csv files or their folder"
         )
     sizes = [_size(file) for file in files]
     check_size(f"the input ({len(files)} files)", sum(sizes), MAX_TOTAL_BYTES)
@@ -143,7 +143,9 @@ def _toolset(folder: Path) -> list[Path]:
 def _size(path: Path) -> int:
     try:
         if path.exists() and not path.is_file():
-            raise CatalogError(f"{path} is neither a file nor a folder; give a *.json or *.jsonl")
+            raise CatalogError(
+                f"{path} is neither a file nor a folder; name a *.json or *.jsonl file"
+            )
         size = path.stat().st_size
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise _unreadable(path, error) from error

@@ -191,5 +191,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
     """
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return value

@@ -171,8 +171,9 @@ def find_unused(tool: Tool) -> tuple[Finding, ...]:
     if not tokens:
         return ()
     message = (
-        f"The schemas hold definitions that nothing uses: {quantity(tokens, 'token')} of every "
-        "prompt; use an exported toolset, which leaves them out, or have the server drop them."
+        f"The schemas contain definitions that nothing uses: {quantity(tokens, 'token')} of "
+        "every prompt; use an exported toolset, which leaves them out, or have the server drop "
+        "them."
     )
     return (Finding(tool.id, "info", "unused-definitions", "schema", message),)
 

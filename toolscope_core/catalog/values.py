@@ -199,7 +199,7 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
             f"is not a table: {error} in the row that ends in line {reader.line_num}; correct it"
         )
     if not rows:
-        return Flaw("is a table without a cell; give a row of headings, with one named `name`")
+        return Flaw("is a table without a cell; use a row of headings, with one named `name`")
     keys = _keys(rows[0][1])
     if "name" not in keys:
         headings = ", ".join(repr(key[:40]) for key in keys[:20])
@@ -316,7 +316,7 @@ def read_values(source: Source, format: str | None = None) -> tuple[Values, bool
         raw = flaws.value_excerpt(source.data[:500].decode("latin-1"))
         return (Problem(source.label, reason, raw),), False
     if not text.strip():
-        reason = "is empty; give JSON, YAML or CSV with at least one tool"
+        reason = "is empty; use JSON, YAML or CSV with at least one tool"
         return (Problem(source.label, reason),), False
     suffix = PurePosixPath(source.label).suffix.lower()
     whole, is_table = Record(text, source.label), format == "csv" or suffix in (".csv", ".tsv")

@@ -247,7 +247,7 @@ def _mention_item(
 ) -> GateItem:
     """A mention of a removed tool in a tool or a text; a text's place serves as its id."""
     detail = f"{name} is called {now} now" if now else f"{name} is gone"
-    item = _item(check, (place,), "names a tool that is gone", (detail,))
+    item = _item(check, (place,), "names a tool that no longer exists", (detail,))
     return replace(item, source=source, fix=Fix(name, now) if now else None)
 
 
@@ -383,7 +383,7 @@ CHECKS = (
     Check(
         "dangling",
         "Dangling references",
-        "A description names a tool that is gone.",
+        "A description names a tool that no longer exists.",
         lambda report, _: (
             _mention_item("dangling", one.tool_id, one.cites, one.now) for one in report.dangling
         ),
@@ -391,8 +391,8 @@ CHECKS = (
     ),
     Check(
         "text",
-        "Texts that name a tool that is gone",
-        "A prompt, skill or rule names a tool that is gone.",
+        "Texts that name a missing tool",
+        "A prompt, skill or rule names a tool that no longer exists.",
         lambda report, _: (
             _mention_item(
                 "text",
@@ -403,8 +403,8 @@ CHECKS = (
             )
             for one in report.texts.mentions
         ),
-        "line of a text that names a tool that is gone",
-        "lines of texts that name a tool that is gone",
+        "line of a text that names a missing tool",
+        "lines of texts that name a missing tool",
     ),
     Check(
         "unread",

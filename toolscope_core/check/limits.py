@@ -37,7 +37,7 @@ def growth_limit(text: str) -> GrowthLimit:
     match = _LIMIT.fullmatch(text.strip())
     if match is None:
         raise ConfigError(
-            f"--max-growth is {text!r}; give tokens (500), percent (5%) or kilobytes (2kB)"
+            f"--max-growth is {text!r}; use tokens (500), percent (5%) or kilobytes (2kB)"
         )
     return GrowthLimit(float(match[1]), match[2])
 
@@ -61,7 +61,7 @@ class Limits:
         for name in ("new_overlaps", "new_confusions", "tokens"):
             value = getattr(self, name)
             if value is not None and value < 0:
-                raise ConfigError(f"--max-{name.replace('_', '-')} is {value}; give 0 or more")
+                raise ConfigError(f"--max-{name.replace('_', '-')} is {value}; use 0 or more")
 
     @property
     def are_set(self) -> bool:
@@ -133,18 +133,18 @@ def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -
     cases.
     """
     if texts and profile is None:
-        raise ConfigError("--profile-limit limits a profile; give --profile too")
+        raise ConfigError("--profile-limit limits a profile; add --profile")
     limits = {}
     for text in texts:
         noun, _, limit = text.partition("=")
         if noun not in NOUNS or not limit.isdecimal():
             raise ConfigError(
-                f"--profile-limit is {text!r}; give a number for one of {', '.join(NOUNS)}, such "
+                f"--profile-limit is {text!r}; use a number for one of {', '.join(NOUNS)}, such "
                 "as tokens=8000"
             )
         limits[noun] = int(limit)
     if "misses" in limits and not has_cases:
-        raise ConfigError("--profile-limit misses counts requests of --cases; give --cases too")
+        raise ConfigError("--profile-limit misses counts requests of --cases; add --cases")
     return limits
 
 

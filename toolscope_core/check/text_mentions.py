@@ -102,7 +102,7 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
     if folder.is_file():
         return [folder], []
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder; give one with prompts, skills or rules")
+        raise ConfigError(f"{folder} is not a folder; use one with prompts, skills or rules")
     files: list[Path] = []
     errors: list[OSError] = []
     links: list[Path] = []
@@ -114,11 +114,11 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
     if len(files) > MOST_FILES:
         raise ConfigError(
             f"{folder} has {len(files):,} text files, and at most {MOST_FILES:,} are "
-            "searched; give a folder inside it"
+            "searched; use a folder inside it"
         )
     inside = os.path.realpath(folder)
     outside = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(inside)]
-    leads = "is a link that leads out of the folder; give its target too"
+    leads = "is a link that points outside the folder; add its target too"
     return sorted(files), [
         *(UnreadText(_label(path, folder), leads) for path in sorted(outside)),
         *(_unreadable(_label(Path(error.filename), folder), error) for error in errors),

@@ -76,9 +76,7 @@ def excerpt(
     say(f"{quantity(extract.tools, 'tool')}, {extract.proposals:,} of {proposals}; written: {out}")
 
 
-PASSWORDS = (
-    "You can leave the password out of the URL and give it in PGPASSWORD or a password file."
-)
+PASSWORDS = "You can leave the password out of the URL and set it in PGPASSWORD or a password file."
 
 
 @command

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolscope_core.llm.endpoints import Endpoints
 
 _NOBODY = (
-    "no model is chosen; give --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
+    "no model is chosen; set --base-url and --model, or TOOLSCOPE_BASE_URL and TOOLSCOPE_MODEL"
 )
 
 
@@ -222,7 +222,7 @@ def _endpoint(
 def tell_estimates(kind: str, estimates: Estimates) -> None:
     """Report the cost of asking, a line per task."""
     for task, one in estimates.tasks.items():
-        cost = "" if one.cost is None else f", at most {one.cost:.2f} of money"
+        cost = "" if one.cost is None else f", a cost of at most {one.cost:.2f}"
         say(
             f"{kind:8} {task}: {quantity(one.questions - one.reused, 'question')} in "
             f"{quantity(one.calls, 'call')}, {one.reused:,} known; about {one.tokens_in:,} tokens "

@@ -102,7 +102,7 @@ def check(
     texts: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Folder of prompts, skills or rules to search for names of tools that are gone; "
+            help="Folder of prompts, skills or rules to search for names of missing tools; "
             "repeatable."
         ),
     ] = None,
@@ -194,7 +194,7 @@ def check(
     Example: toolscope check tools.json --baseline bundle --fail-on breaking
     """
     if max_new_confusions is not None and cases is None:
-        raise ConfigError("--max-new-confusions counts cases; give --cases too")
+        raise ConfigError("--max-new-confusions counts cases; add --cases")
     limits = Limits(
         max_new_overlaps,
         max_new_confusions,

@@ -88,7 +88,7 @@ def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool
             names.append(server.name)
     if asks and not on_terminal:
         raise ConfigError(
-            "nothing was started: outside a terminal each server must be named; give --server NAME"
+            "nothing was started: outside a terminal each server must be named; use --server NAME"
         )
     return names
 

@@ -61,8 +61,8 @@ class EvaluationOptions:
     select: Annotated[
         ToolsTakenBy | None,
         typer.Option(
-            help="Also measure correct selection (CSR): for each sub-query one of its k tools is "
-            "taken, either the best by the search or the one that a model chooses."
+            help="Also measure correct selection (CSR): for each sub-query, one of its k tools is "
+            "chosen, either the best by the search or the model's choice."
         ),
     ] = None
     plan: Annotated[
@@ -107,7 +107,7 @@ class EvaluationOptions:
         for option, value in of_merges.items():
             if value and (self.bundle is None or servers):
                 raise ConfigError(
-                    f"{option} measures merges; give --bundle, and leave out --servers"
+                    f"{option} measures merges; use --bundle, and leave out --servers"
                 )
         if self.select and servers:
             raise ConfigError(
@@ -224,7 +224,7 @@ def evaluation(
     answerable = query_sets.with_gold_among(with_gold, names, options.skip_unknown, gold_of)
     if not answerable:
         raise ConfigError(
-            f"no query of {queries} has a gold answer in the catalog; give tool ids under "
+            f"no query of {queries} has a gold answer in the catalog; use tool ids under "
             "`gold`, or, with --servers, server names under `gold_servers`"
         )
     searcher = Searcher(catalog, search, terminal.progress())
@@ -329,7 +329,7 @@ def planned_sides(
     bench, sides = Bench.of(original, search.searched.embedder), []
     judged_queries = bench.queries(queries, options.skip_unknown)
     if not judged_queries:
-        raise ConfigError(f"no query of {queries} has a gold answer here; give ids under `gold`")
+        raise ConfigError(f"no query of {queries} has a gold answer here; use ids under `gold`")
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(original, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else original
@@ -370,8 +370,8 @@ def _tell_evaluation(report: EvaluationReport) -> None:
         terminal.say(f"{quantity(report.augmented, 'tool')} with a document variant{strange}")
     if report.from_tools < 1.0:
         terminal.say(
-            f"places due to one of its tools: {report.from_tools:.1%}; the others are due to "
-            "the server's own text"
+            f"results found through a tool of the server: {report.from_tools:.1%}; the others "
+            "through its own text"
         )
     if report.merged is not None:
         terminal.say(f"after the merge: {quantity(report.merged.tools, 'tool')}")
@@ -433,7 +433,7 @@ def _cutoffs(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and 0 < int(part) <= MOST_RANKED for part in parts):
         raise ConfigError(
-            f"--at is {text[:60]!r}; give whole numbers from 1 to {MOST_RANKED:,}, such as 1,5,10"
+            f"--at is {text[:60]!r}; use whole numbers from 1 to {MOST_RANKED:,}, such as 1,5,10"
         )
     return [int(part) for part in parts]
 
@@ -449,6 +449,6 @@ def _least_recalls(rows: Iterable[str]) -> dict[int, float]:
             least = {0: 2.0}
         if not all(0.0 <= one <= 1.0 for one in least.values()):
             raise ConfigError(
-                f"--min-recall is {row[:60]!r}; give k and a share of 0 to 1, such as 5=.9"
+                f"--min-recall is {row[:60]!r}; use k and a share of 0 to 1, such as 5=.9"
             )
     return least

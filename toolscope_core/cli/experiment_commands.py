@@ -94,7 +94,10 @@ WithGateway = Annotated[
 _Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Least cosine of candidate pairs, where the sweep starts; default: the encoder's."
+        help=(
+            "Minimum cosine similarity of a candidate pair, where the sweep starts; default: the "
+            "encoder's."
+        )
     ),
 ]
 
@@ -161,7 +164,7 @@ def stress(
 def _split_ways(names: Sequence[str]) -> list[Decomposition]:
     ways: tuple[Decomposition, ...] = get_args(Decomposition)
     if wrong := set(names) - set(ways):
-        raise ConfigError(f"--decompose is {min(wrong)!r:.40}; give one of {', '.join(ways[1:])}")
+        raise ConfigError(f"--decompose is {min(wrong)!r:.40}; use one of {', '.join(ways[1:])}")
     return [way for way in ways if way in names]
 
 
@@ -197,7 +200,7 @@ def sweep(
         Knob,
         typer.Option(
             "--move",
-            help="What to vary: the least similarity of merges (threshold), the weight of dense "
+            help="What to vary: the minimum similarity of merges (threshold), the weight of dense "
             "scores (alpha), how many tools are reranked (candidates) or returned (k), or "
             "the embedding model (encoder, with --encoder).",
         ),
@@ -222,7 +225,7 @@ def sweep(
     Example: toolscope sweep tools.json --queries queries.jsonl --move threshold --accept all
     """
     if bool(encoders) != (setting == "encoder"):
-        raise ConfigError("--move encoder and --encoder go together; give both, or neither")
+        raise ConfigError("--move encoder and --encoder go together; use both, or neither")
     config = knobs.config()
     bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
     plan_config = PlanConfig(accept=accept, gateway=gateway)

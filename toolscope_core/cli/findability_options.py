@@ -59,7 +59,7 @@ def findability_by_search(
     queries_here = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in queries_here):
         raise ConfigError(
-            f"no query of {queries} names a tool of the catalog; give tool ids under `gold`"
+            f"no query of {queries} names a tool of the catalog; use tool ids under `gold`"
         )
     bench, requests = Bench.of(catalog, embedder), own_requests(tools, queries_here)
     return {
@@ -117,7 +117,7 @@ def least_findability(limits: Iterable[str]) -> dict[str, float]:
             least[name] = -1.0
         if name not in searches or not 0.0 <= least[name] <= 1.0:
             raise ConfigError(
-                f"--min-findability is {limit[:60]!r}; give a search ({', '.join(searches)}) and a "
+                f"--min-findability is {limit[:60]!r}; use a search ({', '.join(searches)}) and a "
                 "share of 0 to 1, such as codex=.9"
             )
     return least
@@ -162,7 +162,7 @@ def refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Pa
     """Raises ``ConfigError`` for files that have no effect without a budget."""
     if budget is None and (usage or queries):
         option = "--usage" if usage else "--queries"
-        raise ConfigError(f"{option} only works with --eager-tokens; give that too")
+        raise ConfigError(f"{option} only works with --eager-tokens; add that too")
 
 
 def with_eager_tools(

@@ -99,7 +99,7 @@ def generate_queries(
             for row, one in zip(rows, accepted, strict=True)
         ),
     )
-    outcome = "written with what speaks against them" if keep_doubtful else "left out"
+    outcome = "written with the reasons against them" if keep_doubtful else "left out"
     terminal.say(
         f"{quantity(len(checked), 'question')}: "
         f"{quantity(len(accepted), 'query')} written"
@@ -179,7 +179,7 @@ def augment(
     rows = variant_rows(variants if keep_doubtful else checked.clean)
     write_rows(out, ({**row, **against.get(row["tool"], {})} for row in rows))
     missing = len(catalog.tools) - len(checked.clean) - len(checked.doubtful)
-    outcome = "written with what speaks against them" if keep_doubtful else "left out"
+    outcome = "written with the reasons against them" if keep_doubtful else "left out"
     terminal.say(
         f"{quantity(len(catalog.tools), 'tool')}: {len(checked.clean):,} with a variant"
         f"{terminal.more(len(checked.doubtful), f'doubtful, {outcome}')}"

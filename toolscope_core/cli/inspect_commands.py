@@ -73,10 +73,10 @@ def inspect(
         show_machine(machine, as_json)
         return
     if not catalogs:
-        raise ConfigError("--fail-on, --findability and --queries need a file; give one")
+        raise ConfigError("--fail-on, --findability and --queries need a file; use one")
     if machine != ASKS:
         raise ConfigError(
-            "--yes, --no-start and --fresh are for the servers of this machine; leave out the file"
+            "--yes, --no-start and --fresh apply to the servers of this machine; leave out the file"
         )
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())

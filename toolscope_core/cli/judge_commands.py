@@ -103,7 +103,7 @@ def estimate(
         tell_estimates(kind, estimates)
     questions, tokens = estimates_by_kind["judge"].saved
     say(
-        f"saved compared with the paper's procedure: {questions:,} questions, about {tokens:,} "
+        f"saved, compared with the paper's procedure: {questions:,} questions, about {tokens:,} "
         "tokens"
     )
 

@@ -191,7 +191,7 @@ def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
     """The servers chosen by the person at the terminal; none if there is nobody."""
     say("")
     if not is_terminal():
-        say("Nothing was started. In a terminal you are asked; --yes starts them.")
+        say("Nothing was started. In a terminal, you are asked first; --yes skips that.")
         return ()
     what = "this one to list its" if len(servers) == 1 else f"these {len(servers)} to list their"
     answer = typer.prompt(f"Start {what} tools? [y / N / choose]", "N", show_default=False)

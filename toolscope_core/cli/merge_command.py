@@ -201,7 +201,7 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
     if of_others and of_others == sum(bool(one.fingerprints) for one in lines.values()):
         raise DecisionError(
             f"no decision in {file} names a tool of this catalog (decisions read: "
-            f"{len(lines):,}); give the decisions.jsonl that belongs to this catalog"
+            f"{len(lines):,}); use the decisions.jsonl that belongs to this catalog"
         )
     return lines, of_others
 

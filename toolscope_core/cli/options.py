@@ -193,7 +193,7 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(
-            f"{names}: only with --judge llm; give that too (the embedding model is --embedder)"
+            f"{names}: only with --judge llm; add that too (the embedding model is --embedder)"
         )
 
 
@@ -243,7 +243,7 @@ class EngineChoice:
             return ray_engine(self.ray_address)
         if self.ray_address:
             raise ConfigError(
-                f"--ray-address is {self.ray_address!r}, but the engine is local; give --engine ray"
+                f"--ray-address is {self.ray_address!r}, but the engine is local; use --engine ray"
             )
         return nullcontext(LOCAL)
 

@@ -40,7 +40,8 @@ def plan_request(
     catalogs: Annotated[
         list[str],
         typer.Argument(
-            metavar="CATALOGS... REQUEST", help="Catalog files, folders or bundles, the request."
+            metavar="CATALOGS... REQUEST",
+            help="Catalog files, folders or bundles, then the request.",
         ),
     ],
     k: Annotated[int, typer.Option("-k", "--top", help="Number of tools that each job sees.")] = 5,
@@ -60,9 +61,7 @@ def plan_request(
     """
     files, request = catalogs_and_request(catalogs)
     if decomposition == "steps":
-        raise ConfigError(
-            "recorded steps belong to the queries of a file; choose another --decompose"
-        )
+        raise ConfigError("recorded steps need a file of queries; choose another --decompose")
     searched = SearchedTools(decomposition=decomposition, variants=variants, embedder=embedder)
     options = SearchOptions(k, searched, knobs, ask)
     config = PlannerConfig(worker, iterative, is_filtered)

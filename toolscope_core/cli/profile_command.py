@@ -245,7 +245,7 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
     if report.misses.requests:
         yield report.misses.in_words
     for cell, texts in report.misses.texts.items():
-        yield f"  {cell.actual} stands before {cell.expected}: {quantity(len(texts), 'request')}"
+        yield f"  {cell.actual} ranks above {cell.expected}: {quantity(len(texts), 'request')}"
     if report.intents:
         served_intents = len(report.intents) - len(report.unserved)
         requests = quantity(len(report.intents), "request")

@@ -76,7 +76,7 @@ def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
     try:
         content = read_file(path)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a JSONL file") from error
     text = utf8_text(content, str(path))
     try:
         document = json.loads(text)
@@ -88,7 +88,7 @@ def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
     rows = [document] if isinstance(document, dict) else document
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
-            raise ConfigError(f"{path}, record {number} is {row!r:.40}; give a list of objects")
+            raise ConfigError(f"{path}, record {number} is {row!r:.40}; use a list of objects")
     return text, [(f"record {number}", row) for number, row in enumerate(rows, 1)]
 
 
@@ -107,19 +107,19 @@ def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Seque
     if remaining:
         places = quantity(len(remaining), "place")
         return (
-            f"{path} still has old names at {places}, which are not understood; correct them, "
-            "or give --keep-unread"
+            f"{path} still has old names at {places}, which are not understood; correct them, or "
+            "use --keep-unread"
         )
     if unread_count := sum(query.unread_calls for query in relabelled):
         return (
-            f"{quantity(unread_count, 'call')} of {path} cannot be read: they do not name one "
-            "single tool of the bundle; use the tool's id, or give --keep-unread"
+            f"{quantity(unread_count, 'call')} of {path} cannot be read: they do not name "
+            "exactly one tool of the bundle; use the tool's id, or --keep-unread"
         )
     if relabelled and not any(query.is_understood for query in relabelled):
         keys = _keys([query.row for query in relabelled])
         return (
-            f"nothing in {path} names a tool of the bundle where it is read: its keys are {keys}; "
-            "give `gold` or `calls`, or the bundle of its tools"
+            f"{path} names no tool of the bundle in the fields that are read: its keys are "
+            f"{keys}; use `gold` or `calls`, or the bundle of its tools"
         )
     return ""
 

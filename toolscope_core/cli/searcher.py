@@ -138,8 +138,8 @@ class SearchKnobs:
         ClientName | None,
         typer.Option(
             "--as",
-            help="Rank as the search of a client with deferred tools does. Of the other options "
-            "only the steps of --decompose count then; each step is searched on its own.",
+            help="Rank as the search of a client with deferred tools does. Of the other options, "
+            "only the steps of --decompose then apply; each step is searched separately.",
         ),
     ] = None
     alpha: Annotated[
@@ -159,7 +159,9 @@ class SearchKnobs:
     ] = None
     rerank_weight: Annotated[
         float | None,
-        typer.Option(help="Weight of that score beside 1; inf uses it alone. Default: 0.7."),
+        typer.Option(
+            help="Weight of that score (the search's own has 1); inf uses it alone. Default: 0.7."
+        ),
     ] = None
     assembly: Annotated[
         Assembly | None,
@@ -172,7 +174,7 @@ class SearchKnobs:
     subquery_weight: Annotated[
         float | None,
         typer.Option(
-            help="Blend: weight of parts that were split by rules, beside 1; default: 0.5."
+            help="Blend: weight of parts split by rules (the whole request has 1); default: 0.5."
         ),
     ] = None
     step_weight: Annotated[
@@ -182,8 +184,8 @@ class SearchKnobs:
     server_weight: Annotated[
         float | None,
         typer.Option(
-            help="Weight of a server's own text, beside 1 for its best tool, in a search for "
-            "servers; default: 0.5."
+            help="In a search for servers: weight of a server's own text (its best tool has 1); "
+            "default: 0.5."
         ),
     ] = None
 
@@ -231,17 +233,17 @@ class SearchOptions:
         is_learned = self.learned is not None or self.searched.usage is not None
         if self.learned is not None and self.searched.usage is not None:
             raise ConfigError(
-                "--model (a trained model) and --usage were both given; give only one of them"
+                "--model (a trained model) and --usage were both given; use only one of them"
             )
         if self.servers and is_learned:
             raise ConfigError("a trained model ranks tools, not servers; leave out --servers")
         if self.servers and self.knobs.client:
             raise ConfigError("clients search for tools, not servers; leave out --servers or --as")
         if self.k < 1:
-            raise ConfigError(f"k is {self.k}; give at least 1")
+            raise ConfigError(f"k is {self.k}; use at least 1")
         if self.searched.splits is not None and self.split in ("none", "rules"):
             raise ConfigError(
-                f"--splits does not work with --decompose {self.split}; give --decompose "
+                f"--splits does not work with --decompose {self.split}; use --decompose "
                 "steps, dummy or context, to match the file"
             )
 
@@ -482,7 +484,7 @@ def catalogs_and_request(words: Sequence[str]) -> tuple[list[Path], str]:
     *files, request = words
     if not files:
         raise ConfigError(
-            f"only {request[:60]!r} was given; give a catalog, and then the request in quotes"
+            f"only {request[:60]!r} was given; name a catalog, then the request in quotes"
         )
     if not request.strip():
         raise ConfigError("the request is empty; describe what you would ask an agent to do")

@@ -121,15 +121,15 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            help="A host name by which others reach this address; needed beyond loopback."
+            help="A host name under which others reach this address; required beyond loopback."
         ),
     ] = None,
     profile: Annotated[
         list[str] | None,
         typer.Option(
             help="Serve only the tools of this profile. Over HTTP it is at /profiles/NAME/mcp; "
-            "repeatable. Without this option all profiles are served, beside the whole "
-            "toolset at /mcp."
+            "repeatable. Without this option, all profiles are served in addition to the "
+            "whole toolset at /mcp."
         ),
     ] = None,
     old_names: Annotated[
@@ -214,7 +214,7 @@ def serve(
         raise ConfigError("--usage only works with --search; give that too")
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError(
-            "several profiles need an address each; give --http, or only one --profile"
+            "several profiles need an address each; use --http, or only one --profile"
         )
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, every = read_environment(), read_served_bundle(bundle)
@@ -328,7 +328,7 @@ def _state_lines(state: preflight.ServerState) -> list[str]:
         ("changed", state.changed),
         ("changed, called on", state.passed),
         ("missing", state.missing),
-        ("twice, with other words", state.twice),
+        ("listed twice, worded differently", state.twice),
         ("new, waiting for review", state.new),
     ):
         if names:
@@ -352,7 +352,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
         f"{quantity(len(table.listed_routes), 'tool')} for "
         f"{quantity(len(bundle.came_in), 'original')} of {quantity(len(keys), 'server')}"
     ]
-    lines += [f"server {name!r} is {key!r} of the configuration" for name, key in keys.items()]
+    lines += [f"server {name!r} is {key!r} in the configuration" for name, key in keys.items()]
     if bundle.withheld:
         saved = sum(len(members) - 1 for members in bundle.withheld)
         lines.append(

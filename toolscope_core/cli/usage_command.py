@@ -47,8 +47,8 @@ def usage(
     decisions: Annotated[
         Path | None,
         typer.Option(
-            help="A decisions.jsonl, for example from a bundle: calls before and after each merge "
-            "that it accepts."
+            help="Show calls before and after each merge that this decisions.jsonl accepts, for "
+            "example one from a bundle."
         ),
     ] = None,
     queries: Annotated[
@@ -65,7 +65,7 @@ def usage(
     Example: toolscope usage calls.jsonl --catalog tools.json
     """
     if not unused_days > 0:
-        raise ConfigError(f"--unused-days is {unused_days:g}; give more than 0")
+        raise ConfigError(f"--unused-days is {unused_days:g}; use more than 0")
     loaded = read_files(catalog)
     tools = loaded.tools
     figures, trace = counted_calls(logs, tools)
@@ -86,7 +86,7 @@ def usage(
         for tool_id in unused:
             say(f"  {tool_id}")
     elif figures.days < unused_days:
-        say(f"the logs cover only {figures.days:.1f} days, too few to say what is unused")
+        say(f"the logs cover only {figures.days:.1f} days, too few to tell which tools are unused")
     if queries is not None:
         say(f"{quantity(len(rows), 'query')} written: {queries}")
 
@@ -139,4 +139,4 @@ def _content(path: Path) -> bytes:
     try:
         return read_file(path)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a log") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a log") from error

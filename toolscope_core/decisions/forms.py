@@ -73,7 +73,7 @@ def check_form(decision: Decision) -> None:
             "its own tool id"
         )
     if size < form.least_tools:
-        raise DecisionError(f"{action} names {size} tools; give at least {form.least_tools}")
+        raise DecisionError(f"{action} names {size} tools; use at least {form.least_tools}")
     if form.most is not None and size > form.most:
         raise DecisionError(f"{action} names {id_list(decision.ids)}; leave both lists empty")
     parts = [part.key for part in form.detail]
@@ -88,7 +88,7 @@ def check_form(decision: Decision) -> None:
         if not (is_left_out or part.is_valid(value, decision)):
             tools = f" of {id_list(decision.ids)}" if decision.ids else ""
             raise DecisionError(
-                f"the {part.key} of this {action}{tools} is {repr(value)[:80]}; give {part.form}"
+                f"the {part.key} of this {action}{tools} is {repr(value)[:80]}; use {part.form}"
             )
 
 
@@ -107,7 +107,7 @@ def id_list(ids: Sequence[str]) -> str:
 
 def texts(value: Any, what: str) -> tuple[str, ...]:
     if not _are_texts(value):
-        raise DecisionError(f"{what} is {value!r}; give a list of texts")
+        raise DecisionError(f"{what} is {value!r}; use a list of strings")
     return tuple(value)
 
 
@@ -292,7 +292,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
                 "a name that is not blank",
                 optional=True,
             ),
-            DetailPart("description", lambda x, _: isinstance(x, str), "a text", optional=True),
+            DetailPart("description", lambda x, _: isinstance(x, str), "a string", optional=True),
             DetailPart("schema", lambda x, _: isinstance(x, dict), "a JSON object", optional=True),
             DetailPart(
                 "renames", _are_renames, "an object of old and new parameter names", optional=True
@@ -340,14 +340,14 @@ ACTIONS: Mapping[Action, DecisionForm] = {
     "augment": DecisionForm(
         "Document variants reviewed",
         "one tool or more",
-        "Searches read the variant of each tool together with its own text; an empty one means "
+        "Searches read each tool's variant together with its own text. An empty variant means "
         "that none is used.",
         detail=(
             DetailPart(
                 "variants",
                 _are_variants,
-                "a list with one for each tool, in their order: an object of `expanded`, a text, "
-                "and `questions`, a list of texts",
+                "a list with one for each tool, in their order: an object of `expanded`, a "
+                "string, and `questions`, a list of strings",
                 in_words=_variants_in_words,
             ),
         ),
@@ -369,7 +369,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         detail=(
             _text(
                 "description",
-                f"a text of up to {LONGEST_NOTE:,} characters",
+                f"a string of up to {LONGEST_NOTE:,} characters",
                 LONGEST_NOTE,
                 required=False,
             ),

@@ -175,7 +175,7 @@ def _target(log: Sequence[Decision], undo: Decision) -> Decision:
     target = next((item for item in log if item.seq == seq), None)
     if target is None:
         raise DecisionError(
-            f"there is no decision {seq!r} to undo; give the seq of a decision in the history "
+            f"there is no decision {seq!r} to undo; use the seq of a decision in the history "
             "as detail.retracts"
         )
     if target.action == "undo":

@@ -96,7 +96,7 @@ def _tool(name: str, row: object) -> ProfileTool:
     texts = {key: row.get(key, "") for key in _TEXTS}
     fixed = row.get("fixed", {})
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(fixed, dict):
-        raise _malformed(name, "tool", row, "texts, and `fixed` as an object of arguments")
+        raise _malformed(name, "tool", row, "strings, and `fixed` as an object of arguments")
     if texts["name"] and not _TOOL_NAME.fullmatch(texts["name"]):
         form = "up to 64 letters, digits, underscores and hyphens, which every client accepts"
         raise _malformed(name, "a tool's name", texts["name"], form)
@@ -112,9 +112,9 @@ def _rule(name: str, key: str, row: object) -> ToolRule:
 
 def _texts(name: str, key: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise _malformed(name, key, value, "a list of texts")
+        raise _malformed(name, key, value, "a list of strings")
     return tuple(value)
 
 
 def _malformed(name: str, key: str, value: object, form: str) -> DecisionError:
-    return DecisionError(f"{key} of the profile {name} is {str(value)[:80]!r}; give {form}")
+    return DecisionError(f"{key} of the profile {name} is {str(value)[:80]!r}; use {form}")

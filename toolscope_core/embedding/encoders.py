@@ -227,7 +227,7 @@ def _load(source: str, device: str = "") -> Any:
 
     path = str(packaged_model()) if source == DEFAULT_MODEL else source
     remedy = (
-        "give the folder of a saved sentence-transformers model, a hub name that can be "
+        "use the folder of a saved sentence-transformers model, a hub name that can be "
         f"downloaded, or {DEFAULT_MODEL}"
     )
     with _loading(f"the embedding model {source!r}", remedy):
@@ -240,7 +240,7 @@ def _load_cross_encoder(source: str) -> Any:
     from sentence_transformers import CrossEncoder
 
     remedy = (
-        "give the folder of a saved CrossEncoder, a hub name that can be downloaded, such as "
+        "use the folder of a saved CrossEncoder, a hub name that can be downloaded, such as "
         "cross-encoder/ms-marco-MiniLM-L6-v2, or `late`"
     )
     with _loading(f"the cross-encoder {source!r}", remedy):

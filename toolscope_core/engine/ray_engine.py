@@ -73,7 +73,7 @@ def _reach(address: str) -> None:
     """Raises ``ConfigError`` if nothing listens at the address; Ray notices only after minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
-        raise ConfigError(f"--ray-address is {address!r}; give auto, host:port or ray://host:port")
+        raise ConfigError(f"--ray-address is {address!r}; use auto, host:port or ray://host:port")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
     except (OSError, OverflowError) as error:

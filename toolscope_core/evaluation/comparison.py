@@ -149,7 +149,7 @@ class Trial:
         """The trial of the queries with gold answers. Raises ``ConfigError`` if there are none."""
         with_gold = tuple(query for query in queries if query.gold)
         if not with_gold:
-            raise ConfigError("no query has a gold answer; give tool ids under `gold`")
+            raise ConfigError("no query has a gold answer; use tool ids under `gold`")
         return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
 
     def split_by(self, split: RequestSplit) -> Trial:

@@ -77,7 +77,7 @@ def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolse
     relabelling = read_relabelling(folder)
     if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
         raise ConfigError(
-            f"{file} does not cover {foreign[0]}; give a bundle that was made from this catalog"
+            f"{file} does not cover {foreign[0]}; use a bundle that was made from this catalog"
         )
     merged = read_isolated(load_paths([folder]))
     tools = with_members(merged.tools, catalog, relabelling.phi)
@@ -160,8 +160,8 @@ def read_labels(path: Path) -> dict[Pair, bool]:
         left, right, label = row.get("left"), row.get("right"), row.get("label")
         if not isinstance(left, str) or not isinstance(right, str) or label not in _LABELS:
             raise ConfigError(
-                f"{path}, line {number}: give `left` and `right` as tool ids, and `label` as "
-                f"{' or '.join(_LABELS)}"
+                f"{path}, line {number}: use tool ids for `left` and `right`, and "
+                f"{' or '.join(_LABELS)} for `label`"
             )
         labels[Pair.of(left, right)] = label == _LABELS[0]
     return labels

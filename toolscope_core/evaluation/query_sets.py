@@ -88,12 +88,12 @@ def read_queries(path: Path) -> tuple[Query, ...]:
     try:
         content = read_file(path)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a JSONL file") from error
     queries = queries_of(content, str(path))
     for problem in queries.problems:
         raise ConfigError(f"{path}, line {problem.line}: {problem.reason}")
     if not queries.queries:
-        raise ConfigError(f"{path} has no queries; give one JSON object per line, with `query`")
+        raise ConfigError(f"{path} has no queries; use one JSON object per line, with `query`")
     return queries.queries
 
 
@@ -167,8 +167,9 @@ def with_gold_among(
         more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
         first = [or_near(one, names) for one in sorted(unknown)[:_MOST_NAMED]]
         raise ConfigError(
-            f"the queries need what the catalog does not have: {', '.join(first)}{more}; give "
-            "the catalog they were made for, or --skip-unknown to leave these queries out"
+            "the queries need tools or servers that the catalog does not have: "
+            f"{', '.join(first)}{more}; use the catalog they were made for, or --skip-unknown to "
+            "leave these queries out"
         )
     return tuple(
         one for one in queries if unknown.isdisjoint(name for need in gold_of(one) for name in need)
@@ -256,12 +257,12 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
         header = [column.strip() for column in reader.fieldnames or ()]
     except csv.Error as error:
         raise ConfigError(
-            f"{name} is not CSV ({error}); give a header, then one row per query"
+            f"{name} is not CSV ({error}); use a header, then one row per query"
         ) from error
     if "query" not in header:
         raise ConfigError(
-            f"{name} has the columns {', '.join(header)[:200] or 'of an empty file'}; give "
-            "one named query"
+            f"{name} has the columns {', '.join(header)[:200] or 'of an empty file'}; name one "
+            "of them query"
         )
     reader.fieldnames = header
     while True:
@@ -290,14 +291,14 @@ def _cell_list(cell: str) -> Any:
 def _query(row: JsonObject, number: int) -> Query:
     text, query_id = row.get("query"), row.get("id", str(number))
     if not isinstance(text, str):
-        raise ConfigError(f"`query` is {_short(text)}; give the request as a text")
+        raise ConfigError(f"`query` is {_short(text)}; use the request as a string")
     if not isinstance(query_id, (str, int)) or isinstance(query_id, bool):
-        raise ConfigError(f"`id` is {_short(query_id)}; give a text")
+        raise ConfigError(f"`id` is {_short(query_id)}; use a string")
     servers = _needs(row, "gold_servers")
     gold = _needs(row, "gold") or _named_tools(row)
     calls = row.get("calls") or []
     if not isinstance(calls, list):
-        raise ConfigError(f"`calls` is {_short(calls)}; give a list of calls")
+        raise ConfigError(f"`calls` is {_short(calls)}; use a list of calls")
     forbidden = frozenset().union(*_needs(row, "forbidden"))
     return Query(
         id=str(query_id),
@@ -319,7 +320,7 @@ def _needs(row: JsonObject, name: str) -> tuple[frozenset[str], ...]:
     lists = [need if isinstance(need, list) else [need] for need in needs]
     for one in (one for need in lists for one in need):
         if not isinstance(one, str):
-            raise ConfigError(f"`{name}` contains {_short(one)}; give {_WANTED[name]}")
+            raise ConfigError(f"`{name}` contains {_short(one)}; use {_WANTED[name]}")
     return tuple(dict.fromkeys(frozenset(need) for need in lists if need))
 
 
@@ -339,7 +340,7 @@ def _named_tools(row: JsonObject) -> tuple[frozenset[str], ...]:
     if not names:
         return ()
     if not isinstance(names, list) or len(names) != len(lists):
-        raise ConfigError(f"`gold_tools` is {_short(names)}; give {_WANTED['gold_tools']}")
+        raise ConfigError(f"`gold_tools` is {_short(names)}; use {_WANTED['gold_tools']}")
     needs = (
         frozenset(f"{server}/{name}" for server in own)
         for name, own in zip(names, lists, strict=True)
@@ -350,7 +351,7 @@ def _named_tools(row: JsonObject) -> tuple[frozenset[str], ...]:
 def _steps(row: JsonObject) -> tuple[str, ...]:
     steps = row.get("steps") or []
     if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
-        raise ConfigError(f"`steps` is {_short(steps)}; give a list of texts")
+        raise ConfigError(f"`steps` is {_short(steps)}; use a list of strings")
     return tuple(steps)
 
 

@@ -38,7 +38,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     write, ``CatalogError`` for a bundle of another version.
     """
     if not is_bundle(folder):
-        raise ExportError(f"{folder} is not a bundle; give a folder that merge wrote")
+        raise ExportError(f"{folder} is not a bundle; use a folder that merge wrote")
     try:
         catalog = read_parts(folder, "original.json")
         proposals = _queue(json.loads(read_file(folder / "clusters.json")), catalog)
@@ -52,7 +52,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     if not members and not servers:
         raise ConfigError(
             f"{most} of {quantity(len(proposals), 'proposal')} in {folder} leaves nothing to "
-            "review; raise --most, or give a --server"
+            "review; raise --most, or name a --server"
         )
     tools = [tool for tool in catalog.tools if tool.id in members or tool.server in servers]
     ids, owners = {tool.id for tool in tools}, {tool.server for tool in tools}

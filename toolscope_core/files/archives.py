@@ -25,7 +25,7 @@ _DAMAGED = (
     *(IndexError, EOFError, OSError),
 )
 """What ``zipfile`` raises for files that are damaged."""
-_REMEDY = "give the zip from the Export page"
+_REMEDY = "use the zip from the Export page"
 MOST_FILES = 10_000
 MOST_AT_ONCE = 1 << 20
 """So many bytes of a zip are read in one go, the list of its files among them."""

@@ -92,8 +92,8 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
         is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         remedy = f"; free more than {size:,} bytes there and try again" if is_full else ""
         raise ExportError(
-            f"the {_NOUNS[program]} could not be written to {folder}: {reason}; what was "
-            f"there is unchanged{remedy}"
+            f"the {_NOUNS[program]} could not be written to {folder}: {reason}; the folder is "
+            f"unchanged{remedy}"
         ) from error
 
 
@@ -102,7 +102,7 @@ def check_ours(folder: Path, program: str = PROGRAM) -> None:
     reason = why_not_ours(folder, program)
     if reason:
         raise ExportError(
-            f"{folder} is not replaced: {reason}; move it away, or give a new or empty folder "
+            f"{folder} is not replaced: {reason}; move it away, or choose a new or empty folder "
             "with --out"
         )
 

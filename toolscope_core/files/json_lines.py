@@ -18,7 +18,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
     try:
         content = read_file(path)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a JSONL file") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a JSONL file") from error
     return rows_in(content, str(path))
 
 
@@ -44,11 +44,9 @@ def row_of(line: str, place: str) -> JsonObject:
     try:
         row: Any = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"{place} is not JSON ({error}); give one JSON object per line"
-        ) from error
+        raise ConfigError(f"{place} is not JSON ({error}); use one JSON object per line") from error
     if not isinstance(row, dict):
-        raise ConfigError(f"{place} is {line[:40]!r}; give a JSON object")
+        raise ConfigError(f"{place} is {line[:40]!r}; use a JSON object")
     return row
 
 
@@ -91,5 +89,5 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the path; a loop of links
         reason = getattr(error, "strerror", None) or error
         raise ExportError(
-            f"{str(path)!r} cannot be written: {reason}; give another file with {option}"
+            f"{str(path)!r} cannot be written: {reason}; use another file with {option}"
         ) from error

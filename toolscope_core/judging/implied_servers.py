@@ -110,7 +110,7 @@ def _by_owner(owners: Iterable[tuple[str, str]]) -> list[tuple[str, tuple[str, .
 def _reason(name: str, count: int, place: _Place | None) -> str:
     if place is None:
         return f"{count} names contain `{name}`, which is written like a name"
-    return f"{count} names {_SAYS[place]} `{name}`, as names in this catalog do with a product"
+    return f"{count} names {_SAYS[place]} `{name}`, where names in this catalog put a product"
 
 
 def _products(tools: Sequence[Tool], words: Sequence[_Words]) -> frozenset[str]:

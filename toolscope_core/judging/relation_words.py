@@ -171,7 +171,7 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
         case "family":
             return explanation.same_operation(tools, verdict.differs)
         case "related" if verdict.outcome == "unsure":
-            return "They look alike; whether they do the same job is for a person to say."
+            return "They look alike; a person must decide whether they do the same job."
         case "related":
             return explanation.RELATED
         case _:

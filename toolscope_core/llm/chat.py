@@ -29,7 +29,7 @@ _Form = Literal["schema", "object", "text"]
 _Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
 """Tokens; a report of more is none."""
 USUAL_PATH = "/v1"
-REPEATED_KEY = "the reply repeats the key"
+REPEATED_KEY = "the reply contains the API key"
 _CUT = "the reply was cut off at its limit"
 _THOUGHT_ENDS = "</think>"
 

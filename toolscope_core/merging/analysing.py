@@ -196,7 +196,7 @@ def is_larger_gateway(cluster: Cluster, size: SizeChange) -> bool:
 
 
 def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
-    """``more to read than what it replaces; what grows most: the enum of `action` (+11)``.
+    """``longer than what it replaces; largest additions: the enum of `action` (+11)``.
 
     Empty if it does not grow. Parts are counted separately, so their sum is only approximately the
     growth of the whole.

@@ -180,7 +180,7 @@ RULES_ON_TOOLS = (
     ),
     _Rule(
         "arguments",
-        "No argument has another meaning in the kept tool, such as another unit or default "
+        "No argument has a different meaning in the kept tool, such as another unit or default "
         "(``argument_words``).",
         _check_arguments,
     ),

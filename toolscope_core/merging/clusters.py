@@ -30,7 +30,7 @@ from toolscope_core.model.tool import Tool, canonical_json
 
 Edits = Mapping[frozenset[str], Edit]
 NEEDS_GATEWAY = (
-    "a new name or other parameters need a gateway; give --gateway, or tick *Include merges that "
+    "a new name or other parameters need a gateway; use --gateway, or tick *Include merges that "
     "need a gateway*"
 )
 

@@ -34,7 +34,7 @@ _Way = Literal["as it is", "mapped", "gateway", "alike"]
 something lost, or behind a gateway that keeps it; not at all, they only look alike.
 """
 
-UNSURE = "perhaps another job"
+UNSURE = "perhaps a different job"
 """Lost where it is as likely as not that two tools do one job: between two servers that share more
 it mostly is one.
 """

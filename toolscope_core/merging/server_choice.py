@@ -42,7 +42,7 @@ class Advice:
             return ""
         tokens = sum(one.tokens for one in self.needless)
         keeping = [one.server for one in self.needless if one.keeps]
-        keeps = f" These may hold data of their own: {enumerated(keeping)}." if keeping else ""
+        keeps = f" These may have data of their own: {enumerated(keeping)}." if keeping else ""
         return (
             f"You can switch off {enumerated(one.server for one in self.needless)} together; the "
             f"other servers still do the job of each of their tools: −{tokens:,} tokens.{keeps}"

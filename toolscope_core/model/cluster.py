@@ -245,7 +245,7 @@ RELATIONS: Mapping[Relation, str] = {
     "duplicate": "the same job",
     "subsumes": "one covers the other",
     "family": f"a {KINDS['family'].name}",
-    "related": "related, but another job",
+    "related": "related, but a different job",
     "different": "little in common",
 }
 

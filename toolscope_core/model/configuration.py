@@ -38,10 +38,10 @@ class AnalysisConfig:
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.0 < self.threshold <= 1.0:
             raise ConfigError(
-                f"threshold is {self.threshold}; give a cosine above 0 and at most 1, such as 0.7"
+                f"threshold is {self.threshold}; use a cosine above 0 and at most 1, such as 0.7"
             )
         if self.neighbours < 1:
-            raise ConfigError(f"neighbours is {self.neighbours}; give at least 1")
+            raise ConfigError(f"neighbours is {self.neighbours}; use at least 1")
 
     @property
     def key(self) -> str:
@@ -73,9 +73,7 @@ class PlanConfig:
 
     def __post_init__(self) -> None:
         if self.accept not in ACCEPT_POLICIES:
-            raise ConfigError(
-                f"accept is {self.accept!r}; give one of {', '.join(ACCEPT_POLICIES)}"
-            )
+            raise ConfigError(f"accept is {self.accept!r}; use one of {', '.join(ACCEPT_POLICIES)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.tokens_in, self.tokens_out):
             if not 0.0 <= value < math.inf:
-                raise ConfigError(f"a price is {value}; give the price per million tokens")
+                raise ConfigError(f"a price is {value}; use the price per million tokens")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
@@ -103,9 +101,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.calls is not None and self.calls < 0:
-            raise ConfigError(f"budget is {self.calls} calls; give 0 or more")
+            raise ConfigError(f"budget is {self.calls} calls; use 0 or more")
         if self.money is not None and not 0.0 <= self.money < math.inf:
-            raise ConfigError(f"budget is {self.money}; give an amount of money from 0")
+            raise ConfigError(f"budget is {self.money}; use 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +159,11 @@ class AgentConfig:
             ("turn_tokens", self.turn_tokens, 200_000),
         ):
             if not 1 <= value <= most:
-                raise ConfigError(f"{name} is {value}; give 1 to {most}")
+                raise ConfigError(f"{name} is {value}; use 1 to {most}")
         if self.reset and self.concurrency > 1:
             raise ConfigError(
-                f"concurrency is {self.concurrency}, but --reset undoes what requests at the "
-                "same time would share; give 1"
+                f"concurrency is {self.concurrency}, but --reset would undo what parallel "
+                "requests share; use 1"
             )
 
 
@@ -191,23 +189,23 @@ class Endpoint:
     def __post_init__(self) -> None:
         origin_of(self.base_url)
         if not self.model.strip() or not self.model.isprintable():
-            raise ConfigError(f"the model is {self.model!r}; give the name that the endpoint uses")
+            raise ConfigError(f"the model is {self.model!r}; use the name that the endpoint uses")
         if not 1 <= self.concurrency <= 64:
             raise ConfigError(
                 f"concurrency is {self.concurrency}; the number of parallel calls must be between "
                 "1 and 64"
             )
         if not 0.0 < self.deadline <= 600.0:
-            raise ConfigError(f"deadline is {self.deadline}; give up to 600 seconds")
+            raise ConfigError(f"deadline is {self.deadline}; use at most 600 seconds")
         if not 0.0 <= self.temperature <= 2.0:
-            raise ConfigError(f"temperature is {self.temperature}; give 0 to 2")
+            raise ConfigError(f"temperature is {self.temperature}; use 0 to 2")
         if not 100 <= self.most_tokens <= 1_000_000:
             raise ConfigError(
-                f"the most tokens of a reply are {self.most_tokens}; give 100 to 1,000,000"
+                f"the maximum tokens per reply are {self.most_tokens}; use 100 to 1,000,000"
             )
         if self.reasoning is not None and self.reasoning not in REASONING_EFFORTS:
             raise ConfigError(
-                f"reasoning is {self.reasoning!r}; give one of {', '.join(REASONING_EFFORTS)}"
+                f"reasoning is {self.reasoning!r}; use one of {', '.join(REASONING_EFFORTS)}"
             )
 
     @property
@@ -240,10 +238,10 @@ class ConnectionLimits:
         for name in ("start_seconds", "answer_seconds", "total_seconds"):
             if not 0.0 < getattr(self, name) <= 3_600.0:
                 raise ConfigError(
-                    f"{name} is {getattr(self, name)}; give more than 0 and up to 3600 seconds"
+                    f"{name} is {getattr(self, name)}; use more than 0 and at most 3600 seconds"
                 )
         if not 1 <= self.parallel <= 64:
-            raise ConfigError(f"parallel is {self.parallel}; give 1 to 64 servers at a time")
+            raise ConfigError(f"parallel is {self.parallel}; use 1 to 64 servers at a time")
 
 
 def ready_within(seconds: float, parallel: int = 24) -> ConnectionLimits:
@@ -269,10 +267,10 @@ class QuestionConfig:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sure_below <= 1.0:
-            raise ConfigError(f"sure_below is {self.sure_below}; give a probability")
+            raise ConfigError(f"sure_below is {self.sure_below}; use a probability")
         if self.batch < 1 or self.largest_cluster < 2:
             raise ConfigError(
-                f"batch is {self.batch} and largest_cluster {self.largest_cluster}; give at least "
+                f"batch is {self.batch} and largest_cluster {self.largest_cluster}; use at least "
                 "1 and 2"
             )
 
@@ -294,11 +292,11 @@ class QueryGeneration:
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MOST_GENERATED:
             raise ConfigError(
-                f"{self.count:,} queries are wanted; give 1 to {MOST_GENERATED:,}, and another "
-                "seed for more"
+                f"the number of queries is {self.count:,}; use 1 to {MOST_GENERATED:,}, and "
+                "another seed for more"
             )
         if self.seed < 0:
-            raise ConfigError(f"the seed is {self.seed}; give 0 or more")
+            raise ConfigError(f"the seed is {self.seed}; use 0 or more")
 
 
 LEAST_PROBABILITY = 0.5

@@ -14,7 +14,7 @@ OPENAI = "https://api.openai.com"
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-ADDRESS = "give one like https://api.openai.com/v1 or http://localhost:11434/v1"
+ADDRESS = "use one like https://api.openai.com/v1 or http://localhost:11434/v1"
 
 VARIABLES = (
     "TOOLSCOPE_STORE_URL",

@@ -96,7 +96,7 @@ def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
         query_id, texts = str(row.get("id", "")), row.get(kind)
         if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
             raise ConfigError(
-                f"{place}: `{kind}` is {texts!r:.60}; give a list of texts, or another --decompose"
+                f"{place}: `{kind}` is {texts!r:.60}; use a list of strings, or another --decompose"
             )
         if not query_id or query_id in splits:
             raise ConfigError(

@@ -72,7 +72,7 @@ class Planner:
         Raises ``ConfigError`` for k below 1.
         """
         if self.k < 1:
-            raise ConfigError(f"k is {self.k}; give at least 1")
+            raise ConfigError(f"k is {self.k}; use at least 1")
         texts = list(map(jobs_of, requests))
         jobs = [
             workers.PlanJob(request.text, text, ())

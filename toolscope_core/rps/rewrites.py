@@ -179,8 +179,8 @@ class RewriteEffect:
         before, after = self.held_out.right
         n = len(self.held_out.queries)
         rates = (
-            f"right answers for the requests it was not chosen on: {rate_text(before, n)} "
-            f"before, {rate_text(after, n)} after"
+            f"right answers on held-out requests: {rate_text(before, n)} before, "
+            f"{rate_text(after, n)} after"
         )
         if self.wins:
             return f"wins; {quantity(self.won, 'request')} won, none lost; {rates}"
@@ -189,7 +189,7 @@ class RewriteEffect:
             if self.lost
             else "no request is won"
             if not self.won
-            else "no gain on the requests left out"
+            else "no gain on held-out requests"
         )
         return f"no gain: {why}; {rates}"
 

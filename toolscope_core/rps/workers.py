@@ -146,7 +146,7 @@ def _best(candidates: Sequence[Candidate]) -> _Choice:
     least = candidates[0].score - _MARGIN
     near = [one for one in candidates if one.score > least or one is candidates[0]]
     reason = (
-        f"the best, by {candidates[0].score - candidates[1].score:.2f}"
+        f"the best, ahead by {candidates[0].score - candidates[1].score:.2f}"
         if len(near) == 1 and len(candidates) > 1
         else f"the best {len(near)}, less than {_MARGIN:g} apart"
         if len(near) > 1
@@ -172,7 +172,7 @@ def by_model(asker: Asker, jobs: Sequence[PlanJob]) -> list[_Choice]:
             PlannedCall(tools[call["tool"] - 1].id, call["arguments"])
             for call in answer.value["calls"]
         )
-        reason = f"chosen by {asker.name}" if calls else f"none fits, says {asker.name}"
+        reason = f"chosen by {asker.name}" if calls else f"{asker.name} says that none fits"
         choices.append((calls, reason))
     return choices
 
@@ -245,7 +245,7 @@ def filtered_by_model(
         shown, needed = in_shown_order(question.tools), set(answer.value["needed"])
         dropped.append(
             {
-                tool.id: f"not needed for the whole request, says {asker.name}"
+                tool.id: f"not needed for the whole request, according to {asker.name}"
                 for number, tool in enumerate(shown, 1)
                 if number not in needed
             }

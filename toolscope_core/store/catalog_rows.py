@@ -57,7 +57,7 @@ def save_catalog(
     written and its record is returned. Raises ``StoreError`` for a blank name.
     """
     if not name.strip():
-        raise StoreError(f"the catalog name is {name!r}; give a name that is not blank")
+        raise StoreError(f"the catalog name is {name!r}; use a name that is not blank")
     body: dict[str, Any] = {name: list(map(asdict, getattr(catalog, name))) for name in _PARTS}
     names = [item.name for item in fields(Tool) if item.init]
     tools = [{name: getattr(tool, name) for name in names} for tool in catalog.tools]
@@ -98,7 +98,7 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
     Raises ``StoreError`` for a blank or taken name, or if there is no such catalog.
     """
     if not new.strip():
-        raise StoreError(f"the new name is {new!r}; give a name that is not blank")
+        raise StoreError(f"the new name is {new!r}; use a name that is not blank")
     with store.write() as session:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():

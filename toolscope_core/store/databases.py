@@ -12,7 +12,7 @@ from toolscope_core.store.postgres_server import SCHEMES, PostgresServer
 from toolscope_core.store.sqlite_file import SqliteFile
 
 _EXAMPLES = (
-    "give one like sqlite:///store.db or postgresql://user@host/database in TOOLSCOPE_STORE_URL"
+    "set TOOLSCOPE_STORE_URL to one like sqlite:///store.db or postgresql://user@host/database"
 )
 
 

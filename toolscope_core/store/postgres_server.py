@@ -37,8 +37,7 @@ _REMEDIES = {
         "and for a new store also the right to create tables"
     ),
     "25006": (
-        "the server is read-only, for example a standby; give the address of one that accepts "
-        "writes"
+        "the server is read-only, for example a standby; use the address of one that accepts writes"
     ),
     "53100": "the server's disk is full and nothing was changed; free some space and try again",
     "53300": (
@@ -47,7 +46,7 @@ _REMEDIES = {
     ),
     "54000": "a name is too long for the server ({reason}); choose a shorter one",
     "55P03": "another program has locked it; close that program, or try again",
-    "22021": "a text contains a NUL character, which PostgreSQL cannot store; remove it",
+    "22021": "a string contains a NUL character, which PostgreSQL cannot store; remove it",
     "57P": _LOST,
     "08": _LOST,
     "XX": "the server's data is damaged ({reason}); restore a backup",
@@ -102,7 +101,7 @@ class PostgresServer:
         if not self._backed_up:
             raise StoreError(
                 f"the store {self.place} is of an earlier ToolScope and was left as it is; make a "
-                f'backup (pg_dump "{self.place}" > before-{step}.sql), then give: '
+                f'backup (pg_dump "{self.place}" > before-{step}.sql), then run: '
                 "python -m toolscope_core upgrade-store"
             )
 
@@ -173,7 +172,7 @@ def _check(url: sa.URL) -> None:
         )
     if not url.database:
         raise StoreError(
-            f"the store URL {_shown(url)} names no database; give one like "
+            f"the store URL {_shown(url)} names no database; use one like "
             "postgresql://user@host/database in TOOLSCOPE_STORE_URL"
         )
 

@@ -24,7 +24,7 @@ REMEDIES = {
     "disk is full": "the disk is full and nothing was changed; free some space and try again",
     "decode": "a text in it is damaged; restore a backup, or choose another file",
 }
-_EXAMPLE = "give one like sqlite:///store.db in TOOLSCOPE_STORE_URL"
+_EXAMPLE = "set TOOLSCOPE_STORE_URL to one like sqlite:///store.db"
 
 
 class SqliteFile:

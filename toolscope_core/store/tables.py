@@ -20,7 +20,7 @@ class CellError(Exception):
     """A cell does not contain the JSON of its column."""
 
     def __init__(self, column: sa.Column[Any], text: object) -> None:
-        super().__init__(f"{column} holds {str(text)[:60]!r}")
+        super().__init__(f"{column} contains {str(text)[:60]!r}")
         self.column, self.text = column, text
 
 

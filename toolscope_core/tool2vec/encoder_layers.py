@@ -116,8 +116,8 @@ class TrainedNetwork:
         shapes = {name: tuple(one.shape) for name, one in own.items()}
         if shapes != {name: tuple(one.shape) for name, one in arrays.items()}:
             raise ModelError(
-                "the trained weights belong to another encoder than the one that is loaded; "
-                "train the model again with `learn`"
+                "the trained weights do not fit the loaded encoder; train the model again with "
+                "`learn`"
             )
         with torch.no_grad():
             for name, parameter in own.items():

@@ -99,14 +99,14 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
         hashes = manifest["sha256"] if manifest["program"] == folders.MODEL_PROGRAM else None
     except OSError as error:
         raise ConfigError(
-            f"{folder} is not a trained model ({error.strerror or error}); give the folder "
+            f"{folder} is not a trained model ({error.strerror or error}); use the folder "
             "that `learn --out` wrote"
         ) from error
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(folder, "its manifest cannot be read") from error
     if not isinstance(hashes, dict):
         raise ConfigError(
-            f"{folder} is not a trained model; give the folder that `learn --out` wrote"
+            f"{folder} is not a trained model; use the folder that `learn --out` wrote"
         )
     files = {}
     for name, expected in hashes.items():
@@ -127,7 +127,7 @@ def _model(card: Mapping[str, Any], files: Mapping[str, bytes]) -> LearnedModel:
         head = LinearHead(arrays["head.weights"], arrays["head.bias"])
     fingerprints = tuple(card["fingerprints"])
     if {len(arrays[name]) for name in _ARRAYS} != {len(fingerprints)}:
-        raise ValueError("the weights are for another number of tools")
+        raise ValueError("the weights are for a different number of tools")
     return LearnedModel(
         method=card["method"],
         embedder=card["embedder"],

@@ -67,7 +67,7 @@ def tool_samples(
     if len(pool.rows) < 2:
         raise ConfigError(
             f"only {len(pool.rows)} different tools can be shown to a model, and queries are "
-            "written about two to five tools; give a catalog with more"
+            "written about two to five tools; use a catalog with more"
         )
     leaders = islice(pool.leaders(queries or {}, seed), count)
     return tuple(

@@ -119,7 +119,7 @@ def training_queries(
             recorded[query.text] = True
     if len(needs) < LEAST_QUERIES:
         raise ConfigError(
-            f"{len(needs)} queries name a tool of this catalog; give at least {LEAST_QUERIES} with "
+            f"{len(needs)} queries name a tool of this catalog; use at least {LEAST_QUERIES} with "
             "`query` and `gold`"
         )
     for tool_id, variant in sorted(variants.items()):

@@ -184,7 +184,7 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     for records in read:
         if not records.has_calls:
             raise ConfigError(
-                f"{labels[records.scope]} has no tool calls; give a gateway's log, an agent's "
+                f"{labels[records.scope]} has no tool calls; use a gateway's log, an agent's "
                 "messages, or spans"
             )
         traces += [one for one, grown in records.conversations if grown[-1] not in begun]
@@ -221,7 +221,7 @@ def _documents(content: bytes, label: str) -> Iterator[Any]:
     try:
         document = json.loads(text)
     except RecursionError as error:
-        raise ConfigError(f"{label} is nested too deeply; give a trace") from error
+        raise ConfigError(f"{label} is nested too deeply; use a trace") from error
     except ValueError:
         document = [_line(line, f"{label}, line {n}") for n, line in enumerate(text.split("\n"), 1)]
     yield from document if isinstance(document, list) else [document]
@@ -231,7 +231,7 @@ def _line(line: str, place: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{place} is not JSON ({error}); give one record per line") from error
+        raise ConfigError(f"{place} is not JSON ({error}); use one record per line") from error
 
 
 def _sorted(records: Iterable[Any], scope: str) -> _Records:

@@ -102,11 +102,11 @@ def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
             "Accepted the variants that lose no request",
             key="measured_variants",
             icon=":material/done_all:",
-            help=f"Looks at the {quantity(clean, 'variant')} without warnings. Those that could "
-            "be measured on query-set requests which only their tool or its nearest "
-            "neighbour answers are accepted: the short clause where it wins, or else the "
-            f"whole text where it loses none. Leaves out {quantity(doubtful, 'variant')} "
-            "with warnings. A single undo reverts all of it.",
+            help=f"Looks at the {quantity(clean, 'variant')} without warnings that could be "
+            "measured, on query-set requests answered only by their tool or its nearest "
+            "neighbour. Accepts the short clause where it wins, or else the whole text where "
+            f"it loses none. Leaves out {quantity(doubtful, 'variant')} with warnings. A "
+            "single undo reverts all of it.",
         )
 
 

@@ -78,9 +78,10 @@ def _offer(snapshot: Snapshot, view: LearningView) -> None:
         )
         return
     st.markdown(
-        f"**Learned from {quantity(offer.decisions, 'decision')}. On decisions kept back as a "
-        f"test, the area under the curve (AUC) goes from {offer.before:.2f} to {offer.after:.2f}** "
-        f"(gain between {offer.low:+.2f} and {offer.high:+.2f}, 90 % interval)."
+        f"**Learned from {quantity(offer.decisions, 'decision')}. On decisions held out for "
+        f"testing, the area under the curve (AUC) goes from {offer.before:.2f} to "
+        f"{offer.after:.2f}** (gain between {offer.low:+.2f} and {offer.high:+.2f}, 90 % "
+        "interval)."
     )
     if not offer.helps:
         st.info(

@@ -102,8 +102,8 @@ MARKED = "map_marked"
 """Session key: how the map on the screen was drawn, and what it marks."""
 
 ABOUT_PANELS = (
-    "Three panels of what a search compares: the tools' own text, with the accepted variants, and "
-    "padded with random words to the same length."
+    "Three panels of the text that a search compares: the tools' own text, with the accepted "
+    "variants, and padded with random words to the same length."
 )
 
 _ABOUT: dict[maps.Method, str] = {

@@ -178,8 +178,8 @@ def _rules(snapshot: Snapshot, toolset: ProfileTools) -> None:
                 order,
                 key=f"precedence_{key}",
                 help=(
-                    "If several servers have a tool for the same job, the profile keeps that of "
-                    "the first one here."
+                    "If several servers have a tool for the same job, the profile keeps the tool "
+                    "of the server listed first here."
                 ),
             )
         )

@@ -111,7 +111,7 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
         )
         return
     st.caption(
-        "Tools of the toolset as it is with nearly the same score that, according to the judge, "
+        "Tools of the original toolset with nearly the same score that, according to the judge, "
         "do the same job or a related one. The agent has to choose between them."
     )
     for tie in ties[:MOST_LINKED]:
@@ -173,9 +173,8 @@ def _figures(side: SearchSide, other: SearchSide | None) -> None:
     more = f" ({difference:+,})" if difference else ""
     st.markdown(
         f"{served}**{side.tokens:,}** tokens{more} · **{side.seconds * 1000:,.0f} ms**",
-        help="Answers are those of the query set. Tokens "
-        f"({tokenizer().label}) are what these definitions add to the prompt. The time is that of "
-        "the search, encoding the request included.",
+        help=f"Answers come from the query set. Tokens ({tokenizer().label}) are what these "
+        "definitions add to the prompt. The time includes encoding the request.",
     )
 
 

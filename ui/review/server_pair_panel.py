@@ -146,7 +146,7 @@ def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairPropos
         return
     key = f"account_{pair.key}_{answer}"
     st.segmented_control(
-        f"Do {safe_text.untrusted(one)} and {safe_text.untrusted(other)} work on one account "
+        f"Do {safe_text.untrusted(one)} and {safe_text.untrusted(other)} use the same account "
         "(or folder, database, backend)?",
         (ONE_ACCOUNT, OWN_ACCOUNTS),
         default=None if answer is None else ONE_ACCOUNT if answer else OWN_ACCOUNTS,

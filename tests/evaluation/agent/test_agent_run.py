@@ -138,7 +138,7 @@ def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoin
     agent("--reset", command, "--first", 2)
     assert mark.read_text() == "x" * 4 and len(rows(tmp_path)) == 4
     assert [key[1] for key in rows(tmp_path)] == ["as it is", "merged"] * 2
-    assert "give 1" in agent("--reset", command, "--concurrency", 2, code=2).output
+    assert "use 1" in agent("--reset", command, "--concurrency", 2, code=2).output
     endless = f'{sys.executable} -c "import time; time.sleep(60)"'
     options = ("--request-deadline", 1, "--out", tmp_path / "endless.jsonl")
     assert "within 1 seconds" in agent("--reset", endless, *options, code=2).output
@@ -259,5 +259,5 @@ def test_queries_and_servers_that_do_not_fit_are_said_before_anything_starts(
     (tmp_path / "q.jsonl").write_text(json.dumps(QUERIES[0]))
     (tmp_path / "mcp.json").write_text('{"mcpServers": {"north": {"command": "x"}}}')
     assert "no server called 'south'" in agent(code=2).output
-    assert "give 1 to 50" in agent("--turns", 0, code=2).output
+    assert "use 1 to 50" in agent("--turns", 0, code=2).output
     assert not endpoint.received and len(NORTH) == 4

@@ -37,14 +37,14 @@ def test_calls_are_found_wherever_they_stand_and_words_alone_do_not_decide_them(
 @pytest.mark.parametrize(
     ("expected", "words"),
     [
-        (True, "is true; give a text"),
-        ("  ", 'is "  "; give'),
-        ([], "is []; give"),
+        (True, "is true; use a string"),
+        ("  ", 'is "  "; use'),
+        ([], "is []; use"),
         ({"regex": "("}, "cannot be read"),
-        ({"json": "a"}, "give a text"),
+        ({"json": "a"}, "use a string"),
         ({**CALL, "call": "s/none"}, "'s/none'"),
-        ({**CALL, "arguments": []}, "give a text"),
-        ({**CALL, "gives": None}, "is null; give"),
+        ({**CALL, "arguments": []}, "use a string"),
+        ({**CALL, "gives": None}, "is null; use"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_before_the_run(expected, words):

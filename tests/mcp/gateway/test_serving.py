@@ -298,7 +298,7 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, 
     assert given.exit_code == 0
     assert "'north' is 'n1'" in given.stderr
     for options, words in (
-        (["--server", "north"], "give CATALOG=KEY"),
+        (["--server", "north"], "use CATALOG=KEY"),
         (["--server", "west=south"], "the toolset has 'north', 'south'"),
         (["--http", "here"], "give HOST:PORT"),
         (["--http", "0.0.0.0:1"], "can be reached by others"),

@@ -86,7 +86,7 @@ def json_text(value: object) -> str:
 
 _MOST_TOOLS, _OWN_TOOLS = 128, 33
 """The tools of VS Code's own in its reference of chat tools, which count to its limit."""
-_ABOUT = "Tools that stay after merging"
+_ABOUT = "Tools that remain after merging"
 
 
 def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
@@ -115,8 +115,8 @@ VSCODE = Client(
     name="vscode",
     title="VS Code",
     goes=(
-        "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it "
-        "there. Then leave only its sets on in the tools picker."
+        "Run *Chat: Configure Tool Sets*, choose *Create new tool sets file* and paste it there. "
+        "Then enable only its sets in the tools picker."
     ),
     rules=Rules(unique="server", most_tools=_MOST_TOOLS, own_tools=_OWN_TOOLS, typed_items=True),
     source="https://code.visualstudio.com/docs/copilot/reference/copilot-vscode-features",
@@ -185,13 +185,12 @@ CLAUDE_CODE = Client(
     name="claude-code",
     title="Claude Code",
     goes=(
-        "Add its rules to `.claude/settings.json` of a project, or to "
-        "`~/.claude/settings.json` for all of them. Keep the rules that are there. A denied tool is"
-        " refused for certain; its tokens are saved perhaps, as denied tools were reported to stay"
-        " in the context (claude-code#6320, #30839): check with `/context`."
+        "Add its rules to `.claude/settings.json` of a project, or to `~/.claude/settings.json` "
+        "for all of them. Keep the rules that are there. Calls of a denied tool are refused, but "
+        "it may still cost tokens, since denied tools were reported to stay in the context "
+        "(claude-code#6320, #30839): check with `/context`."
     ),
-    effect="Calls of them are refused for certain; their tokens are saved perhaps: check with "
-    "`/context`.",
+    effect="Calls of these tools are refused, but they may still cost tokens (see `/context`).",
     rules=Rules(
         name_rule=DOTTED,
         longest_name=128,
@@ -228,7 +227,7 @@ def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
     names = _resource_names([switch.server for switch in switches])
     for switch in switches:
         if switch.is_off:
-            parts.append(f"# No tool of the server {json.dumps(switch.server)} stays: stop it.\n")
+            parts.append(f"# The server {json.dumps(switch.server)} has no tools left: stop it.\n")
         elif switch.off or switch.descriptions:
             spec: dict[str, Any] = {"toolsFilter": list(switch.on)} if switch.off else {}
             if switch.descriptions:

@@ -136,7 +136,7 @@ def _bare_variable(value: Any) -> Any:
 SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
 REMEDY = (
-    "is named without its tools, and reading a file starts no server; run the command "
+    "is listed without its tools, and reading a file starts no server; run the command "
     "`connect`, use Add a catalog > MCP servers, or give a file with the server's tools/list "
     "answer (MCP Inspector shows it)"
 )
@@ -215,7 +215,7 @@ def _starts(entry: Any) -> bool:
 def _oddity(entry: Any) -> str:
     """Why the entry cannot start or reach a server; empty if it can."""
     if not isinstance(entry, dict):
-        return "is no object"
+        return "is not an object"
     usual = usual_entry(entry)
     kind = str(entry.get("type") or entry.get("transport") or "").lower()
     addresses = (usual.get(key) for key in STARTS[1:])

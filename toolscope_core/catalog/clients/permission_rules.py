@@ -86,7 +86,7 @@ def _idle_rules(plan: MergePlan, name: str, rules: Sequence[Any]) -> Iterator[Id
         new_ids = dict.fromkeys(plan.phi[tool.id] for tool in tools)
         stay = [plan.catalog.by_id[one] for one in new_ids if one is not None]
         if name == "deny":
-            yield IdleRule(name, rule, (), "it is denied by the export, too")
+            yield IdleRule(name, rule, (), "the export denies it too")
         elif not stay:
             yield IdleRule(name, rule, (), "its tools are left out")
         else:

@@ -50,7 +50,7 @@ ADVISED = tuple(format.name for format in _ON_OFFER if format.advised)
 def format_named(name: str) -> RecordFormat:
     """The format of tool records. Raises ``ExportError`` for a name not in ``OUTPUTS``."""
     if name not in RECORD_FORMATS:
-        raise ExportError(f"the format {name!r} is unknown; give one of {', '.join(OUTPUTS)}")
+        raise ExportError(f"the format {name!r} is unknown; use one of {', '.join(OUTPUTS)}")
     return RECORD_FORMATS[name]
 
 

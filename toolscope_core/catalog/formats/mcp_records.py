@@ -18,8 +18,8 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 NOT_COMPILED = (
-    "Not every client can compile its outputSchema: it has no type, a reference that leads "
-    "nowhere, an id, an older dialect, or a pattern that JavaScript cannot read."
+    "Not every client can compile its outputSchema: it has no type, a broken reference, an id, "
+    "an older dialect, or a pattern that JavaScript cannot read."
 )
 _DIALECTS = re.compile(
     r"https?://json-schema\.org/(draft-0[67]/schema|draft/(2019-09|2020-12)/schema)#?"
@@ -217,8 +217,8 @@ def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[Recor
     faults = [
         RecordFault(
             name,
-            f"The {what} {name!r} is declared as {canonical_json(properties[name])}; with it, "
-            "clients that use the TypeScript SDK read no tool of any server.",
+            f"The {what} {name!r} is declared as {canonical_json(properties[name])}; because of "
+            "it, clients that use the TypeScript SDK read no tool of any server.",
             canonical_json(objects[name]),
         )
         for name in names
@@ -239,7 +239,7 @@ def _header_faults(parameters: JsonObject) -> Iterator[RecordFault]:
         elif not isinstance(header, str) or not _TOKEN.fullmatch(header):
             why = "is not a valid header name"
         elif kind not in _HEADER_TYPES:
-            why = "is set for a parameter that is not a text, integer or boolean"
+            why = "is set for a parameter that is not a string, integer or boolean"
         elif header.lower() in names:
             why = "is given twice"
         if why:

@@ -146,7 +146,7 @@ class _Reader:
     def _parameters(self, holder: JsonObject) -> list[Any]:
         entries = self._follow(holder.get("parameters"))
         if isinstance(entries, dict):
-            raise _UnclearError("has an object as its parameters; give a list")
+            raise _UnclearError("has an object as its parameters; use a list")
         return entries if isinstance(entries, list) else []
 
     def _arguments(
@@ -311,7 +311,7 @@ class _Reader:
             self._sizes[id(value)] = measure(value).values
         elif not self.budget.take(self._sizes[id(value)]):
             raise _UnclearError(
-                f"brings what is written out to more than {MAX_EXPANDED:,} values; split the file"
+                f"expands the document to more than {MAX_EXPANDED:,} values; split the file"
             )
 
 
@@ -326,9 +326,7 @@ def _place(method: str, path: str) -> str:
 
 
 def _no_object(place: str, value: Any) -> Flaw:
-    return Flaw(
-        f"({place}) is {value_excerpt(value)[:60]}, not an object; write it out or take it out"
-    )
+    return Flaw(f"({place}) is {value_excerpt(value)[:60]}, not an object; correct or remove it")
 
 
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:

@@ -110,7 +110,7 @@ def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
         raise _UnsureError("An allowed value is an object that contains the name.")
     words = str(schema.get("$ref", "")).replace("~1", "/").replace("~0", "~")
     if any(f"/{name}" in words for name in names):
-        raise _UnsureError(f"The reference {words!r} leads through the name.")
+        raise _UnsureError(f"The reference {words!r} contains the name.")
 
 
 def _places(
@@ -247,7 +247,7 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
 
 def _unchecked(schema: JsonObject) -> str:
     """A sentence on the choice between required names; empty if there is none short enough."""
-    for key, word in (("oneOf", "one only of"), ("anyOf", "at least one of")):
+    for key, word in (("oneOf", "only one of"), ("anyOf", "at least one of")):
         parts = schema.get(key)
         required = (
             [walking.required_of(part) for part in parts if isinstance(part, dict)] if parts else []

@@ -280,7 +280,7 @@ def read_record(
     name = built_in_name(built_in) if built_in else _text(format, record, "name")
     if not name.strip():
         keys = " or ".join(".".join(path) for path in format.places["name"])
-        raise RecordError(f"has no name; give a text under {keys}")
+        raise RecordError(f"has no name; add a string under {keys}")
     own = record.get("id")
     own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
     hints = format.get(record, "annotations")
@@ -326,5 +326,5 @@ def _text(format: RecordFormat, record: JsonObject, part: ToolPart) -> str:
     value = format.get(record, part)
     if value is not None and not isinstance(value, str):
         excerpt = canonical_json(value)[:60]
-        raise RecordError(f"has the {part} {excerpt}, which is not text; put it in quotes")
+        raise RecordError(f"has the {part} {excerpt}, which is not a string; put it in quotes")
     return value or ""

@@ -151,7 +151,7 @@ def _of_set(tools: Sequence[MergedTool], target: Target) -> Iterator[RuleViolati
     most, own = target.rules.room, target.rules.own_tools
     if most is not None and len(tools) > most:
         parts = split(tools, most)
-        beside = f" beside its own {own}" if own else ""
+        beside = f" in addition to its own {own}" if own else ""
         form = "files, one for each agent" if target.writes else "sets, one switched on at a time"
         message = f"{target.title} takes at most {most} tools{beside}; there are {len(tools)}."
         fix = f"{len(parts)} {form}: {parts_in_words(parts)}"
@@ -210,7 +210,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
                 "object."
             )
             fix = _without(key) if parameter_names.plain_object(schema) else ""
-            remedy = "" if fix else f"A reference leads into {key!r}; {AT_SERVER}"
+            remedy = "" if fix else f"A reference points into {key!r}; {AT_SERVER}"
             yield RuleViolation(tool.id, "schema", key, message, fix, remedy)
     if rules.typed_items and any(map(_bare_array, every_schema(schema))):
         message = f"An array does not say what it contains; {target.title} requires 'items'."

@@ -29,7 +29,7 @@ def _has(**kinds: type) -> Callable[[JsonObject], bool]:
     return lambda value: all(isinstance(value.get(key), kind) for key, kind in kinds.items())
 
 
-_ASK_THE_SERVER = "connect to its server, or give its tools/list answer"
+_ASK_THE_SERVER = "connect to its server, or use its tools/list answer"
 _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
     (
         "a Postman collection",
@@ -50,18 +50,18 @@ _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
     (
         "an Arazzo description of workflows",
         _has(arazzo=str),
-        "give the OpenAPI documents that its sourceDescriptions name",
+        "use the OpenAPI documents that its sourceDescriptions name",
     ),
     (
         "an AsyncAPI document of messages",
         _has(asyncapi=str),
-        "give an OpenAPI document, or the tools/list of a server that wraps it",
+        "use an OpenAPI document, or the tools/list of a server that wraps it",
     ),
-    ("a GraphQL schema", _has(__schema=dict), "give the tools of a server that wraps it"),
+    ("a GraphQL schema", _has(__schema=dict), "use the tools of a server that wraps it"),
     (
         "a list of Google's APIs",
         lambda value: value.get("kind") == "discovery#directoryList",
-        "give the discovery document that an item's discoveryRestUrl leads to",
+        "use the discovery document at an item's discoveryRestUrl",
     ),
     (
         "a server.json of the MCP registry",
@@ -76,7 +76,7 @@ _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
     (
         "a manifest of a ChatGPT plugin",
         _has(name_for_model=str, api=dict),
-        "give the OpenAPI document at its api.url",
+        "use the OpenAPI document at its api.url",
     ),
     (
         "an agent card (A2A)",
@@ -85,17 +85,17 @@ _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
             and isinstance(value.get("capabilities"), dict)
             and "tools" not in value
         ),
-        "skills list no parameters; give the tools that the agent calls",
+        "skills list no parameters; use the tools that the agent calls",
     ),
     (
         "an n8n workflow",
         _has(nodes=list, connections=dict),
-        "give the tools/list answer of its MCP Server Trigger",
+        "use the tools/list answer of its MCP Server Trigger",
     ),
     (
         "a recording of HTTP traffic (HAR)",
         lambda value: isinstance(value.get("log"), dict) and "entries" in value["log"],
-        "give an OpenAPI document of the API",
+        "use an OpenAPI document of the API",
     ),
     (
         "the package.json of a program",

@@ -132,8 +132,8 @@ def _message(field: str, text: str, places: list[int]) -> str:
     kinds = [name for name, pattern in CLASS_PATTERNS.items() if pattern.search(hidden)]
     several = "s" if len(hidden) > 1 else ""
     message = (
-        f"The {field} has {len(hidden)} hidden character{several} ({', '.join(kinds)}); "
-        "delete what is hidden, or leave the tool out."
+        f"The {field} has {len(hidden)} hidden character{several} ({', '.join(kinds)}); delete "
+        "them, or leave the tool out."
     )
     decoded = "".join(
         chr(ord(char) - 0xE0000) for char in hidden if "\U000e0020" <= char < "\U000e007f"

@@ -95,7 +95,7 @@ def _rule(code: str, says: str, needs: str, *patterns: str) -> WordingRule:
 _RULES = (
     _rule(
         "instruction-like",
-        "speaks to the model instead of describing the tool; read it before agents do",
+        "addresses the model instead of describing the tool; read it before agents do",
         "must shall required < [ system developer assistant instruction directive orders ai llm"
         " language mode ## injection",
         *_MARKS,
@@ -157,7 +157,7 @@ _RULES = (
     ),
     _rule(
         "secret-path",
-        "names a place where secrets are kept, which a description does not need",
+        "mentions where secrets are stored, which a description does not need",
         "~ $home %userprofile /root /home ssh id_ authorized_keys .aws .kube .env .netrc .npmrc "
         ".pypirc .git-c .pgpass _history .docker /etc/ mcp.json claude_desktop wallet.dat "
         "content copy",

@@ -69,7 +69,7 @@ def read_parameters(
     if value is None:
         return None
     if not isinstance(value, (dict, list)):
-        raise RecordError(f"has parameters {_shown(value)}; give an object or a list")
+        raise RecordError(f"has parameters {_shown(value)}; use an object or a list")
     schema = without_unused(settle_references(_read_form(value, required, "parameters"), budget))
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
@@ -190,7 +190,7 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
     if isinstance(schema, str):
         schema = _as_schema(schema)
     if not isinstance(schema, (dict, type(None))):
-        raise RecordError(f"has {_shown(schema)} at {where}; give a JSON Schema there")
+        raise RecordError(f"has {_shown(schema)} at {where}; use a JSON Schema there")
     return _normalise_object(schema or {}, where)
 
 
@@ -279,7 +279,7 @@ def _read_properties(properties: object, where: str) -> dict[str, Any]:
         return {key: schema[key] for key in ("properties", "required")}
     if properties is None or properties == []:
         return {"properties": {}}
-    raise RecordError(f"has {_shown(properties)} at {where}/properties; give an object")
+    raise RecordError(f"has {_shown(properties)} at {where}/properties; use an object")
 
 
 def _json_types(kind: Any, where: str) -> str | list[str]:
@@ -288,7 +288,7 @@ def _json_types(kind: Any, where: str) -> str | list[str]:
         return ""
     words = re.split(r" ?\| ?| or ", " ".join(kind.split())) if isinstance(kind, str) else kind
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise RecordError(f"has {_shown(kind)} at {where}/type; give a type's name such as string")
+        raise RecordError(f"has {_shown(kind)} at {where}/type; use a type's name such as string")
     types = list(dict.fromkeys(_json_type(word) for word in words))
     if "" in types:
         return ""

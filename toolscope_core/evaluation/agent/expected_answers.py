@@ -22,8 +22,8 @@ from toolscope_core.model.tool import JsonObject, canonical_json
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _STEP = re.compile(r"[^.\[\]$]+")
 _FORMS = (
-    'a text, a number, {"regex": …}, {"json": path, "is": value}, {"call": tool id, "arguments": '
-    '{…}, "gives": …}, or a list of them'
+    'a string, a number, {"regex": …}, {"json": path, "is": value}, {"call": tool id, '
+    '"arguments": {…}, "gives": …}, or a list of them'
 )
 
 
@@ -74,7 +74,7 @@ def check_expected(query: Query, tools: Collection[str]) -> None:
 
 def _fault(expected: Any, tools: Collection[str]) -> str:
     """The fault of an expectation, as words that follow `expected` and its place."""
-    fault = f"is {canonical_json(expected)[:60]}; give {_FORMS}"
+    fault = f"is {canonical_json(expected)[:60]}; use {_FORMS}"
     match expected:
         case list() if expected:
             fault = next(filter(None, (_fault(part, tools) for part in expected)), "")
@@ -89,7 +89,7 @@ def _fault(expected: Any, tools: Collection[str]) -> str:
         case {"call": str(tool_id), "gives": gives, **others} if _has_arguments(others):
             fault = _fault(gives, tools)
             if tool_id not in tools:
-                fault = f"calls {tool_id!r}, which is not in the catalog; give a tool's id"
+                fault = f"calls {tool_id!r}, which is not in the catalog; use a tool's id"
     return fault
 
 

@@ -141,13 +141,13 @@ def read_toolset_pair(
         if config.k is None and most is not None and len(ours.table.listed_routes) > most:
             raise ConfigError(
                 f"the toolset {name} has {len(ours.table.listed_routes)} tools, and endpoints "
-                f"accept {most} per call; give --k 20, for example, so that the agent gets "
+                f"accept {most} per call; use --k 20, for example, so that the agent gets "
                 "the 20 best tools for each request"
             )
     query_set = judged_queries(queries, before.catalog.tools, skip_unknown)[:first]
     if not query_set:
         raise ConfigError(
-            "no query has a gold answer in the bundle's catalog; give ids of its tools under `gold`"
+            "no query has a gold answer in the bundle's catalog; use ids of its tools under `gold`"
         )
     for query in query_set:
         check_expected(query, before.catalog.by_id)

@@ -206,7 +206,7 @@ def _one_configuration(label: str, parts: Sequence[ConfiguredPart]) -> ClientCon
     if not servers:
         reasons = "".join(f"\n  {name} {why}" for name, why in odd.items())
         raise ConfigError(
-            f"{label} names no MCP server that can be started; give an MCP client's "
+            f"{label} names no MCP server that can be started; use an MCP client's "
             "configuration, with `mcpServers` (Claude, Cursor), `servers` (VS Code), or as "
             f"Codex, Zed, opencode and Goose write it{reasons}"
         )
@@ -224,7 +224,7 @@ def _parts_at(place: str) -> Iterator[ConfiguredPart]:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"{place} cannot be read: {why}; give a client's configuration, or an address"
+            f"{place} cannot be read: {why}; use a client's configuration, or an address"
         ) from error
     yield from configured_parts(path.name, data, origin_at(path))
 

@@ -77,7 +77,7 @@ def read_launch(
     """
     if entry is None and definition.needs_configuration:
         raise ConfigError(
-            f"{definition.name} has values in its configuration that are not stored; give the "
+            f"{definition.name} has values in its configuration that are not stored; provide the "
             "configuration again"
         )
     fill = _Filling(definition.name, environ)
@@ -150,8 +150,8 @@ class _Filling:
     def _special(self, name: str) -> str:
         if name.startswith("input:"):
             raise ConfigError(
-                f"{self.server} uses the VS Code input {name[6:]!r}, which cannot be asked "
-                "for here; write ${env:NAME} instead, and set that variable"
+                f"{self.server} uses the VS Code input {name[6:]!r}, which ToolScope cannot ask "
+                f"for; write ${{env:NAME}} instead, and set that variable"
             )
         raise ConfigError(
             f"{self.server} has the reference ${{{name}}}, which is not understood; write "
@@ -166,7 +166,7 @@ def _env_file(server: str, place: str) -> dict[str, str]:
     except (OSError, RuntimeError, ValueError) as error:  # no home for ~ raises RuntimeError
         why = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(
-            f"{server} has an envFile that cannot be read: {why}; give a file with NAME=value lines"
+            f"{server} has an envFile that cannot be read: {why}; use a file with NAME=value lines"
         ) from error
     pairs = (line.strip().removeprefix("export ").partition("=") for line in lines)
     return {
@@ -205,7 +205,7 @@ def keys_given(texts: Sequence[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     wrong = next((text for text, pair in zip(texts, pairs, strict=True) if not pair[1]), None)
     if wrong is not None:
-        raise ConfigError(f"--server was given {wrong!r}; give CATALOG=KEY")
+        raise ConfigError(f"--server was given {wrong!r}; use CATALOG=KEY")
     return {name: key for name, _, key in pairs}
 
 
@@ -256,7 +256,7 @@ def matched_servers(
     if missing:
         raise ConfigError(
             f"the configuration has no server called {missing[0]!r}; it has "
-            f"{_names_text(configured)}; give --server {missing[0]}=KEY"
+            f"{_names_text(configured)}; use --server {missing[0]}=KEY"
             + (f", and so for {_names_text(missing[1:])}" if missing[1:] else "")
         )
     return {name: key for name, key in keys.items() if key is not None}

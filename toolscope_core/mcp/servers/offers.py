@@ -193,7 +193,7 @@ async def _count(server: OpenServer, method: str, place: str, pages: int) -> int
     from mcp_types import METHOD_NOT_FOUND
     from pydantic import ValidationError
 
-    server.record.doing = "while it listed what it offers beside tools"
+    server.record.doing = "while it listed what else it offers"
     count, cursor = 0, None
     with anyio.move_on_after(COUNT_SECONDS):
         for _ in range(pages):

@@ -106,8 +106,8 @@ class ServerDefinition:
         except ValidationError as error:
             places = ", ".join(str(one["loc"][0]) for one in error.errors() if one["loc"])
             raise ConfigError(
-                f"a stored server definition cannot be read ({places}); give the configuration "
-                "again"
+                f"a stored server definition cannot be read ({places}); provide the "
+                "configuration again"
             ) from error
 
 
@@ -141,7 +141,7 @@ def parsed_configuration(label: str, data: bytes) -> Any:
     if label.endswith(".xml"):
         raise ConfigError(
             f"{label} is XML, the format in which JetBrains stores servers; copy them as JSON "
-            "from Settings, Tools, AI Assistant, Model Context Protocol, and give that"
+            "from Settings, Tools, AI Assistant, Model Context Protocol, and use that"
         )
     try:
         text = data.decode(json.detect_encoding(data))
@@ -242,7 +242,7 @@ def _checked(name: str, url: str) -> str:
         usable = False
     if not usable and not url.startswith("${"):
         raise ConfigError(
-            f"the address of server {name!r}, {shown_text(url)[:200]!r}, cannot be used; give "
+            f"the address of server {name!r}, {shown_text(url)[:200]!r}, cannot be used; use "
             "one like https://example.com/mcp"
         )
     return url

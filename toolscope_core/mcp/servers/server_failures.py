@@ -115,7 +115,7 @@ STATUSES = {
 }
 Leaves = Sequence[BaseException]
 """The exceptions that the SDK raised, without the groups around them."""
-OTHER_STATUS = "answers with an error; try again later, or ask whoever runs it"
+OTHER_STATUS = "answers with an error; try again later, or ask its operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,9 @@ class Situation:
     def _of_address(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError:
         name, host, status = self.launch.name, self.launch.definition.host, record.status
         if status in (401, 403):
-            remedy = "another value for its headers" if self.launch.headers else "a header for it"
+            remedy = (
+                "a different value for its headers" if self.launch.headers else "a header for it"
+            )
             return ServerConnectionError(
                 f"{name} refuses access at {host} ({status}); give {remedy}", "refused"
             )

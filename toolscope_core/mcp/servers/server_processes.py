@@ -143,8 +143,8 @@ async def _started(launch: Launch) -> Process:
 
     if sys.platform == "win32":
         raise ServerConnectionError(
-            f"{launch.name} cannot be started on Windows yet; run ToolScope in WSL, or give "
-            "the address of a running server",
+            f"{launch.name} cannot be started on Windows yet; run ToolScope in WSL, or use the "
+            "address of a running server",
             "command",
         )
     command = [launch.command, *launch.args]
@@ -169,8 +169,8 @@ def _not_started(launch: Launch, path: str, number: int) -> ServerConnectionErro
     command = launch.definition.command
     if shutil.which(launch.command, path=path) is None and number == errno.ENOENT:
         return ServerConnectionError(
-            f"the command {command!r} of {launch.name} does not exist here; install it, or "
-            "give its full path",
+            f"the command {command!r} of {launch.name} does not exist here; install it, or use "
+            "its full path",
             "command",
         )
     why = os.strerror(number) if number else "it is not valid"

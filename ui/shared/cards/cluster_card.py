@@ -311,9 +311,9 @@ def effect(card: Card, before: Cluster) -> None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
     if after.kind == "gateway" and before.kind == "drop_in":
         st.warning(
-            "With this edit no server offers the merged tool under this name and with these "
-            "parameters: it needs a gateway, and is exported only where you use one. An edit of "
-            "the description alone keeps it a drop-in."
+            "With this edit, no server offers the merged tool under this name and with these "
+            "parameters: it needs a gateway, and is exported only if you use one. If you edit "
+            "only the description, it stays a drop-in."
         )
     size_badge(card.size)
     if card.larger:

@@ -216,7 +216,7 @@ def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: s
         ("canonical", cluster, {"canonical": tool_id, "kind": "drop_in"})
         for cluster, tool_id in pair.to_keep(server)
     ]
-    _decide_each(snapshot, rows, f"Tools of {server} are kept in {{}} now")
+    _decide_each(snapshot, rows, f"Tools of {server} are now kept in {{}}")
 
 
 def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
