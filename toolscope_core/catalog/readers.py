@@ -45,11 +45,11 @@ _LONGEST_VERSION = 100
 
 @dataclass(frozen=True, slots=True)
 class SourceContents:
-    """The contents of one source, before servers and ids are settled; ``items`` are its records.
+    """The contents of one source before servers and ids are assigned; ``items`` are its records.
 
-    ``name`` is the source's, ``folder`` that of its folder, ``version`` the one that it names,
-    ``kind`` its format (one of ``INPUTS``), ``budget`` what all readers of the source share;
-    ``former_names`` are those of a toolset in the neutral format.
+    ``name`` is the source's name, ``folder`` its folder's name, ``version`` the version that it
+    declares, and ``kind`` its format (one of ``INPUTS``). ``budget`` is shared by all readers of
+    the source. ``former_names`` come from a toolset in the neutral format.
     """
 
     name: str

@@ -95,11 +95,11 @@ def admit(
 
     Call it inside the transaction that appends. If it repeats the last active decision on these
     members by the same reviewer (a double click; except canonical and edit), that decision is
-    returned whatever version was seen, and no row is new. An undo gets the members of the decision
-    it retracts. Raises ``StaleDecisionError`` if ``seen_version`` is not the current ``version_of``
-    the members. Raises ``DecisionError`` if the proposal is malformed, contradicts an active
-    decision, or retracts one that later decisions build on. Decisions whose seq is in ``suspended``
-    contradict nothing.
+    returned whatever version was seen, and nothing is to be appended. An undo gets the members of
+    the decision it retracts. Raises ``StaleDecisionError`` if ``seen_version`` is not the current
+    ``version_of`` the members. Raises ``DecisionError`` if the proposal is malformed, contradicts
+    an active decision, or retracts one that later decisions build on. Decisions whose seq is in
+    ``suspended`` contradict nothing.
     """
     proposal = _well_formed(log, proposal)
     in_force = active(log)

@@ -61,7 +61,10 @@ def objects_of_list(value: Any) -> list[JsonObject]:
 
 
 def lines_of(rows: Iterable[JsonObject]) -> bytes:
-    """The rows as JSON lines, also for readers that accept other line-end characters."""
+    """The rows as JSON lines.
+
+    They are also safe for readers that treat other characters as line ends.
+    """
     text = "".join(f"{canonical_json(row)}\n" for row in rows)
     for mark in _LINE_MARKS:
         text = text.replace(mark, f"\\u{ord(mark):04x}")

@@ -160,7 +160,7 @@ def apply_clusters(
 
 
 def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan:
-    """The plan without the outgoing tools of these ids, each for its reason.
+    """The plan without the outgoing tools in ``reasons``, which has the reason for each by id.
 
     A single tool is left out as if by a person; a merge is undone into its original members, and
     its cluster is in conflict.

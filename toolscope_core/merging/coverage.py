@@ -360,8 +360,9 @@ class ServerCoverage:
             yield f"others cannot use its {handles}: switch off all of its tools or none"
 
     def asks_for_account(self, one: str, other: str) -> bool:
-        """Whether it is worth asking if two servers work on one account: both are for one product,
-        or what the one does of the other's work may be on things of its own.
+        """Whether it is worth asking if two servers work on one account.
+
+        Both are for one product, or the work that one covers may be on its own data.
         """
         if self._stores.share_a_product(one, other):
             return True

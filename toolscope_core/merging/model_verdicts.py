@@ -74,10 +74,10 @@ class DocumentationGrade:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPairs:
-    """Pairs not asked about.
+    """The numbers of questions that were not needed.
 
-    The offline judge is ``sure`` that they are *keep*, or the model's merges ``imply`` them;
-    ``clusters`` counts those that needed no audit.
+    ``sure`` counts pairs that the offline judge is sure to be *keep*, ``implied`` pairs that the
+    model's merges already decide, and ``clusters`` those that needed no audit.
     """
 
     sure: int = 0

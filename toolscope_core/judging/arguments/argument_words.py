@@ -444,7 +444,7 @@ def _lists_values(two: _Two) -> bool:
 
 
 def _values(two: _Two) -> Iterator[frozenset[str]]:
-    """The values that the source may list as its own."""
+    """The sets of values that the source gives according to its schema or words."""
     facts = two.facts[0]
     return filter(
         None, (facts.values, facts.glosses, frozenset(map(english.spelling, two.source.enum)))

@@ -59,7 +59,7 @@ class ResourceAddresses:
     _results: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def name_here(self, server: str, own: str) -> str:
-        """The name here of a server's address or prompt."""
+        """The name under which the gateway offers a server's address or prompt."""
         scheme = APP if own.startswith(APP) else ""
         return f"{scheme}{self.prefixes[server]}{SEPARATOR}{own.removeprefix(scheme)}"
 

@@ -30,8 +30,8 @@ class TrainedSide:
     """A model of the toolset before or after the merge.
 
     It has its results on held-out queries, its training data, and its size on disk in bytes.
-    ``stale`` counts today's tools that it does not know. ``helps`` is false if learning clearly
-    helps nothing, so that the text ranks alone.
+    ``stale`` counts today's tools that it does not know. ``helps`` is false if nothing learned
+    clearly helps, so that the text ranks alone.
     """
 
     method: str

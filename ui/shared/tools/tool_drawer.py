@@ -31,9 +31,10 @@ _NEAR = 8
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """What is known of a tool. ``cluster`` is the one it is in or would join; ``said`` are the
-    standing decisions on it, the newest first. Before the analysis is finished there are neither
-    cluster nor neighbours.
+    """Everything known about a tool.
+
+    ``cluster`` is the one it is in or would join; ``decisions`` are the active ones on it, newest
+    first. Before the analysis is done there are neither cluster nor neighbours.
     """
 
     tool: Tool
