@@ -216,7 +216,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
             ),
             Column(
                 "lost",
-                lambda row: "; ".join(row.match.losses) if row.match else "",
+                lambda row: "; ".join(row.match.losses).replace("`", "") if row.match else "",
                 title="what a call loses or guesses",
                 width=260,
             ),

@@ -16,8 +16,10 @@ from tests.mcp.gateway import conformance_stub
 from tests.mcp.servers.stub_http import stub_http
 from tests.mcp.servers.stubs import MARK, QUICK, launch, living, new_mark
 from toolscope_core.mcp.servers.configured_servers import read_configuration
-from toolscope_core.mcp.servers.launches import read_launch
+from toolscope_core.mcp.servers.launches import Launch, read_launch
 from toolscope_core.mcp.servers.offers import ServerOffer, read_offer
+from toolscope_core.mcp.servers.server_definitions import ServerDefinition
+from toolscope_core.mcp.servers.server_failures import stderr_excerpt
 from toolscope_core.mcp.servers.server_processes import ProcessRecord
 from toolscope_core.mcp.servers.sessions import connected, load_sdk
 
@@ -156,3 +158,17 @@ async def refused(answer):
     except MCPError as error:
         return error.code
     return 0
+
+
+@pytest.mark.parametrize(
+    ("stderr", "shown"),
+    [
+        ("one\ntwo\nthree\nfour\n", "two | three | four"),
+        ("x\nError: no module 'sqlite'\n  at load\n  at run\n{\n  code: 1\n}\n\nNode.js v20\n",
+         "Error: no module 'sqlite' | at load | at run"),
+        ("Traceback:\n  File x\nModuleNotFoundError: no y\n", "ModuleNotFoundError: no y"),
+    ],
+)  # fmt: skip
+def test_what_a_server_says_begins_where_it_names_an_error(stderr, shown):
+    record = ProcessRecord(stderr=bytearray(stderr.encode()))
+    assert stderr_excerpt(Launch(ServerDefinition("s", "stdio")), record) == shown

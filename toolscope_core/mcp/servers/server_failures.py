@@ -5,6 +5,7 @@ Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (
 ``missing`` (404 and other statuses), ``unreachable`` (no connection), ``tls``, ``protocol``.
 """
 
+import re
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -105,6 +106,8 @@ def _is_of_sdk(error: BaseException, code: int, words: str) -> bool:
 
 
 _LINES, CHARACTERS = 3, 400
+_ERROR = re.compile(r"^[^\S\n]*(?:uncaught )?(?:\w*(?:error|exception)|fatal|panic)\b", re.I | re.M)
+"""Begins the line that says what went wrong; a stack or the version of a runtime may follow it."""
 """So much of the standard error is shown."""
 TRY_SSE = frozenset({400, 404, 405, 406, 415})
 """Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
@@ -255,10 +258,15 @@ class Situation:
 
 
 def stderr_excerpt(launch: Launch, record: ProcessRecord | HttpRecord) -> str:
-    """The last lines of a server's standard error without secrets, in one line."""
+    """The last lines of a server's standard error without secrets, in one line, or those from where
+    it last names an error.
+    """
     if not isinstance(record, ProcessRecord):
         return ""
-    return _one_line(launch, record.stderr.decode("utf-8", "replace"))
+    text = record.stderr.decode("utf-8", "replace")
+    if errors := [match.start() for match in _ERROR.finditer(text)]:
+        text = "\n".join(text[errors[-1] :].splitlines()[:_LINES])
+    return _one_line(launch, text)
 
 
 def _one_line(launch: Launch, text: str) -> str:
