@@ -9,7 +9,7 @@ from toolscope_core.model.search_configuration import Corpus
 from toolscope_core.rps.planner import WORKER_K, PlannerConfig
 from ui.retrieval.learned_panel import TITLES, learned_panel
 from ui.shared import page_frame, search_settings_panel
-from ui.shared.services import loaded_queries, reviewed_variants
+from ui.shared.services import learned_searches, loaded_queries, reviewed_variants
 from ui.shared.services.searches import Lookup
 from ui.shared.snapshot import Snapshot
 
@@ -120,12 +120,13 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
         ranking = bar.segmented_control(
             "Rank by",
             list(TITLES),
-            default="Text",
+            default="Usage" if learned_searches.usage_helps(snapshot) else "Text",
             required=True,
             key="ranking",
             bind="query-params",
-            help="Text: the tools' own descriptions. Usage: also the requests that they served "
-            "before. Learned: also a classifier trained on those requests.",
+            help="Text: what tools say of themselves. Usage: also the requests that they served "
+            "before, the default once a trained model finds more. Learned: also a classifier "
+            "trained on those requests.",
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     search = search_settings_panel.search_settings(

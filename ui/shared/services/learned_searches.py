@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -68,6 +69,14 @@ def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
     if before is None:
         return None
     return TrainedView(before, _side(snapshot, ranking, "after"))
+
+
+def usage_helps(snapshot: Snapshot) -> bool:
+    """Whether a usage model is there that found more on queries left out of its training."""
+    with suppress(ConfigError):
+        usage = view(snapshot, "usage")
+        return usage is not None and usage.before.helps
+    return False
 
 
 def model(snapshot: Snapshot, ranking: Ranking, side: str) -> LearnedModel | None:
