@@ -70,7 +70,7 @@ def read_policy(path: Path | None, today: date | None = None) -> Policy:
     try:
         text = read_file(path, _LARGEST).decode("utf-8")
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}; give another file") from error
+        raise ConfigError(f"cannot read {path}: {error.strerror}; use another file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8; save it as UTF-8") from error
     documents = read_yaml(text)
@@ -116,7 +116,7 @@ class _Reader:
         texts = {key: row.get(key) for key in needed}
         for key, text in texts.items():
             if not isinstance(text, str) or not text.strip():
-                self._refuse(f"{place}/{key}", text, "give a text")
+                self._refuse(f"{place}/{key}", text, "use a string")
         if not _FINGERPRINT.fullmatch(texts["fingerprint"]):
             self._refuse(f"{place}/fingerprint", texts["fingerprint"], "copy it from the report")
         until = self._date(texts["until"], f"{place}/until")

@@ -36,7 +36,7 @@ def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
     """
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"two files are named {twice[0]}; give them in two runs")
+        raise ConfigError(f"two files are named {twice[0]}; use them in two runs")
     values = {}
     for path in paths:
         try:
