@@ -29,7 +29,7 @@ from benchmarks.measuring import ROOT, parser_of, print_machine
 
 MOST_SURVIVORS = 2
 LONGEST_TEST = "120"
-"""Seconds after which a test that a fault lets run on has failed."""
+"""Seconds after which an endless test counts as failed."""
 SOURCES = ("toolscope_core", "ui", "pages")
 OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -42,7 +42,7 @@ LEAVES = (ast.Return, ast.Continue, ast.Raise)
 LEAST_RULES = 3
 
 Change = tuple[ast.AST, ast.AST | list[ast.stmt]]
-"""A node, and what stands in its place."""
+"""A node and its replacement."""
 Kind = Callable[[ast.AST], Iterator[Change]]
 
 

@@ -48,7 +48,7 @@ HTTP_STUB = Path(STUB).with_name("modern_stub.py")
 
 
 Seconds = tuple[list[float], list[float]]
-"""Of each call in two ways, of which the second is held against the first."""
+"""The time of each call in two ways; the second is compared with the first."""
 
 
 def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:

@@ -20,7 +20,7 @@ from toolscope_core.model.catalog import Catalog
 LARGE = 40_000
 SHARD_TOOLS = 10_000
 _COPIED = 0.05
-"""The share of servers that another one copies in other words."""
+"""The share of servers copied in other words."""
 _SETS = ("toucan", "docker-mcp", "livemcpbench")
 _RARE = 0.02
 """Words of at most this share of servers are changed from replica to replica."""

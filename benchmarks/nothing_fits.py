@@ -51,7 +51,7 @@ SETS = ("ultratool", "seal-tools", "livemcpbench", "toolsense", "etom")
 SERVED, NEAR, FAR, OWN = "served", "near", "far", "its own"
 TOGETHER = {NEAR: 20, FAR: 5}
 REFUSED, UNCERTAIN = 0.05, 0.25
-"""Shares of what is served."""
+"""Shares of served requests."""
 STRENGTH = 0.1
 Values = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ MEGABYTES = 5.0
 SECONDS = 10.0
 SLOWEST, REASONS = 8, 8
 BUG = "report it to us"
-"""What is said of a reading that failed by our fault."""
+"""The message for a reading that failed because of our bug."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -51,7 +51,7 @@ PAGES = {
         for name in "review documents profiles export retrieval evaluation history settings".split()
     },
 }
-"""Of each page the address, and what is on the screen once it is of use."""
+"""Each page's address, and what is on the screen once it is usable."""
 KEYS = {"J": "the next cluster", "A": "accept", "X": "keep apart", "S": "skip"}
 PLAIN = "import streamlit as st\nst.title('Nothing')\n"
 VISITS, STEPS, PRESSES = 5, 5, 15
@@ -60,7 +60,7 @@ STEP = 0.06
 ENDED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 ANOTHER_CARD = f"url => location.href !== url && document.querySelector({ENDED!r})"
 PATIENCE = 900_000
-"""Milliseconds that are waited for what comes at some time."""
+"""The milliseconds to wait for something to appear."""
 MOST_SECONDS = 30.0
 
 

@@ -37,7 +37,7 @@ PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 FIRST = "catalog"
 PATIENCE = 600
 ROUNDS = 3
-"""How often two checkouts, or two stores, take turns."""
+"""How often two checkouts, or two stores, alternate."""
 EIGHT = 8
 
 

@@ -40,7 +40,7 @@ STAGES = (
     *("import", "read", "embed", "candidates", "judge", "graph + correct"),
     *("align + synthesise", "plan", "write", "rest"),
 )
-"""``import`` is everything before the merge begins, ``rest`` what no watch explains."""
+"""``import`` is everything before the merge begins, ``rest`` the time outside the timers."""
 MEMORY_MB = 2048
 _INSIDE, _BEGAN, _MEMORY = "--inside", "STAGE_PROFILE_BEGAN", "STAGE_PROFILE_MEMORY"
 

@@ -48,15 +48,15 @@ _SURENESS = {3: 1.0, 2: 0.8, 1: 0.3}
 _OLDER, _OLDER_MERGES = 0.6, 0.25
 """What a label of the first rounds counts, which had looser rules for merges."""
 _ENOUGH = 30
-"""From so many labels of a kind on a catalog has its full say on it."""
+"""From this many labels of a kind on, a catalog has full weight for it."""
 _GRID = tuple(step / 100 for step in range(30, 100))
 _MERGE = 0.7
 _DROP_INS_RIGHT, _JOBS_RIGHT = 0.9, 0.95
 _UNSURE_RECALL = 0.9
 _EVEN = 0.5
-"""From here on a family is more likely than not."""
+"""The threshold from which a family is more likely than not."""
 _TO = 60
-"""Thresholds above .9 leave too few pairs to tell."""
+"""Thresholds above .9 leave too few pairs."""
 _FOLDS = 5
 
 

@@ -13,7 +13,7 @@ VIEWS = {
     bulk_panel.VIEW: bulk_panel.bulk_panel,
     PAIR_VIEW: server_pair_panel.server_pair_panel,
 }
-"""How the queue is shown, by its value in the address."""
+"""The views of the queue, by their value in the address."""
 
 head = st.container(horizontal=True, vertical_alignment="center")
 head.title("Review", width="content")

@@ -19,7 +19,7 @@ from ui.shared import page_frame
 
 APP = Path(__file__).parents[1] / "app.py"
 NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
-"""What Streamlit imports only when a page asks for it, and every page does."""
+"""Modules that Streamlit imports only on a page's request, which every page makes."""
 
 
 @click.command()

@@ -18,9 +18,9 @@ from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Augmentation, JsonObject, SubstituteTool, Tool
 
 MOST_QUESTIONS = 12
-"""Of a merged tool: more would push the others out of what an encoder reads."""
+"""The limit for a merged tool: more would exceed what an encoder reads."""
 _LONGEST = 20_000
-"""Characters of one text of a file."""
+"""The longest text of a file, in characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ _OFFER = re.compile(
     r"(?:(?:available|candidate|provided|all)_?)?(?:tools?|functions?|apis?)(?:_?(?:list|names?))?",
     re.IGNORECASE,
 )
-"""Keys of lists from which an agent may choose: no name is in them twice."""
+"""Keys of lists from which an agent may choose; no name is in them twice."""
 _SPLIT = re.compile(r"(\s*[,;\n]\s*(?:\d+[.)]\s+|[-*]\s+)?|^\s*(?:\d+[.)]|[-*])\s+)")
 _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "params"))
 _RESULTS = frozenset(("result", "results", "response", "output", "tool_call_id"))

@@ -51,7 +51,7 @@ def _required_first(properties: Mapping[str, Any], required: object) -> dict[str
 
 MAX_EXCERPT = 500
 MAX_PLACE = 300
-"""So many characters of the place of a value are kept."""
+"""The longest place of a value that is kept, in characters."""
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels; flatten it"
 
 

@@ -45,9 +45,9 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
-"""What a name has that no plain word has."""
+"""What a name has that a plain word does not."""
 _BETWEEN = ("/", ".", "__", ":", "_", "::", "-", "--")
-"""What clients and files put between a server and a tool."""
+"""The characters between a server and a tool, as clients and files write them."""
 _LONGEST = 512
 _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "params"))
 

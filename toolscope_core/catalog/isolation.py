@@ -39,7 +39,7 @@ ITEM_TYPES: dict[str, type] = {
     "former_names": FormerName,
 }
 _LARGE = 256 << 10
-"""Bytes from which reading takes longer than to start the program."""
+"""The size in bytes above which reading takes longer than starting the program."""
 _CACHED, _MOST_CACHED = "catalogs", 8
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 

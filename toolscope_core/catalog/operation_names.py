@@ -8,9 +8,9 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.model.unicode_forms import normalise
 
 OPENAPI_META = "toolscope/openapi"
-"""Where a tool of an OpenAPI document keeps what its operation said, under ``_meta``."""
+"""Where a tool keeps its OpenAPI operation, under ``_meta``."""
 NAME_LENGTH = 56
-"""The most characters of a name that is made of other words, as FastMCP has it."""
+"""The longest name made from other words, as in FastMCP."""
 
 
 def operation_of(tool: Tool) -> Mapping[str, Any] | None:

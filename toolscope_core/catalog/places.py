@@ -22,7 +22,7 @@ OTHER_LISTS = ("servers", "apis", "items", "data", "records", "registry", "resul
 WRAPPERS = ("result", "mcp", "toolConfig")  # of JSON-RPC, an editor's settings, Bedrock
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
 FUNCTIONS = "function"
-"""Where each line of BFCL lists its tools; an object there is OpenAI's."""
+"""Where each line of BFCL lists its tools; an object there is in OpenAI's format."""
 LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
 AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
 CERTAIN = (("inputSchema",), ("input_schema",))  # nothing but a tool has them, even empty

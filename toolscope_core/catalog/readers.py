@@ -228,7 +228,7 @@ FINDERS = (
     find_unread,
     find_unused,
 )
-"""What is found in a tool's definition by itself, beside what the scan finds in its words."""
+"""Finders of problems in a tool's definition, besides the scan of its texts."""
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 
 

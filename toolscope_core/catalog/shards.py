@@ -21,7 +21,7 @@ from toolscope_core.model.tool import Tool
 
 _LINES = (".jsonl", ".ndjson")
 _PIECE = MAX_BYTES // 4
-"""Bytes of a file of lines that are read at a time."""
+"""The bytes of a file of lines that are read at a time."""
 
 
 def read_shards(

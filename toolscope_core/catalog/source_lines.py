@@ -17,7 +17,7 @@ _MOST_PLACES = 200
 _MOST_LEVELS = 8
 _LONGEST_RECORD = 200_000
 _LONGEST_FILE = 4_000_000
-"""Of a longer file the parts of tools are not looked for."""
+"""Parts of tools are not searched in longer files."""
 _RESULTS = frozenset(SPELLINGS["returns"].split())
 
 

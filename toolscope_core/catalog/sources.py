@@ -276,15 +276,15 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
 
 
 BUNDLE = 3
-"""That of a bundle's manifest, and of its φ and α."""
+"""The version of a bundle's manifest, and of its φ and α."""
 PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
-"""The file of a bundle that says which tools each profile has, and where their exports are."""
+"""The bundle's file that lists each profile's tools, and the folder of their exports."""
 TOOLSET = 1
-"""That of a toolset in the neutral format."""
+"""The version of a toolset in the neutral format."""
 PART_TOOLS = 40_000
-"""Tools in a file of a bundle that holds definitions; more are written in parts."""
+"""The most tools in a bundle's file of definitions; more are written in parts."""
 PART_PAIRS = 250_000
-"""Pairs in ``pairs.jsonl``; more are written in parts."""
+"""The most pairs in ``pairs.jsonl``; more are written in parts."""
 
 
 def part_names(name: str, parts: int) -> Sequence[str]:

@@ -15,7 +15,7 @@ _TAG = re.compile(r"<(tool_?calls?|tools?|function_?calls?|functions?|action)>",
 _CALLS = re.compile(r"\s*\[?\s*[^\W\d][^()\[\]{}\n\"'=]{0,128}\(")
 _CALLED = re.compile(r"[^()\[\]{}\n\"',=]{1,128}(?=\()")
 _MOST_FAILURES = 1_000
-"""So many brackets of a text may open nothing before the rest is taken for prose."""
+"""After this many brackets without a value, the rest of a text counts as prose."""
 
 
 @dataclass(frozen=True, slots=True)

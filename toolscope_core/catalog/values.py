@@ -44,7 +44,7 @@ class _OpenContainer:
 
 
 _Sized = tuple[Any, int, int]
-"""A value with how many values and characters it holds."""
+"""A value with its number of values and characters."""
 
 
 class _RefusedError(Exception):

@@ -39,9 +39,9 @@ _OPAQUE = ("$dynamicRef", "contains", "unevaluatedItems", "unevaluatedProperties
 _ANY_TEXT = frozenset(("", "^", "$", ".*", "^.*", ".*$", "^.*$"))
 
 _Promises = frozenset[tuple[str, str]]
-"""Comparisons that hold of every smaller value, by the texts of both sides."""
+"""Comparisons that hold for every smaller value, by the texts of both sides."""
 _Pairs = Iterator[tuple[Any, Schemas]]
-"""Schemas of the wide side, each with those of the narrow side that hold of the same value."""
+"""Schemas of the wide side, each with those of the narrow side for the same value."""
 
 
 def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = None) -> bool | None:

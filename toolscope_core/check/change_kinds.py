@@ -7,8 +7,9 @@ from typing import Literal, get_args
 
 Level = Literal["breaking", "careful", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""*breaking*: a call that was right fails, or a caller gets what it cannot expect. *careful*: no
-call fails, but one may do something else. *info*: nobody notices."""
+"""*breaking*: a valid call fails, or a caller gets something unexpected. *careful*: no call fails,
+but one may do something else. *info*: nobody notices.
+"""
 
 
 @dataclass(frozen=True, slots=True)

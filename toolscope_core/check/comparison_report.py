@@ -483,4 +483,4 @@ CHECKS = (
         level="note",
     ),
 )
-"""Every check in the order of reports, and of what a person may ask to fail for."""
+"""Every check, in the order of reports and of ``--fail-on``."""

@@ -13,7 +13,7 @@ from toolscope_core.check.policy import fingerprint_of
 from toolscope_core.model.catalog import Catalog
 
 _LONGEST_LINE = 1_000
-"""Nobody can read a suggestion for a longer one."""
+"""Nobody can read a longer suggestion."""
 _PLAIN_NAME = re.compile(r"[\w./:-]+")
 _ESCAPE = re.compile(r"(?<!\\)\\u([0-9a-fA-F]{4})")
 

@@ -123,7 +123,7 @@ NOUNS = {
     "confusions": "confusable pair",
     "misses": "missed request",
 }
-"""What a profile may have a limit on, and what it counts."""
+"""What a profile may limit, and what the limit counts."""
 
 
 def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -> dict[str, int]:

@@ -20,7 +20,7 @@ VersionBump = Literal["none", "breaking", "any"]
 _BUMPS: tuple[VersionBump, ...] = get_args(VersionBump)
 _LARGEST = 1 << 20
 _FINGERPRINT = re.compile("f[0-9a-f]{11}")
-"""The letter in front keeps YAML from reading a number."""
+"""The letter in front prevents YAML from reading a number."""
 
 
 @dataclass(frozen=True, slots=True)

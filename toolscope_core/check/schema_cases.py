@@ -13,7 +13,7 @@ from toolscope_core.judging.arguments.subschema import refers
 from toolscope_core.model.tool import JsonObject
 
 MOST_VALUES = 64
-"""So many values of a range of integers, or of a property, are looked at one by one."""
+"""The most values of an integer range, or of a property, that are checked one by one."""
 VALUE_TYPES = ("null", "boolean", "number", "string", "array", "object")
 NEVER: Any = False
 _NAMES = frozenset((*VALUE_TYPES, "integer"))

@@ -27,11 +27,11 @@ KEYWORD_TYPES = {
         "object",
     ),
 }
-"""The type of the values of which a keyword says anything."""
+"""The type of values that each keyword restricts."""
 KEYWORDS = frozenset((*KEYWORD_TYPES, *IN_PLACE, "$ref", "$dynamicRef", "type", "enum", "const"))
-"""Keywords that can rule a value out."""
+"""Keywords that can exclude a value."""
 BESIDE = ("then", "else", "minContains", "maxContains")
-"""Keywords that only say more of a keyword beside them."""
+"""Keywords that only qualify a keyword beside them."""
 _DECLARES_BESIDE = frozenset((*IN_PLACE, "$ref", "$dynamicRef", "dependentSchemas"))
 
 Schemas = tuple[Any, ...]

@@ -16,7 +16,7 @@ _SUFFIXES = frozenset(
     ".toml .py .ts .js .sh .xml .csv".split()
 )
 BARE = re.compile(r"\.(?:cursorrules|windsurfrules|clinerules|roorules|goosehints)|AGENTS|CLAUDE")
-"""Files of rules that have no ending."""
+"""Rule files without an extension."""
 SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 LARGEST = 2_000_000
 MOST_FILES = 20_000

@@ -73,7 +73,7 @@ def _list_rules(is_asked: bool) -> None:
 
 
 FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.singular])  # type: ignore[misc]
-"""What ``check --fail-on`` takes: one case of it is enough to fail."""
+"""The values of ``check --fail-on``: a single case of one fails."""
 
 
 @command

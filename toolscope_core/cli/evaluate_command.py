@@ -116,7 +116,7 @@ class EvaluationOptions:
 
 
 RANKINGS = EvaluationOptions()
-"""Nothing was given."""
+"""The default options."""
 
 
 @terminal.command

@@ -84,7 +84,7 @@ class ExperimentFiles:
 
 
 _SYNTHETIC = ExperimentFiles()
-"""Nothing was given: requests are made from the descriptions."""
+"""The default: requests are made from the descriptions."""
 WithGateway = Annotated[
     bool,
     typer.Option(

@@ -35,7 +35,7 @@ from toolscope_core.model.tool import JsonObject
 
 PARTS_SHOWN = ("server", "severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
-"""The least severity of a finding that makes ``inspect`` and ``merge`` fail."""
+"""The lowest severity of a finding that makes ``inspect`` and ``merge`` fail."""
 
 
 @command

@@ -34,7 +34,7 @@ LoggedQueries = Annotated[
 
 
 _SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
-"""Tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
+"""The figures of tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
 
 
 @command

@@ -68,7 +68,7 @@ class MachineOptions:
 
 
 ASKS = MachineOptions()
-"""A person is asked what may be started."""
+"""Whether to ask a person what may be started."""
 
 
 @command

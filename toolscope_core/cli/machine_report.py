@@ -24,9 +24,9 @@ _ALWAYS_TRUE = (
     ),
     "Use --fresh to list the tools again after a server has changed.",
 )
-"""What is said where the tools themselves give less than three reasons."""
+"""The sentences used if the tools themselves give fewer than three reasons."""
 _LARGE_SHARE = 0.3
-"""The share of all tokens from which on one server is worth a sentence."""
+"""The share of all tokens that makes one server worth a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

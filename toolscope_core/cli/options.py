@@ -185,7 +185,7 @@ class AskRequest:
 
 
 SAVED = AskRequest()
-"""Nothing was given."""
+"""The default options."""
 
 
 def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ _ENCODING = ("embed", "tokens")
 """Stages in which texts are encoded."""
 NoneSaidBy = Literal["search", "model"]
 NOTICED = 300
-"""Texts whose encoding a person notices: about two seconds."""
+"""The number of texts whose encoding a person notices: about two seconds."""
 
 
 @command

@@ -49,14 +49,14 @@ from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 
 USAGE_MODELS = "learned"
-"""The folder of the cache with models that a search made for itself."""
+"""The cache folder of models that a search trained for itself."""
 
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
 """How a request is split into sub-queries."""
 ASKING_SPLITS: tuple[Decomposition, ...] = ("dummy", "context")
-"""A model is asked for these."""
+"""The splits that ask a model."""
 ToolsTakenBy = Literal["best", "model"]
-"""Who takes tools of those that are found."""
+"""How tools are chosen from those found."""
 Decompose = Annotated[
     Decomposition,
     typer.Option(
@@ -213,7 +213,7 @@ class SearchedTools:
 
 
 DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
-"""Nothing was given."""
+"""The default options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +328,7 @@ class Searcher:
         self.options, self._engine = options, engine
         self.progress, self._former = progress, former or catalog
         self.costs: tuple[TaskCost, ...] = ()
-        """What models that split or planned requests took."""
+        """The cost of models that split or planned requests."""
 
     @cached_property
     def tools(self) -> SearchableTools:

@@ -272,7 +272,7 @@ def _check_all(states: Sequence[preflight.ServerState], costs: SearchCosts, as_j
 
 
 RETRY_STATUS = 75
-"""What sysexits.h calls a temporary failure."""
+"""The exit status for a temporary failure in sysexits.h."""
 
 
 def _check_needed(tools: Sequence[preflight.NeededTool], as_json: bool) -> None:

@@ -17,10 +17,10 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.protocols import Progress, Step, TaskCost, silent, sum_of_tasks
 
 MOST_TOLD = 10
-"""The most lines about one thing."""
+"""The most lines about one subject."""
 _LINE_ANEW = "\r\x1b[K"
 _PACED = 5.0
-"""Seconds of a stage after which its pace is told."""
+"""After this many seconds, a stage's pace is shown."""
 P = ParamSpec("P")
 R = TypeVar("R")
 

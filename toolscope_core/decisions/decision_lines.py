@@ -100,8 +100,8 @@ def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dic
 
 
 _TOOLS = "tools"
-"""In a row by id its tools that no row before described, so that one is found again that is called
-otherwise in another version of the catalog.
+"""In a row: the tools that no earlier row described, by id, so that renamed tools are found in
+another version.
 """
 _DOCUMENT = ("name", "description", "schema")
 

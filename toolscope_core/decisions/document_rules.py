@@ -8,7 +8,7 @@ import jsonschema_rs
 from toolscope_core.model.cluster import Document
 
 NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
-"""Names that MCP and most clients take: 1 to 64 characters (the specifications allow 128)."""
+"""Names accepted by MCP and most clients: 1 to 64 characters (the specifications allow 128)."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 

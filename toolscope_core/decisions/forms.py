@@ -18,10 +18,10 @@ LONGEST_OWNER = 200
 LONGEST_NOTE = 1_000
 
 ONE_ACCOUNT, OWN_ACCOUNTS = "one account", "each its own"
-"""What people say of the account of two servers."""
+"""People's answers on the account of two servers."""
 
 IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
-"""How a client that searches for tools loads one."""
+"""How a client that searches for tools loads a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,19 +446,19 @@ LINKING: tuple[Action, ...] = ("accept", "keep_apart", "recut", "split", "drop")
 """The actions that keep tools together or apart."""
 
 JOINING: tuple[Action, ...] = ("accept", "split", "drop")
-"""Those that put tools together."""
+"""The actions that join tools."""
 
 WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
-"""Those whose detail holds the relation of the cluster on the screen."""
+"""The actions whose detail has the relation of the shown cluster."""
 
 ON_SEVERAL = tuple(action for action, form in ACTIONS.items() if form.least_tools > 1)
-"""The actions on two tools or more; *propose* and *recut* leave a card to decide on."""
+"""The actions on two or more tools; *propose* and *recut* leave a card to decide."""
 
 HOLDING: tuple[Action, ...] = ("propose",)
-"""Those that keep what they propose for a person."""
+"""The actions that reserve their proposal for a person."""
 
 ASKING_ACTIONS: tuple[Action, ...] = (*HOLDING, "recut")
-"""Those that ask for a proposal, whatever the judge says."""
+"""The actions that request a proposal, whatever the judge says."""
 
 BESIDE_MERGES = tuple(action for action, form in ACTIONS.items() if form.beside_merges)
-"""Those that join and part no tools."""
+"""The actions that join and separate no tools."""

@@ -33,7 +33,7 @@ _FALLBACK_THRESHOLD = 0.7
 _BLOCK = 2048
 _PAIR_BLOCK = 16384
 _SEARCHED = 1024
-"""Rows that are compared with all others at a time."""
+"""The number of rows compared with all others at a time."""
 _TIE = 1e-6
 _DIGITS = 6
 

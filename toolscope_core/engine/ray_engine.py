@@ -16,12 +16,12 @@ from toolscope_core.model.errors import ConfigError, EngineError
 from toolscope_core.model.protocols import SharedState, SharedValue, WorkBlock, WorkResult
 
 _RETRIES = 3
-"""How often a block is sent again whose worker died. Workers are started again without end."""
+"""How often a block is sent again after its worker died. Workers are restarted without limit."""
 _AHEAD = 2
 """Blocks that a worker has at a time: the next one is there when it is done with the first."""
 _SECONDS = 10.0
 _PACKAGES = ("catalog", "embedding", "engine", "judging", "model", "wording")
-"""What the result of a block depends on."""
+"""The packages on which a block's result depends."""
 _START = (
     "start one with `ray start --head`, set RAY_AUTH_MODE=token if it needs a token, or omit "
     "--ray-address to use one on this machine"

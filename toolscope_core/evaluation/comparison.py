@@ -122,7 +122,7 @@ SPLIT_NAMES = {
 }
 QueryOutcome = Literal["won", "lost", "unchanged"]
 PLACES = 10
-"""So many places of a ranking count: for a change, and where what is found is kept."""
+"""The number of places in a ranking that count for a change and in stored results."""
 
 
 @dataclass(frozen=True, slots=True)

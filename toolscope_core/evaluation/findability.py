@@ -18,11 +18,11 @@ from toolscope_core.wording.tool_text import source_text, tool_name_words
 from toolscope_core.wording.words import sentences
 
 FIRST = 5
-"""Places that count as found: clients return 3 to 10 tools."""
+"""The places that count as found: clients return 3 to 10 tools."""
 _STANDING_BEFORE = 3
 OWN_SEARCH = "own"
 COMPARED: tuple[str, ...] = (*CLIENT_SEARCHES, OWN_SEARCH)
-"""The searches whose findability is compared: those of clients, and that of this program."""
+"""The searches whose findability is compared: those of clients, and our own."""
 
 RequestSource = Literal["queries", "questions", "own words"]
 

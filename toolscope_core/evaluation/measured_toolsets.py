@@ -177,7 +177,7 @@ def _after(need: frozenset[str], toolset: Toolset) -> frozenset[str | None]:
 
 
 Rankings = tuple[tuple[str, ...], ...]
-"""For each request tool ids, the best first."""
+"""For each request tool ids, best first."""
 
 
 class Ranker(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from toolscope_core.evaluation.intervals import Interval, holm, interval, paired_p
 
 Gold = Sequence[Collection[str]]
-"""What a query needs: for each need the ids of which any one serves it."""
+"""A query's needs: for each need, the ids of which any one serves it."""
 
 RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
@@ -166,7 +166,7 @@ METRICS: Mapping[str, Metric] = {
         ),
     )
 }
-"""By the name that reports use."""
+"""The metrics by their names in reports."""
 RANKING_METRICS = {name: one.of for name, one in METRICS.items() if one.of}
 SWEPT_METRICS = tuple(one for one in METRICS.values() if one.is_swept)
 

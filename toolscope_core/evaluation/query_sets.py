@@ -25,10 +25,10 @@ from toolscope_core.wording.words import sentences
 
 _LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
 _FIELDS = ("id", "query", "expected", *_LISTS)
-"""What is read of a row; any other field may stand beside them."""
+"""The fields that are read; a row may have others."""
 _MOST_NAMED, _MOST_NEAR = 5, 3
 _CLOSE = 0.8
-"""From this ratio of common letters on (``difflib``) a name may be a misspelt one."""
+"""The ratio of common letters (``difflib``) above which a name may be misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +360,7 @@ def _short(value: Any) -> str:
 
 
 MOST = 500
-"""Queries that are made of a catalog; of more tools those are asked for whose ids a checksum puts
-first.
-"""
+"""The most queries made from a catalog; of more tools, those whose ids come first by checksum."""
 _LEAST_WORDS = 3
 _TALK = re.compile(
     r"^(?:(?:this (?:tool|function|endpoint|method|api)|the (?:tool|function)|(?:a|the) tool"

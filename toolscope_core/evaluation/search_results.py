@@ -18,8 +18,8 @@ from toolscope_core.retrieval.fitting import Fit
 from toolscope_core.retrieval.retriever import RankedServer, RankedTool
 
 NEAR_TIE = 0.12
-"""Two tools whose scores, of 0 to 1, differ by no more than this are a near tie: another wording of
-the request may turn them round.
+"""The largest score difference of a near tie (scores are 0 to 1); another wording of the request
+may reverse it.
 """
 
 

@@ -23,12 +23,12 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
 _PLACES = 50
-"""A job takes no tool that its own search has further down."""
+"""A job takes no tool that its own search ranks below this."""
 
 Lists = Sequence[Sequence[str]]
-"""For each request the ids of the tools that an agent is given."""
+"""For each request the ids of the tools given to an agent."""
 ListChooser = Callable[[Lists], Sequence[frozenset[str]]]
-"""For each request what is taken of its list."""
+"""For each request the tools chosen from its list."""
 
 
 def jobs_of(request: ToolRequest) -> tuple[str, ...]:

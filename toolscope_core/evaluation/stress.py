@@ -28,7 +28,7 @@ Noise = Literal["random", "closest"]
 
 LEVELS = (0, 10, 20, 30, 40, 50)
 WHOLE_K, STEP_K = 10, 5
-"""How many tools are taken for a request that is not split, and for each sub-query."""
+"""The number of tools found for a request that is not split, and for each sub-query."""
 _SEED = 20_251
 
 

@@ -25,7 +25,7 @@ DENSE_WEIGHTS = tuple(step / 10 for step in range(11))
 CANDIDATES = (5, 10, 15, 20, 30, 40, 50)
 THETAS, HIGHEST_THETA = 12, 0.95
 Merger = Literal["none", "drop-in", "gateway"]
-"""Which merges are taken."""
+"""Which merges are accepted."""
 MERGERS: tuple[Merger, ...] = get_args(Merger)
 
 
@@ -133,7 +133,7 @@ class FixedSettings:
 
 
 RankerOf = Callable[[RetrievalConfig], measured_toolsets.Ranker]
-"""What searches with a configuration."""
+"""A search with a configuration."""
 _Value = TypeVar("_Value")
 
 

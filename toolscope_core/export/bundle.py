@@ -53,7 +53,7 @@ CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),
 )
-"""Of a cluster what its row has beside its id."""
+"""The contents of a cluster's row besides its id."""
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ascii = json.JSONEncoder(allow_nan=False).encode

@@ -143,7 +143,7 @@ def _call(tool: str, arguments: JsonObject) -> str:
 
 
 HOME = f"{BUNDLE_BELOW}/"
-"""Where the bundle lies in the zip, as the command ``merge`` writes it."""
+"""The bundle's folder in the zip, as written by the command ``merge``."""
 
 
 def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
 BUDGET = 2_000
-"""Tokens of the tools in every prompt, unless somebody says how many."""
+"""The default token budget of tools in every prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import tool_name_words
 
 _NAMED = 24
-"""So many tools are named: with eight fewer requests find their server, with more no more do."""
+"""The most tools that are named: with eight, fewer requests find their server; with more, no more
+do.
+"""
 _LONGEST_NAME, _LONGEST_ABOUT = 64, 300
 
 

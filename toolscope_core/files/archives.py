@@ -28,9 +28,9 @@ _DAMAGED = (
 _REMEDY = "use the zip from the Export page"
 MOST_FILES = 10_000
 MOST_AT_ONCE = 1 << 20
-"""So many bytes of a zip are read in one go, the list of its files among them."""
+"""The most bytes of a zip read at once, including its list of files."""
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-"""Others become any size in one step."""
+"""Other methods can expand to any size in one step."""
 
 
 def bundle_below(folder: Path) -> Path:

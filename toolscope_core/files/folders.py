@@ -22,9 +22,9 @@ from toolscope_core.model.errors import ConfigError, ExportError
 
 MOST_BYTES = 512 << 20
 DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What reading a file as JSON of some form raises where it holds something else."""
+"""The errors of reading a file with other contents as JSON."""
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A pipe is opened without waiting for whoever writes to it, so that it can be refused."""
+"""A pipe is opened without waiting for its writer, so that it can be refused."""
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -52,10 +52,10 @@ MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
 """The ``program`` of a bundle's manifest."""
 MODEL_PROGRAM = "toolscope model"
-"""That of a trained model's: neither takes the place of the other."""
+"""The ``program`` of a trained model's manifest: models and bundles never replace each other."""
 
 EMBEDDER_PROGRAM = "toolscope embedder"
-"""That of a tuned embedder's: a sentence-transformers model with a manifest."""
+"""The ``program`` of a tuned embedder's manifest: a sentence-transformers model with a manifest."""
 
 _EXCHANGE, _HERE = 2, -100
 _NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model", EMBEDDER_PROGRAM: "embedder"}

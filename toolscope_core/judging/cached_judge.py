@@ -31,14 +31,14 @@ _BLOCK = 2048
 _LEAST_BLOCK, _PARTS = 64, 8
 """Of few pairs there are as many blocks, so that progress moves."""
 _MOST = 1_000_000
-"""Pairs in one file; beyond them only those of this run are kept."""
+"""The most pairs in one file; beyond them only this run's are kept."""
 MOST_EXPLAINED = 250_000
 """Pairs whose verdicts are looked up and kept; of more they are made one block after the other, so
 that they need not all be in memory, and only those that are no *keep* have reasons.
 """
 _SAVED = 250_000
-"""Judged pairs after which the file is written, or a quarter of all: so many at most are judged
-again after a kill.
+"""The number of judged pairs after which the file is written, or a quarter of all: at most so many
+are judged again after a kill.
 """
 
 
@@ -231,4 +231,4 @@ def _verdict(pair: Pair, judge: str, value: Sequence[Any]) -> Verdict:
 
 
 _COLUMNS = "similarity same_job outcome evidence relation family serves differs".split()
-"""What is kept of a verdict, in order."""
+"""The stored parts of a verdict, in order."""

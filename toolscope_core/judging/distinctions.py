@@ -24,12 +24,12 @@ from toolscope_core.wording.words import is_filler, keys_of, stem, words_of
 
 _WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
-"""Of what follows, they say how it comes."""
+"""Words that say how the following comes: as a list, a number, a set."""
 _UNCOUNTED = frozenset(
     """analytics contents details insights logs metadata metrics news results settings statistics
     stats status weather""".split()
 )
-"""Nouns that say nothing of one or several."""
+"""Nouns that do not show singular or plural."""
 
 
 def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _NOUNS = frozenset(
     """lookup info details detail inquiry retrieval finder viewer calc calculator comparison
     recommender converter generator reservation booking payment login signin checkout""".split()
 )
-"""Words for actions that are no commands."""
+"""Words for actions that are not commands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from toolscope_core.wording.vocabulary import is_of_facts, keeps_things
 from toolscope_core.wording.words import sentences, text_words
 
 _KEPT = 0.6
-"""Share of the words of a note that one sentence must still have."""
+"""The share of a note's words that one sentence must keep."""
 
 _HARM = (
     r"danger(?:ous)?|beware|(?:be|use) careful(?:ly)?|irreversibl[ey]|irrevocabl[ey]"
@@ -31,7 +31,7 @@ _HARM = (
 )
 _HARMFUL = re.compile(rf"\b(?:{_HARM})\b|\b(?:warning|caution)\s*[:!]", re.IGNORECASE)
 _ORDER = r"^|[.!?:;,(*–—-] *|\b(?:please|and|but|so|then|also) +"
-"""What stands before *do not* where it forbids: *when you do not know it* tells."""
+"""What precedes *do not* if it forbids: *when you do not know it* is information."""
 _PERMISSION = (
     r"(?:requires?|needs?|without|lacks?|ha(?:s|ve|ving)|must|only|admin|proper|sufficient)\b"
     r"[^.!?]{0,60}?\bpermissions?|permissions?\b[^.!?]{0,40}?\b(?:required|needed|denied)"
@@ -97,29 +97,29 @@ _PLACES = frozenset(
     """path file filename filepath folder directory session account database db table project repo
     repository workspace bucket tenant profile connection""".split()
 )
-"""Words in the names of parameters that say where the tool works."""
+"""Words in parameter names that say where the tool works."""
 
 _HANDLES = frozenset(
     "session browser tab window element terminal shell connection transaction".split()
 )
-"""State that lives as long as somebody holds it: only the tools that made it know it."""
+"""State that lives while somebody holds it: only the tools that made it know it."""
 
 _KEPT_BEHIND = _HANDLES.union(
     """file folder document note page message email issue ticket task event contact record
     table database bucket container account branch repository directory memory calendar
     playlist""".split()
 )
-"""Nouns of what a tool may keep behind it."""
+"""Nouns of things that a tool may store."""
 
 _SCOPES = frozenset(
     """all every single my own self personal private public shared local remote global active
     inactive archived deleted draft pending completed past future upcoming historical daily weekly
     monthly yearly annual hourly recursive""".split()
 )
-"""Name words that narrow or widen what the same action reaches."""
+"""Name words that narrow or widen the reach of an action."""
 
 _RUNS_OR_ACTS = frozenset("id code script command prompt".split())
-"""Words in the names of parameters that say which record is meant, or what is run."""
+"""Words in parameter names for which record is meant, or what is run."""
 
 _RESULTS = {
     "array": "a list",
@@ -130,7 +130,7 @@ _RESULTS = {
     "boolean": "true or false",
 }
 ALL_OR_NONE = "switch off all of them or none"
-"""Ends the sentence on tools of a server that work on what a replaced one works on."""
+"""The end of the sentence on tools of a server that work on the same thing as a replaced one."""
 _LONGEST_NOTE = 120
 
 

@@ -27,15 +27,15 @@ _Place = Literal["front", "end", "middle"]
 _Words = tuple[str, ...]
 
 PLACED = 0.8
-"""A catalog has the habit of a place if so many of its names with a product have it there, …"""
+"""A catalog has the habit of a place if this share of its names with a product have it there, …"""
 _COVERED = 0.5
-"""… and so many of all its names have a product there."""
+"""… and this share of all its names have a product there."""
 _ALIKE = 0.9
-"""A product has one word more where so many of its names go on with the same word."""
+"""A product has one word more if this share of its names continue with the same word."""
 _LONGEST = 3
-"""So many words has the name of a product at most."""
+"""The most words in a product's name."""
 SWAPPED = 2
-"""Two ordinary words are products if they take each other's place in so many pairs of names."""
+"""Two ordinary words are products if they replace each other in so many pairs of names."""
 
 _TEXT = 400
 _CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")
@@ -48,7 +48,7 @@ _SHORT = frozenset(
     uri url urls usd username utc ux uuid vat vm vms vpn webhook webhooks xml dataset datasets
     workflow workflows namespace timestamp login changelog bic isbn""".split()
 )
-"""Short forms and compounds that WordNet does not have and that name no product."""
+"""Abbreviations and compounds that WordNet lacks and that are not products."""
 _UNITS = frozenset("celsius fahrenheit kelvin centigrade".split())
 _DECIDED = "decided by a person"
 _SAYS: dict[_Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}

@@ -164,7 +164,7 @@ _DIGITS = 6
 _OF_ONE_GENERAL = 0.97
 """Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
 _CERTAIN = 16.0
-"""Log-odds that are shown for 0 and 1, whose own have no end: six digits tell no difference."""
+"""The log-odds shown for 0 and 1, which are infinite; six digits make no difference."""
 _JUST_BELOW = 0.001
 _REMOVING = frozenset({"deletes"})
 

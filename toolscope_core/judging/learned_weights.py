@@ -116,7 +116,7 @@ def expit(odds: _Floats) -> _Floats:
 
 
 LEAST_DECISIONS, LEAST_OF_A_KIND = 20, 5
-"""Fewer decisions, or fewer pairs decided one way, teach nothing that could be checked."""
+"""With fewer decisions, or fewer pairs of one kind, an update could not be checked."""
 _FOLDS, _RESAMPLES, _SEED = 5, 1_000, 411
 
 _Floats = NDArray[np.float64]

@@ -134,7 +134,7 @@ def _same_kind(one: Parameter, other: Parameter) -> bool:
 
 _MOST_WORDS = 8
 _SURE = 0.95
-"""From this probability on the sentence says without a doubt that two tools do the same job."""
+"""The probability above which the sentence says without doubt that two tools do the same job."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,12 @@ _KINDS = {
     "person": "role",
     "individual": "role",
 }
-"""What WordNet calls a kind, the most telling first → what a selector is called."""
+"""WordNet's name of a kind, most informative first → the selector's name."""
 
 FIXED = frozenset(
     "language month day currency country season planet period format number color".split()
 )
-"""Kinds whose words are values of one selector wherever they differ."""
+"""Kinds whose words are always values of one selector."""
 
 _WRITTEN = frozenset(
     "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()

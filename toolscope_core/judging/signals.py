@@ -34,7 +34,7 @@ from toolscope_core.wording.words import keys_of, plain_words, stem
 
 _MOST_APART = 3
 _ONE_FIELD = 0.2
-"""From this cosine of their fields on, two servers are about things of one kind."""
+"""The cosine of their fields above which two servers are about one kind of thing."""
 _EFFECTS = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 
 
@@ -189,7 +189,7 @@ COUNTS = {
     "unlisted_names": "whether a server has a distinctive name of its own",
     "other_stores": "whether each server keeps data of its own",
 }
-"""What each signal looks at, in words that fit whether it spoke for merging or against."""
+"""What each signal measures, in words that fit whether it favoured merging or not."""
 
 SIGNALS = tuple(COUNTS)
 """The columns of ``Signals.of_pairs``, explained there."""

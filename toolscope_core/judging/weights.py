@@ -22,7 +22,7 @@ _WEIGHTS = Path(__file__).with_name("judge_weights.json")
 
 EVEN = 0.5
 _FAR = 0.45
-"""Below this cosine two tools that are nothing else have nothing to do with each other."""
+"""Below this cosine, two tools without another relation are unrelated."""
 
 MODELS = ("job_beside", "job_across", "family_beside", "family_across")
 """The models of ``Weights``, by name."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Reply = TypeVar("Reply", bound=ModelReply)
 _Form = Literal["schema", "object", "text"]
 _Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
-"""Tokens; a report of more is none."""
+"""Tokens; a report of more is ignored."""
 USUAL_PATH = "/v1"
 REPEATED_KEY = "the reply contains the API key"
 _CUT = "the reply was cut off at its limit"
@@ -63,7 +63,7 @@ class _Usage(BaseModel):
 
 
 _capabilities: dict[tuple[str, str], Capabilities] = {}
-"""By base URL and model what the server accepts; the same for every run."""
+"""The server's capabilities by base URL and model, shared by all runs."""
 
 
 class EndpointModel:
@@ -281,7 +281,7 @@ def sendable(text: str) -> str:
 
 
 TRIES = 5
-"""Calls that may be needed to find out what the server supports."""
+"""The calls that may be needed to learn what the server supports."""
 _FORMS = {
     "schema": "it follows a JSON Schema",
     "object": "it answers in JSON but does not follow a schema, so ToolScope checks each reply",

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE = 64
-"""Texts of one request."""
+"""The number of texts per request."""
 EMPTY_TEXT = " "
-"""In place of a text of nothing, which endpoints refuse."""
+"""The replacement for an empty text, which endpoints refuse."""
 Embeddings = NDArray[np.float64]
 
 

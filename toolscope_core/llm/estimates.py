@@ -18,14 +18,14 @@ from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, Task
 _Item = TypeVar("_Item")
 
 TYPICAL_DRAFT = 180
-"""Characters of a request that is not written yet."""
+"""The assumed characters of a request that is not written yet."""
 _PRESUMED: Mapping[PairOutcome, RelationAnswer] = {
     "merge": "duplicate",
     "family": "family",
     "unsure": "unsure",
     "keep": "related",
 }
-"""What a model is taken to answer where this is the offline judge's verdict."""
+"""The answer assumed for each verdict of the offline judge."""
 
 
 @dataclass(frozen=True, slots=True)

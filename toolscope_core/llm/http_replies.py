@@ -11,11 +11,11 @@ MOST_REPLY_BYTES = 5_000_000
 """The largest reply that is read."""
 TOO_LARGE = f"the reply is larger than {MOST_REPLY_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""Statuses that may be over soon."""
+"""Statuses that may soon pass."""
 TOO_LONG = "too long"
-"""Why a reply ended that could not begin: the question leaves it no room."""
+"""The reason if a reply could not begin because the question leaves no room."""
 _WORDS = 200
-"""Characters of an endpoint's complaint that are shown."""
+"""The characters of an endpoint's complaint that are shown."""
 _QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota")
 _TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
 _FILTERED = ("content_filter", "content filter", "responsibleai")

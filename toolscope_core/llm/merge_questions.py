@@ -34,7 +34,7 @@ from toolscope_core.model.protocols import Answer, Task
 from toolscope_core.model.tool import Tool
 
 _FURTHER = 0.2
-"""So much less than the threshold may the cosine of a pair be that is asked about."""
+"""How far below the threshold the cosine of an asked pair may be."""
 _TASK_WORDS = re.compile(
     r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
     r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
@@ -42,7 +42,7 @@ _TASK_WORDS = re.compile(
     r"|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor|curator|t\d+)\b",
     re.IGNORECASE,
 )
-"""Words that could sway an answer; where an honest text has them, a person looks at the merge."""
+"""Words that could sway an answer; if an honest text has them, a person reviews the merge."""
 
 
 def ask_for_verdicts(

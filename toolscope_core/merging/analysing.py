@@ -61,7 +61,7 @@ from toolscope_core.wording.boilerplate import compared_texts
 from toolscope_core.wording.products import Products
 
 _REPORTED = 64
-"""So many clusters are made between two reports."""
+"""The number of clusters made between two reports."""
 
 
 def analyse(
@@ -176,7 +176,7 @@ def _first_copies(catalog: Catalog, products: Sequence[Products]) -> PairRows:
 
 
 _NAMED = 2
-"""So many parts that grow are named, those that grow most."""
+"""The number of growing parts that are named, those that grow most."""
 
 
 def merge_size(

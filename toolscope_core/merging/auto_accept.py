@@ -14,7 +14,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Verdict
 
 LEAST_OFFLINE = 0.5
-"""The least probability of the offline judge with which a model's merge needs no person."""
+"""The offline judge's lowest probability for accepting a model's merge without a person."""
 
 UNCONVINCED = "the offline judge is not convinced"
 
@@ -191,7 +191,7 @@ RULES_ON_TOOLS = (
         _check_guards,
     ),
 )
-"""Those that are asked of a part of a group too (``safe_subsets``)."""
+"""The rules that also apply to a part of a group (``safe_subsets``)."""
 
 _RULES = (
     _Rule("waived", "Nobody dropped an argument by hand (``edited_maps``).", _check_waived),
@@ -230,7 +230,7 @@ _RULES = (
         _check_weakest,
     ),
 )
-"""All of them, in the order of the sentences on a card."""
+"""All rules, in the order of the sentences on a card."""
 
 
 def _below(value: float, bar: float) -> str:

@@ -24,7 +24,7 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.wording.reading import read_tool
 
 _MembersByHead = Mapping[str, tuple[str, ...]]
-"""By the id of a canonical tool the ids of all that it stands for, sorted."""
+"""The ids that each canonical tool represents, sorted, by its id."""
 
 
 def card_families(

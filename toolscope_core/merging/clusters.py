@@ -376,7 +376,7 @@ def find_dangling(
 
 
 _KEPT_WORDS: dict[tuple[str, bool], frozenset[str]] = {}
-"""By content and form the words of tools: a decision changes a few of thousands."""
+"""The words of tools by content and form: a decision changes a few of thousands."""
 _MOST_KEPT = 50_000
 
 

@@ -23,13 +23,13 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import sorted_ids
 
 _SLACK = 1e-9
-"""A strength that is less by no more than this counts as one at the threshold."""
+"""A strength that is lower by no more than this counts as reaching the threshold."""
 
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
 """Merge probabilities of pairs, in their order."""
 
 Strengths = list[dict[int, float]]
-"""By node the nodes that are close to it, with a probability; both ways."""
+"""The close nodes of each node with a probability, in both directions."""
 
 
 def correct(

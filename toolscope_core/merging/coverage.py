@@ -30,8 +30,8 @@ from toolscope_core.wording.reading import read_tool
 from toolscope_core.wording.words import plain_words
 
 _Way = Literal["as it is", "mapped", "gateway", "alike"]
-"""How a tool is served by another: with the same arguments; with arguments under other names; with
-something lost, or behind a gateway that keeps it; not at all, they only look alike.
+"""How another tool serves a tool: with the same arguments; with other argument names; with a loss,
+or behind a gateway without one; not at all, they only look alike.
 """
 
 UNSURE = "perhaps a different job"
@@ -40,12 +40,12 @@ it mostly is one.
 """
 
 COVERED = 0.8
-"""Share of its tools from which a server is said to be covered."""
+"""The share of its tools from which a server counts as covered."""
 _ACCOUNTS = (frozenset({"account"}), frozenset({"tenant"}))
 _KEYS = frozenset({"id", "name", "email"})
 _LONGEST_WORD = 40
 _FEW = 3
-"""Servers of less tools may share their names by chance."""
+"""Servers with fewer tools may share their names by chance."""
 _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 3}
 
 

@@ -39,7 +39,9 @@ Code = Literal[
 ]
 
 _MOST_TIMES = 3
-"""So many times the longest text it replaces, a description says more than its sources."""
+"""A description longer than this factor times the longest replaced text
+says more than its sources.
+"""
 _SHORT = 400
 _WORD = re.compile(r"\w+(?:[.\-]\w+)*")
 _IDENTIFIER = re.compile(r"[^\W_]_\w|[a-z][A-Z]|\w-\w+-\w")

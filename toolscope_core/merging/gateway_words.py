@@ -15,7 +15,7 @@ from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.wording.words import text_words
 
 _MOST_DESCRIBED = 12
-"""So many values of a selector are described; its schema lists all."""
+"""The most values of a selector that are described; its schema lists all."""
 
 _FORM = re.compile(
     r"(?<![\w/.\-])[A-Za-z_]{1,20}:(?!//)(?=[\"'“<\[{*\w])"  # ti:"…", from:ann
@@ -29,15 +29,15 @@ _FORM = re.compile(
     r"|(?:in|of|as|with) (?:the |this |an? )?(?:following )?format|formatted (?:as|like)"
     r"|formats?(?: is| are|:)))"
 )
-"""What says how an argument has to be written."""
+"""Text on how an argument has to be written."""
 
 _PATTERN = re.compile(r"format(?:ted as| of| is|:)? (['\"])([^'\"]+)\1", re.IGNORECASE)
 """A format that is given: *in the format 'City, State'*."""
 
 _SHOUT = re.compile(r"\b(?:MANDATORY|MUST|NEVER|ALWAYS|DO NOT)\b|!!|(?i:\byou will cause\b)")
-"""Commands. What is *IMPORTANT* or a *WARNING* is mostly a fact that callers need."""
+"""Commands. *IMPORTANT* or *WARNING* mostly introduces a fact that callers need."""
 _MOST_WORDS = 12
-"""So many words of a selector's value say what is behind it."""
+"""The number of words of a selector's value that explain it."""
 
 _MOST_CONTENTS = 3
 
@@ -48,11 +48,11 @@ _ENTRY = re.compile(rf"{_BULLET.pattern}|\s*\w+(?: \([^)]*\))?:\s")
 _OF_RESULTS = re.compile(r"(?:returns?|outputs?|raises?)\b", re.IGNORECASE)
 _OF_ARGUMENTS = re.compile(r"(?:args|arguments|parameters|params)\s*:\s*$", re.IGNORECASE)
 _CLOSING = ")]\"'`*%”’»）」』】"
-"""Beside letters and digits what a sentence without a stop may end with."""
+"""Characters besides letters and digits that may end a sentence without a full stop."""
 _IDEOGRAPHS = "\u3000"
-"""From here on scripts have a full stop of their own."""
+"""Scripts from here on have their own full stop."""
 _SHORT_LINE = 50
-"""A line of fewer characters ends where its sentence does, unless a small letter follows."""
+"""A shorter line ends its sentence, unless a lower-case letter follows."""
 
 
 class _Paragraph(NamedTuple):

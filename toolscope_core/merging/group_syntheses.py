@@ -36,16 +36,16 @@ from toolscope_core.wording.words import singular
 
 _FILES = frozenset("file directory folder document".split())
 _PATHS = frozenset("path file filename filepath folder directory dir root pattern".split())
-"""Words in the names of parameters that say which file is meant."""
+"""Words in parameter names for a file."""
 
 _LENGTHS = frozenset("max maximum limit length".split())
-"""Words in the names of parameters that say how much comes back."""
+"""Words in parameter names for the size of a result."""
 
 _LEAST_TOOLS = 2
-"""So many tools of a server work on what it is said to have."""
+"""The number of tools that must work on a thing before the server is said to have it."""
 
 _SAME_TOOLS = 0.4
-"""From this share of the smaller server's tools on two servers are instances of one."""
+"""The share of the smaller server's tools from which two servers are instances of one."""
 
 
 class Stores:

@@ -30,15 +30,15 @@ from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
-"""Whether nothing but its probability speaks against merging these tools (ids, sorted) unseen."""
+"""Whether only its probability could prevent merging these tools (ids, sorted) without a person."""
 
 Weakest = Callable[[tuple[str, ...]], float]
 """The lowest probability of the same job over all pairs of these tools."""
 
 _FEWEST_ALIKE, _MOST_ALIKE = 3, 40
-"""Of so many tools whose names differ in one place it is asked whether they are one family."""
+"""The smallest and largest number of similarly named tools that are tested as one family."""
 _LARGEST = 12
-"""Larger groups are left to people as they are: their pairs are many."""
+"""Larger groups are left to people, because they have many pairs."""
 
 
 def with_safe_subsets(

@@ -34,7 +34,7 @@ _NOUNS = {
     "boolean": "true or false",
 }
 _MOST_VALUES = 24
-"""So many values are listed for one member; more are too long to read."""
+"""The most values listed for one member; more are too long to read."""
 
 
 @dataclass(frozen=True, slots=True)

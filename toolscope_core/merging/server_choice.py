@@ -17,7 +17,7 @@ from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject
 
 _MOST_TRIED = 40
-"""Servers of which each is tried back in the smallest set: so many are few enough to choose."""
+"""The number of servers that are tried back in the smallest set."""
 
 
 @dataclass(frozen=True, slots=True)

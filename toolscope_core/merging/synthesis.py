@@ -25,7 +25,7 @@ _CONDITIONS = frozenset(
     """$ref allOf anyOf oneOf not if patternProperties propertyNames maxProperties
     unevaluatedProperties""".split()
 )
-"""What may forbid an argument that a schema does not list."""
+"""Keywords that may forbid an argument that a schema does not list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
         "The tools look alike, but their arguments are unknown, so nothing is merged.",
     ),
 }
-"""Each kind, the easiest to act on first."""
+"""Each kind, easiest to act on first."""
 
 
 OUTCOME_NAMES: Mapping[PairOutcome, str] = {
@@ -239,7 +239,7 @@ OUTCOME_NAMES: Mapping[PairOutcome, str] = {
     "keep": "different jobs",
     "unanalysed": "not analysed",
 }
-"""Each verdict as a stranger would say it, and after a colon what to do."""
+"""Each verdict in plain words, followed after a colon by what to do."""
 
 RELATIONS: Mapping[Relation, str] = {
     "duplicate": "the same job",

@@ -10,16 +10,16 @@ from toolscope_core.model.tool import digest
 
 AcceptPolicy = Literal["auto", "all", "none"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
-"""How long a model thinks that can be told."""
+"""How long a model should reason, if it can be told."""
 REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
 RequestSplit = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
 Knob = Literal["threshold", "alpha", "candidates", "k", "encoder"]
 """A setting that a sweep moves."""
 LearningMethod = Literal["tool2vec", "mlc", "refiner"]
-"""What is trained of a learned search; each stands on those before it."""
+"""The parts of a learned search that are trained; each needs those before it."""
 FirstStageName = Literal["description", "tool2vec", "mlc"]
-"""What a refiner takes its candidates by: the texts of tools, their queries, or a classifier."""
+"""What selects a refiner's candidates: the texts of tools, their queries, or a classifier."""
 ACCEPT_POLICIES: tuple[AcceptPolicy, ...] = ("auto", "all", "none")
 
 

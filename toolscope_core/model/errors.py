@@ -92,7 +92,7 @@ _PACKAGES = {
     "ray": "ray",
 }
 EXTRAS = {package: extra for extra, names in _PACKAGES.items() for package in names.split()}
-"""By the package that is imported what brings it: an extra of ``pyproject.toml``."""
+"""By imported package, the extra of ``pyproject.toml`` that installs it."""
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from html.entities import html5
 
 MASK = "[key]"
 _LONG = 12
-"""Characters that no everyday word has."""
+"""A length that no everyday word has."""
 _NEVER = "(?!)"
 _ZEROS = "0{0,9}"
 

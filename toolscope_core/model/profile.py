@@ -7,7 +7,7 @@ from typing import Literal
 from toolscope_core.model.tool import JsonObject
 
 ProfileOrigin = Literal["hand", "rule", "kept out"]
-"""How a tool came to be in a profile, or that a person keeps it out."""
+"""How a tool came into a profile, or that a person excluded it."""
 WAYS: tuple[ProfileOrigin, ...] = ("hand", "rule", "kept out")
 
 

@@ -12,13 +12,13 @@ Assembly = Literal["blend", "top1"]
 ClientName = Literal[
     "claude-bm25", "claude-regex", "codex", "fastmcp", "openai-namespaces", "embedding"
 ]
-"""Clients whose search over deferred tools is followed."""
+"""Clients whose search over deferred tools is reproduced."""
 Corpus = Literal["both", "tools", "servers"]
 _CORPORA: tuple[Corpus, ...] = ("both", "tools", "servers")
 _ASSEMBLIES: tuple[Assembly, ...] = ("blend", "top1")
 
 RERANKERS = ("auto", "none", "late")
-"""The names of rerankers; any other is that of a cross-encoder."""
+"""The names of rerankers; any other name is a cross-encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ document does, of tools and servers, for any of the steps; the paper does not sa
 cosine are weighed. What still differs: a tool is two texts here, whose cosines have a mean.
 """
 SearchName = PaperName | ClientName | Literal[""]
-"""A paper or a client whose search it is; empty for our own."""
+"""A paper or a client with its search; empty for our own."""
 
 
 def named_search(name: SearchName) -> RetrievalConfig:

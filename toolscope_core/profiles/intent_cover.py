@@ -21,9 +21,11 @@ from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
 
 _DEARER = 1.25
-"""So many times the tokens a set may take that does with a server less."""
+"""The factor on tokens that a set may cost to avoid a server."""
 PER_JOB = 3
-"""So many tools of each job: of the example's 26 queries these serve 20, one alone 13."""
+"""The number of tools per job: with these, 20 of the example's 26 queries
+are served; with one, 13.
+"""
 
 
 @dataclass(frozen=True, slots=True)

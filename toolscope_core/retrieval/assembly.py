@@ -38,9 +38,9 @@ class Gain:
 
 
 DENSE_GAIN, SPARSE_GAIN = Gain(0.3, 0.85), Gain(1.17, 0.7)
-"""As seen where half of UltraTool has variants, over 200 development queries."""
+"""Measured with variants for half of UltraTool, over 200 development queries."""
 SEEN_AS = 10
-"""The gain above counts for as much as so many documents of the catalog itself."""
+"""The number of the catalog's own documents that the gain above counts as."""
 
 
 def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_], gain: Gain) -> Scores:

@@ -32,7 +32,7 @@ from toolscope_core.wording.tool_text import encodable, split_text, tool_text
 from toolscope_core.wording.words import stem
 
 _STOP_WORDS = frozenset(STOPWORDS_EN_PLUS)
-"""The list of NLTK, which Codex's library has too."""
+"""NLTK's list, which Codex's library has too."""
 _WORDS = re.compile(r"[^\W_]{2,}")
 _UNICODE_WORDS = re.compile(r"\w+(?:['’.]\w+)*")
 _MODEL_WORDS = re.compile(r"[^\W_]{3,}")
@@ -335,4 +335,4 @@ CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
     ),
     "embedding": ClientSearch("plain embedding", _embedding, by_meaning=True),
 }
-"""By name, in the order in which they are listed."""
+"""By name, in the order of listings."""

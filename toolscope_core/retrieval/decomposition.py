@@ -15,7 +15,7 @@ from toolscope_core.wording.vocabulary import action_classes, is_plain_verb, lea
 
 MOST_SUBQUERIES = 8
 LEAST_WORDS = 2
-"""A part with fewer words that say something stays with the part before it."""
+"""A part with fewer informative words stays with the part before it."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+|;\s+")
 _COORDINATOR = re.compile(

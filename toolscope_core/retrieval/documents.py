@@ -30,7 +30,7 @@ from toolscope_core.wording.tool_text import (
 )
 
 MADE_WORDS = 12
-"""The most words of a description that is made for a server without one."""
+"""The most words of a generated description for a server without one."""
 _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
@@ -143,9 +143,9 @@ def _profile(server: Server, tools: list[Tool]) -> ServerProfile:
 
 
 FEW = 32
-"""Requests that are encoded faster than the cache on disk is looked through."""
+"""The number of requests that are encoded faster than the disk cache is searched."""
 MOST = 8_192
-"""Requests whose vectors stay in memory."""
+"""The number of requests whose vectors stay in memory."""
 
 
 _T = TypeVar("_T")

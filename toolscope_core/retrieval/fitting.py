@@ -31,7 +31,7 @@ SIGNALS = (
     "name_words",
     "object",
 )
-"""What the probability is made of (``signals``)."""
+"""The inputs of the probability (``signals``)."""
 NO_TOOL = "No tool does this; these are the nearest."
 _NEAREST = 12
 

@@ -92,9 +92,9 @@ def sparse_terms(text: str) -> list[str]:
 
 
 RECIPE = "mean of short and full, BM25 of full, 2"
-"""Changed with what is kept in the files: then old ones are not read."""
+"""Changed with the contents of the files, so that old ones are not read."""
 MOST_KEPT = 24
-"""Indexes in a cache folder; the one unused for longest goes first."""
+"""The most indexes in a cache folder; the least recently used goes first."""
 
 _VECTORS, _SPARSE, _SEALS = "vectors.npy", "sparse", "seals.json"
 

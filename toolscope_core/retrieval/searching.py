@@ -24,13 +24,13 @@ from toolscope_core.retrieval.rerankers.reranker_table import (
 _Place = TypeVar("_Place")
 
 BEFORE_OTHERS = np.float32(1e-5)
-"""The least score of those that a reranker alone has ordered; the others have 0."""
+"""The lowest score of documents ordered by a reranker alone; the others have 0."""
 BY_TOKENS = ("auto", "late")
-"""The rerankers that read with the embedder."""
+"""The rerankers that use the embedder."""
 LEAST_COVERAGE = 0.5
-"""Where an embedder can read less of a request than this, only its words count."""
+"""If an embedder can read less of a request than this, only words count."""
 STRIDE = 64
-"""Requests between two steps of progress."""
+"""The number of requests between two steps of progress."""
 
 
 @dataclass(frozen=True, slots=True)

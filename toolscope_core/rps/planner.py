@@ -31,11 +31,11 @@ from toolscope_core.rps import workers
 WORKER_K = 5
 """K: the tools that a worker sees for a job (Retrieval–Plan–Select, §3.2)."""
 STEP = 5
-"""How many more it sees a round (table 9)."""
+"""The number of additional tools per round (table 9)."""
 WIDEST = 15
-"""How many it sees in all in the iterative variant (table 9)."""
+"""The total number of tools shown in the iterative variant (table 9)."""
 LOOKED_AT = 50
-"""Places of each phrasing; further down a tool counts with the last one's score."""
+"""The places of each phrasing; a tool further down has the last one's score."""
 
 
 @dataclass(frozen=True, slots=True)

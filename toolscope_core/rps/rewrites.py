@@ -23,7 +23,7 @@ from toolscope_core.wording.words import STOP_WORDS, stem
 MOST_WORDS = 3
 MOST_IN_CLAUSE = 4
 _FRONT = 2
-"""A word that is among the first two is at the front already."""
+"""A word among the first two is already in front."""
 
 
 def leading(tool: Tool, words: Sequence[str], by_server: bool = False) -> str:

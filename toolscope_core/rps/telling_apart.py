@@ -17,10 +17,10 @@ from toolscope_core.rps.rewrites import Rewrite, for_one_or_both
 from toolscope_core.rps.variant_writing import checked_variants
 
 COLLIDE = 0.8
-"""The least cosine of siblings that are listed."""
+"""The lowest cosine of listed siblings."""
 LEAST = 0.6
 SHORT = 240
-"""Characters that a description may have however short the tool's own is."""
+"""The characters always allowed for a description, however short the tool's own is."""
 MODEL_CLAUSE, _MODEL = "a clause by the model", "by the model"
 
 

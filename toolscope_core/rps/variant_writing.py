@@ -23,7 +23,7 @@ from toolscope_core.wording.wordnet import tables
 _LONGEST_EXPANDED = 1_200
 _LONGEST_QUESTION = 300
 _MOST_QUESTIONS = 12
-"""Characters, and questions, beyond which a variant is held to be too long."""
+"""The characters, and questions, beyond which a variant is too long."""
 
 
 def variant_violations(

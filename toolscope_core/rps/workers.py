@@ -109,9 +109,9 @@ def _step_json(step: PlannedStep) -> JsonObject:
 
 
 _MARGIN = 0.05
-"""Offline a job takes the tools whose score is that close to the best one's."""
+"""Offline, a job takes the tools whose score is this close to the best."""
 WITHIN = 20
-"""Offline a plan keeps the tools that the whole request finds among so many."""
+"""Offline, a plan keeps the tools that the whole request finds among this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ Worker = Callable[[Sequence[PlanJob]], Sequence[_Choice]]
 Rephraser = Callable[[Sequence[PlanJob]], Sequence[tuple[str, ...]]]
 """Says jobs in other words, in their order; candidates are not looked at."""
 PlanFilter = Callable[[Sequence[RequestPlan], Mapping[str, Tool]], Sequence[Mapping[str, str]]]
-"""Says which chosen tools a plan does without, with the reason, plan by plan."""
+"""Says which chosen tools each plan does not need, with the reason."""
 
 
 def by_score(jobs: Sequence[PlanJob]) -> list[_Choice]:

@@ -22,11 +22,11 @@ from toolscope_core.store.tables import (
 )
 
 _PARTS = {"servers": Server, "problems": Problem, "findings": Finding, "former_names": FormerName}
-"""What the body of a catalog holds, and of which class each item is."""
+"""The contents of a catalog's body, and the class of each item."""
 _EXPORTED = "exported_names"
 """In the body of the newest version: the names of all exports of its catalog."""
 _LAST_ID = "last catalog id"
-"""Setting: the greatest id that a catalog had when one was deleted."""
+"""Setting: the largest id that a catalog had when one was deleted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class Database(Protocol):
     place: str
     """The name of the store in messages; never with a password."""
     repair: str
-    """What a person does about a row that cannot be used, as the end of a sentence."""
+    """What a person does about an unusable row, as the end of a sentence."""
     failures: tuple[type[Exception], ...]
     """The errors of the database that ``remedy`` puts into words."""
 

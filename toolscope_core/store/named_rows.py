@@ -148,7 +148,7 @@ def _delete(store: Store, catalog_id: int, table: type[NamedRow], column: str, v
 
 
 KEPT = 200
-"""Selections that a catalog keeps; the one kept longest ago goes first."""
+"""The number of selections kept per catalog; the oldest goes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
 
 GeneratedState = Literal["waiting", "kept", "dropped", "failed"]
 SET_NAME = "generated.jsonl"
-"""The query set of those that were kept."""
+"""The query set of the kept ones."""
 
 
 @dataclass(frozen=True, slots=True)

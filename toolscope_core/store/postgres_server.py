@@ -13,7 +13,7 @@ from toolscope_core.model.errors import StoreError
 SCHEMES = ("postgresql", "postgresql+psycopg", "postgres")
 
 MOST_CONNECTIONS = 20
-"""Connections of one program at once; a server grants all programs 100 unless it is told to."""
+"""The connections of one program; a server allows 100 for all programs by default."""
 
 _WAYS = {
     "connect_timeout": 10,
@@ -22,7 +22,7 @@ _WAYS = {
     "application_name": "toolscope",
     "client_encoding": "utf8",
 }
-"""Parameters of a connection that the URL does not give: a server that is away is noticed."""
+"""Connection parameters that the URL does not give, so that an absent server is noticed."""
 
 _LOST = (
     "the connection to the server was lost; the last change may not be saved, so reload and "
@@ -51,7 +51,7 @@ _REMEDIES = {
     "08": _LOST,
     "XX": "the server's data is damaged ({reason}); restore a backup",
 }
-"""By SQLSTATE, or what it begins with."""
+"""Remedies by SQLSTATE or its beginning."""
 
 _SIGNS = {
     "password authentication failed": "28",
@@ -63,7 +63,7 @@ _SIGNS = {
     "too many clients|too many connections|connection slots": "53300",
     "cannot contain NUL": "22021",
 }
-"""By a pattern of a reason that comes without an SQLSTATE."""
+"""Remedies by a pattern of a reason without an SQLSTATE."""
 
 
 class PostgresServer:

@@ -308,9 +308,9 @@ class SettingRow(StoredRow, table=True):
 
 
 OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
-"""What belongs to all catalogs of a name."""
+"""Tables that belong to all catalogs of a name."""
 OF_A_VERSION = (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow)
-"""What belongs to one version of a catalog."""
+"""Tables that belong to one version of a catalog."""
 
 for _table in StoredRow.metadata.tables.values():
     for _column in _table.columns:

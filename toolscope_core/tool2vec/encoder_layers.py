@@ -15,10 +15,10 @@ from toolscope_core.model.protocols import Progress, Step
 Arrays = dict[str, NDArray[np.float32]]
 
 MOST_TOKENS = 256
-"""Tokens of a request that are read, where the encoder takes so many; nearly all are shorter."""
+"""The most tokens of a request that are read, if the encoder allows it; nearly all are shorter."""
 _SEED = 409
 WARM_UP = 20
-"""Batches in which the rate of training rises."""
+"""The batches in which the training rate rises."""
 _T = TypeVar("_T")
 
 

@@ -21,7 +21,7 @@ from toolscope_core.tool2vec.linear_head import LinearHead, UsageVectors
 WEIGHTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.5, 4.0)
 DOUBTS = (0.5, 1.0, 2.0, 4.0)
 LEAST_UNSEEN = 1 / 3
-"""What held-out queries of tools without a training query count for at least, if there are any."""
+"""The minimum weight of held-out queries of tools without training queries, if there are any."""
 _ROUNDS = 2
 _CHECKED_AT = (5, 10)
 
@@ -142,7 +142,7 @@ def _value(query: HeldOutQuery, blend: Blend, ids: Sequence[str]) -> float:
 
 DESCRIPTION, TOOL2VEC, MLC, TUNED, REFINER = "description", "tool2vec", "mlc", "tuned", "refiner"
 PART_WEIGHT = 0.5
-"""What the best of a request's sub-queries counts for beside the request itself."""
+"""The weight of a request's best sub-query relative to the request itself."""
 
 
 class QueryClassifier(Protocol):

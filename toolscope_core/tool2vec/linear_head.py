@@ -13,10 +13,10 @@ from toolscope_core.tool2vec.training_queries import QUESTION_WEIGHT, TrainingQu
 _Floats = NDArray[np.float32]
 
 _SCALE = 12.0
-"""The length of a tool's weights to begin with: a cosine of 1 moves its logit by so much."""
+"""The initial length of a tool's weights: a cosine of 1 changes its logit by this much."""
 _EPOCHS, _BATCH, _RATE, _SEED = 15, 512, 0.03, 409
 PULL = 1e-4
-"""How strongly the weights are drawn to where they began, per step."""
+"""The strength of regularisation towards the start, per step."""
 _BETAS, _TINY = (0.9, 0.999), 1e-8
 
 

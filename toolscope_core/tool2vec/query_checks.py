@@ -95,7 +95,7 @@ def _unsafe(text: str) -> Iterator[QueryFlaw]:
 
 
 NEAR_COPY = 90.0
-"""Percent of two requests, their words sorted, from which on one is a near copy of the other."""
+"""The similarity in percent of two requests, with sorted words, from which one is a near copy."""
 
 
 @dataclass(frozen=True, slots=True)

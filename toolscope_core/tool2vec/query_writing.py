@@ -42,11 +42,11 @@ from toolscope_core.tool2vec.query_checks import (
 TOOLS = 10
 """T: how many tools are shown (Tool2Vec, appendix C.3)."""
 WITH_OWN, WITH_NEAR = 6, 8
-"""How many of them are there once its own server's are drawn, and once the nearest are too."""
+"""The number of tools after drawing from its own server, and after drawing the nearest."""
 _NEAR = 30
-"""Of so many nearest tools those from elsewhere are drawn."""
+"""The number of nearest tools from which others are drawn."""
 ALIKE = 0.95
-"""Of two tools at this cosine only one is shown: either would do what is asked."""
+"""Of two tools with this cosine only one is shown, because either would do."""
 
 
 def tool_samples(

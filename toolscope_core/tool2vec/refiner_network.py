@@ -136,7 +136,7 @@ def _batches(examples: Sequence[RefinerExample], epochs: int) -> Iterator[Sequen
 
 
 CHECKED_FOLD = 0
-"""Its queries are not learned from until the weights are chosen on them."""
+"""Its queries are not trained on until the weights are chosen on them."""
 _MOST_QUESTIONS = 600
 """Questions of variants that a refiner is trained on: each names one tool, and is easily found."""
 EPOCHS, LAST_EPOCHS = 3, 1

@@ -108,7 +108,7 @@ def _blended_rankings(
 
 _METHODS: tuple[LearningMethod, ...] = ("tool2vec", "mlc", "refiner")
 MOST_CHECKED = 600
-"""Recorded queries that are searched to choose the weights: more would cost minutes."""
+"""The recorded queries searched to choose the weights; more would cost minutes."""
 
 _Floats = NDArray[np.float32]
 

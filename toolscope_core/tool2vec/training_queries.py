@@ -17,9 +17,9 @@ from toolscope_core.model.tool import Augmentation, digest
 
 FOLDS = 3
 QUESTION_WEIGHT = 1 / 3
-"""What a question that a model wrote counts for, where a recorded query is 1."""
+"""The weight of a question that a model wrote; a recorded query has 1."""
 LEAST_QUERIES = 10
-"""Fewer recorded queries say nothing that could be checked on held-out ones."""
+"""With fewer recorded queries, nothing could be checked on held-out ones."""
 
 _Rows = NDArray[np.intp]
 

@@ -60,7 +60,7 @@ MOST_TRIPLETS = 2_000
 """So many make an epoch: of UltraTool's long requests they take a quarter of an hour on two cores
 (.44 s each)."""
 MISTAKEN = 10
-"""What does not serve a request is drawn from so many tools that are nearest to it."""
+"""The negatives of a request are drawn from this many nearest tools."""
 
 
 def triplets_of(

@@ -70,9 +70,9 @@ _PARTS = frozenset(
         "update",
     )
 )
-"""Keys under which parts of a record stand."""
+"""Keys with parts of a record below them."""
 _OTHER_CALL = re.compile(r".*(?:tool.?use|(?:tool|function|mcp).?call)", re.IGNORECASE)
-"""The kinds of objects that are calls in a form that is not read."""
+"""The kinds of objects that are calls in an unread form."""
 _TEXT_KINDS = ("text", "input_text")
 _IN_TEXT = re.compile(
     r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|$)", re.IGNORECASE | re.DOTALL

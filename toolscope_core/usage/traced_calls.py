@@ -11,9 +11,9 @@ from toolscope_core.model.tool import digest
 from toolscope_core.model.unicode_forms import letters_and_digits
 
 _UNIQUE = re.compile(r"(?:srv)?tool(?:u|use)_.+|.{16,}", re.DOTALL)
-"""Ids of calls that nobody gives twice: those of Anthropic, and long ones."""
+"""Call ids that are never reused: those of Anthropic, and long ones."""
 _MARK = re.compile(r"__|[./:]")
-"""What clients write between a server and its tool."""
+"""The characters that clients write between a server and its tool."""
 _LONGEST_CALL = timedelta(minutes=10)
 
 

@@ -18,10 +18,10 @@ from toolscope_core.wording.wordnet import is_word
 from toolscope_core.wording.words import sentences
 
 _MOST = 0.6
-"""What this share of a server's tools say tells none of them apart."""
+"""Words used by this share of a server's tools distinguish none of them."""
 _FEWEST = 3
 _SHORTEST = 15
-"""Letters that a first sentence has."""
+"""The least letters of a first sentence."""
 _END = re.compile(r"(?<=[.!?])\s(?![a-z])")
 
 

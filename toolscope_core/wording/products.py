@@ -30,7 +30,7 @@ _TEXT = 400
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*|[.!?\n:]")
 _SERVER_WORD = re.compile(r"[A-Za-z0-9]+")
 _SPOKEN_OF = 0.3
-"""A server is made for what this share of its tools speak of, two of them at least."""
+"""A server is made for what this share of its tools mention, at least two of them."""
 _LEAD = 0.75
 """Or for the one account that so many of those tools mean that speak of any,"""
 _LEAST_SPOKEN_OF = 0.2
@@ -39,12 +39,12 @@ _MOST = 0.6
 _FEWEST = 3
 """Names of a server's tools begin with its own name if those of this share do, at least three."""
 _RARE = 0.55
-"""A word of a server's name that no list has names a product if it weighs so much."""
+"""An unlisted word of a server's name is a product if it has this weight."""
 _COMMON = frozenset(
     """mcp server servers client js ts py python node api apps app tool tools the io com org
     ai""".split()
 )
-"""Words in names of servers that name no product."""
+"""Words in servers' names that are not products."""
 
 
 @dataclass(frozen=True, slots=True)

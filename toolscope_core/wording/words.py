@@ -29,17 +29,17 @@ TOOL_WORDS = Path(__file__).with_name("data") / "tool_words.json"
 WORD_LISTS: Mapping[str, Any] = json.loads(TOOL_WORDS.read_text("utf-8"))
 
 STOP_WORDS: frozenset[str] = frozenset(WORD_LISTS["stop_words"]["words"])
-"""Words that say nothing by themselves; *not*, *without*, *all*, *before*, *last* do."""
+"""Words that mean nothing alone; *not*, *without*, *all*, *before*, *last* do."""
 
 _FILLER = STOP_WORDS.union(WORD_LISTS["filler"]["words"])
-"""What descriptions add without telling one tool from another."""
+"""Words that descriptions add without distinguishing tools."""
 
 _NAME_FILLER = frozenset(WORD_LISTS["name_filler"]["words"])
 """The same in names, where each word is chosen."""
 
 
 _EMPTY = STOP_WORDS.union(WORD_LISTS["empty"]["words"])
-"""What the judge's signals leave out."""
+"""Words that the judge's signals ignore."""
 
 KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".split())
 """In a name of an argument they do not say which thing it is about."""
@@ -197,18 +197,18 @@ _DERIVED: Endings = (
     ("al", ("e", "")),
     ("ary", ("arize",)),
 )
-"""Endings of nouns made of verbs, with what stands in their place in the verb."""
+"""Endings of nouns derived from verbs, and the verb's endings."""
 
 _SNOWBALL = Stemmer.Stemmer("english")
 _GROUPS = tuple(map(frozenset, WORD_LISTS["same"]["words"]))
-"""Words that tools use for each other and WordNet does not; a word may stand in several lines."""
+"""Interchangeable words of tools that WordNet does not relate; a word may be in several lines."""
 
 _LISTED = frozenset().union(*_GROUPS)
 _VERBS = frozenset("recognize transcribe".split()).union(*WORD_LISTS["classes"]["words"].values())
 
 
 PARAMETER_WORDS = Path(__file__).with_name("data") / "parameter_words.json"
-"""Groups of words that stand for each other, the first for all; the file says where from."""
+"""Groups of interchangeable words, the first representing all; the file names the sources."""
 _NUMBER_OF = re.compile(r"\bno(?=[_\s]of[_\s])|\bno\.(?=\s)|(?<=[_\s])no$", re.IGNORECASE)
 
 

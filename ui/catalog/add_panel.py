@@ -30,7 +30,7 @@ from ui.shared.tools import server_picker
 
 _SHOWN = 20
 OWN_FORMAT = 4
-"""Up to so many files the format is asked for each."""
+"""The most files for which the format is asked separately."""
 _NAMED = 6
 MOST_PASTED = 2_000_000
 _HEIGHT = 420

@@ -23,7 +23,7 @@ _SIDES = {
         "namespaces' descriptions."
     ),
 }
-"""What a column says of the tools on a side."""
+"""A column's explanation of the tools on a side."""
 
 
 def chosen_search() -> str:

@@ -30,12 +30,12 @@ from ui.shared.services import live_servers
 from ui.shared.snapshot import Snapshot
 
 SOURCES = FILE, HERE = "A file, text or an address", "This machine"
-"""Where the form for servers has them from."""
+"""The sources of servers in the form."""
 FROM = "servers_from"
 """Session key of that choice."""
 _CHOSEN = "machine_chosen"
 _SECONDS = 20
-"""So long the files of clients are not read again."""
+"""How long clients' files are not read again."""
 
 
 @st.cache_resource(ttl=_SECONDS, show_spinner=False)

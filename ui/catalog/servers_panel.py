@@ -25,7 +25,7 @@ ABOUT = {
     "or calls would lose or guess something.",
     LOST: "Its tools whose job no other server does.",
 }
-"""What the three numbers count, which add up to the tools of a server."""
+"""The meaning of the three figures, which sum to a server's tools."""
 _MOST_LINKED = 3
 _LOW, _HIGH = 250, 480
 """Pixels of the table of servers, with the lists of one below it and without."""

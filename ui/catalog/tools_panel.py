@@ -19,7 +19,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 
 MAX_ROWS = 5_000
-"""At most so many tools are sent to the browser: 40,000 are 10 MB and take two more seconds."""
+"""The most tools sent to the browser: 40,000 are 10 MB and take two more seconds."""
 _HEIGHT = 640
 _TABLE = "the table of tools"
 

@@ -136,7 +136,7 @@ def _most_frequent(counts: Mapping[str, int]) -> list[str]:
 
 _MOST_ROWS = 2_000
 MAIN = [f"{metric.title}@10" for metric in SWEPT_METRICS]
-"""The measures that stand first; the others wait under *More figures*."""
+"""The measures shown first; the others are under *More figures*."""
 CAUTION = (
     "Fewer tools are usually easier to search. A merge pays off only if few queries need two "
     "of its tools and known-good calls still work."
@@ -146,7 +146,7 @@ NO_CALLS = (
     "still run after the merge."
 )
 _MISSED = "missed"
-"""The queries of which an answer is not found after the merge, whatever they were before."""
+"""The queries with an answer that is not found after the merge, whatever they were before."""
 _NAMED = 3
 _MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 

@@ -80,7 +80,7 @@ WITH_GATEWAY = {
     "accepted and safe": "accepted and safe, with gateway",
     "all proposals": "all, with gateway",
 }
-"""What takes which merges, by its name without those that need a gateway the name with them."""
+"""The policies by name, and their names including merges that need a gateway."""
 _ACCEPTED: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 POLICIES = {
     name: PlanConfig(accept=accept, gateway=gateway)

@@ -120,7 +120,7 @@ def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
 
 _ALT = "Servers that overlap"
 MOST_LINKS = 45
-"""Up to as many links are drawn, those of the most jobs: of more no line can be followed."""
+"""The most links that are drawn, those with the most jobs; more could not be followed."""
 _LOWEST, _FOR_EACH, _HIGHEST = 400, 9, 800
 """Pixels of the picture's height: of few servers, for each of them, and at most."""
 _LETTERS = 20

@@ -295,7 +295,7 @@ _OUTCOMES: dict[ImportOutcome, str] = {
     "of another catalog": "other catalog",
     "recorded": "recorded",
 }
-"""The outcomes in words, what needs a look first."""
+"""The outcomes in words, most urgent first."""
 
 
 def import_panel(snapshot: Snapshot) -> None:

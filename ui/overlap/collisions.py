@@ -231,11 +231,11 @@ MOST_BLOCKS = 200
 MOST_TOOLS = 400
 MOST_WHOLE = 1_000
 MOST_CELLS = 1_000
-"""As many cells can be chosen, the highest: each is a marker to draw, or two."""
+"""The most cells that can be chosen, the highest: each is one or two markers to draw."""
 
 _CHUNK = 2_048
 _ROUNDING = 5e-7
-"""Stored cosines have six digits: this much below the threshold is at it."""
+"""Stored cosines have six digits: this much below the threshold counts as reaching it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

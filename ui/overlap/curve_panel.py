@@ -71,7 +71,9 @@ def _curve_chart(view: Curve, title: str) -> None:
 
 
 CRITICAL = 0.85
-"""From this cosine on a retriever hardly separates two tools (the zone marked in RPS, Fig. 4)."""
+"""The cosine above which a retriever hardly separates two tools (the zone
+marked in RPS, Fig. 4).
+"""
 
 ZONE = "rgba(230,159,0,0.16)"
 LOOKS = (("circle", "solid"), ("diamond", "dash"), ("square", "dot"))

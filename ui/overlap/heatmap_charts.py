@@ -19,29 +19,29 @@ from ui.overlap.collisions import Grid
 from ui.shared.charts import pictures
 
 _MOST_SIDE = 1_000
-"""Longest side: beyond it a browser takes seconds to draw."""
+"""The longest side; beyond it a browser takes seconds to draw."""
 
 _FEW = 24
-"""Up to as many a side, cells carry their count and column labels are slanted."""
+"""Up to this many per side, cells show their count and column labels are slanted."""
 
 LABELS = 72
-"""As many labels of a side are legible; of more names every second, third, … is written."""
+"""The legible labels of a side; with more names, every second, third, … is written."""
 
 FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
 SAND, YELLOW, _RED = "rgb(228,212,176)", "rgba(240,180,20,1)", "rgba(205,80,0,1)"
 _OWN = "rgba(138,143,152,0.35)"
-"""What the diagonal has, whatever its value: a block with itself is no news."""
+"""The colour of the diagonal at any value: a block with itself is no news."""
 FADED = 0.15
-"""Opacity of cells that stand back."""
+"""Opacity of dimmed cells."""
 
 _RADIUS = 3
-"""Pixels by which the pointer reaches an empty text less far than a marker."""
+"""How many pixels smaller the pointer's reach is for an empty text than for a marker."""
 _UNSEEN = {ord("0"): "\u200b", ord("1"): "\u200c"}
 _LETTER, _SLANT = 0.56, 0.71
 """A letter's usual share of an em; what a slanted label takes of its length."""
 
 _MANY = 40_000
-"""More cells than this go out as bytes: making them otherwise takes longer than drawing twice."""
+"""More cells than this are sent as bytes: other ways take longer than drawing twice."""
 
 LOWEST = 0.2
 """Cosines below it have the faintest colour."""

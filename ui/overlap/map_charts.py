@@ -13,7 +13,7 @@ from ui.overlap.collisions import Marks, Panel, Silhouettes, ToolMap
 from ui.shared.charts import pictures
 
 MOST_SVG = 2_000
-"""Up to as many points are drawn as SVG; of 4,000 WebGL is as soon on the screen without a GPU."""
+"""The most points drawn as SVG; with 4,000, WebGL is as fast without a GPU."""
 
 MANY = 10_000
 """With more tools the pointer shows only names."""
@@ -34,7 +34,7 @@ _BLUR = 2.0
 _SHOWN, _BEHIND = 0.9, 0.35
 DIMMED = 0.12
 _KEPT = 4
-"""So many maps are remembered with their texts: what is selected changes more often."""
+"""The number of cached maps with their texts, since the selection changes more often."""
 _GAP = 0.02
 
 _Layer = tuple[int, int, str, list[int]]

@@ -205,7 +205,7 @@ BEFORE, AFTER = "as it came in", "merged"
 MOST_TSNE = 10_000
 
 UNASKED = 10_000
-"""Up to this many tools a projection starts by itself."""
+"""The most tools for which a projection starts automatically."""
 
 TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
 

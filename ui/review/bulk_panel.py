@@ -32,14 +32,14 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 VIEW = "By merge"
-"""The view of the queue that this is."""
+"""This view of the queue."""
 SAFE, BAR = "Safe merges", "By weakest pair"
 """What is ticked at first."""
 ACCEPTABLE = ("Weak pair or chain", "Proposed by a person")
-"""The reasons against that a batch takes unless people say otherwise."""
+"""The objections that a batch ignores unless people say otherwise."""
 
 _ALL = queue_panel.SHOWN[0]
-"""The list of all that waits."""
+"""The list of everything that waits."""
 
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 

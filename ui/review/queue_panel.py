@@ -20,7 +20,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 
 QUEUE_HEIGHT = 560
-"""So that queue and decisions end above the buttons on a screen of 900 pixels."""
+"""A height at which queue and decisions end above the buttons on a screen of 900 pixels."""
 ORDERS: dict[queue.Order, str] = {
     "risk": "Riskiest first",
     "tokens": "Most tokens saved",

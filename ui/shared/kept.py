@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 Function = Callable[Concatenate[Whole, More], Value]
 
 _MOST_KEPT = 8
-"""Values of one kind that lie with one object, unless it is said otherwise."""
+"""The default number of values of one kind cached with one object."""
 
 
 class _Values(dict[Any, Any]):

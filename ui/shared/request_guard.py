@@ -69,7 +69,7 @@ class RequestGuard:
     """ASGI middleware: refuses requests and WebSockets (403), and limits what pages may load."""
 
     is_in_front = False
-    """Whether what this process serves goes through a guard; a page without one says so."""
+    """Whether this process serves through a guard; a page without one says so."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

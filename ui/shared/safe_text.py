@@ -12,14 +12,14 @@ from toolscope_core.model.numbers import listed
 
 DIFF_WORDS = 800
 _ALIKE = 0.5
-"""The share of words from which on a diff of two texts is easier to read than the two."""
+"""The share of common words above which a diff is easier to read than the two texts."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>:$~&])")
 _ADDRESS = re.compile(
     r"((?:(?:https?:|www\.)[\w.~:/?#@&+,;=%-]*[\w/]|[\w.+-]+@[\w-]+\.[\w.-]*\w)+)", re.IGNORECASE
 )
-"""What a browser or markdown would make a link of; no sign that markdown reads is in it."""
+"""Text that a browser or markdown would turn into a link; it contains no markdown characters."""
 _DIM = "opacity:.72"
-"""As far back as a text may step and still be read (contrast 4.5 to 1 in both themes)."""
+"""The strongest dimming at which text is still readable (contrast 4.5 to 1 in both themes)."""
 _MARKED = "border-radius:3px;padding:0 2px;background:rgba("
 
 

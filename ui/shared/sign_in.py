@@ -16,7 +16,7 @@ from ui.shared import request_guard, safe_text
 _OWN = {"redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url"}
 
 CLAIMS = ("email", "preferred_username", "name", "sub")
-"""What names a person in the log, the first that the provider gives."""
+"""What identifies a person in the log: the first claim that the provider gives."""
 
 FORWARDED = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")
 

@@ -416,9 +416,9 @@ ANTHROPIC_CONNECTOR = Client(
 
 CLIENTS = (CLAUDE_CODE, CURSOR, VSCODE, FASTMCP, TOOLHIVE, ANTHROPIC_CONNECTOR)
 CLIENT_FILES = tuple(client.file for client in CLIENTS)
-"""The files that a bundle has for clients, in their order."""
+"""The files of a bundle for clients, in order."""
 FURTHER_CLIENTS = (CLAUDE_DESKTOP, COPILOT_CLI, GEMINI_CLI, KIRO)
-"""Clients for which no file is written."""
+"""Clients without a file of their own."""
 
 
 def client_files(plan: MergePlan) -> dict[str, bytes]:

@@ -16,17 +16,21 @@ USUAL = "mcpServers"
 _DECISIVE_MAPS = ("mcp_servers", "context_servers", "amp.mcpServers")
 _OTHER_MAPS = (*_DECISIVE_MAPS, "mcp", "extensions")
 _VARIABLE_NAMES = ("env_vars", "env_keys")
-"""Variables that Codex passes on, and those that Goose keeps in a keyring: names without values."""
+"""Lists of variable names without values: variables that Codex passes on, or that Goose keeps in a
+keyring.
+"""
 _SPELLINGS = ("cmd", "uri", "envs", "environment", "http_headers", "env_http_headers")
 _TOKENS = ("bearer_token_env_var", "authorization_token")
 _OTHERS = frozenset((*_SPELLINGS, *_VARIABLE_NAMES, *_TOKENS, "requestOptions"))
 _SOCKET = re.compile("wss?://", re.IGNORECASE)
 _SOCKETS = frozenset({"ws", "wss", "websocket"})
 _BUILT_IN = frozenset({"builtin", "platform", "frontend", "inline_python"})
-"""What Goose calls extensions that are no servers of their own."""
+"""Goose's types of extensions that are not separate servers."""
 _OF_OPENCODE = re.compile(r"(?<!\$)\{env:(\w+)\}")
 _BARE = re.compile(r"((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)")
-"""A variable as the Gemini CLI writes it: the whole value, since others may hold a ``$``."""
+"""A variable as the Gemini CLI writes it: the whole value, since other
+values may contain a ``$``.
+"""
 
 
 def as_usual(value: Any) -> Any:

@@ -13,7 +13,7 @@ DISCOVERY_FIELDS = frozenset(
     "endpoints ownerName ownerDomain packagePath version_module auth features parameters schemas "
     "resources methods fullyEncodeReservedExpansion exponentialBackoffDefault".split()
 )
-"""The keys that such a document has at its top."""
+"""The top-level keys of such a document."""
 _KIND = "discovery#restDescription"
 _OF_PARAMETER = ("location", "required", "repeated", "description", "enumDescriptions", "id")
 

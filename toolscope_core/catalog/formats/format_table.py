@@ -30,21 +30,21 @@ _IN_ORDER: tuple[RecordFormat, ...] = (
     GENERIC,
 )
 RECORD_FORMATS = {format.name: format for format in _IN_ORDER}
-"""By name, in the order in which they are tried: a record is read in the first that it fits."""
+"""By name, in the order in which they are tried: a record is read in the first format that fits."""
 _ON_OFFER = sorted(
     (format for format in _IN_ORDER if format.offered), key=lambda format: format.offered
 )
 
 OUTPUTS = tuple(RECORD_FORMATS)
-"""The formats of tool records, in which a toolset can leave."""
+"""The formats of tool records in which a toolset can be exported."""
 INPUTS = (*OUTPUTS, "openapi", "csv", "mcp-client")
-"""The formats that a source can be in: tool records, and other documents."""
+"""The possible formats of a source: tool records, and other documents."""
 OFFERED = tuple(format.name for format in _ON_OFFER)
-"""The formats that an export offers, in its order."""
+"""The formats that an export offers, in order."""
 PROMPT_FORMATS = tuple(format.name for format in _ON_OFFER if format.in_prompts)
-"""The formats in which tools stand in prompts; the first is the one that totals are given in."""
+"""The formats of tools in prompts; totals are given in the first one."""
 ADVISED = tuple(format.name for format in _ON_OFFER if format.advised)
-"""The targets of which the first page says what they would refuse."""
+"""The targets whose refusals the first page lists."""
 
 
 def format_named(name: str) -> RecordFormat:
@@ -60,7 +60,7 @@ _CHECKED_CLIENTS: dict[str, Target] = {
 }
 
 MATRIX = (*OFFERED, *_CHECKED_CLIENTS)
-"""The targets whose rules are shown side by side, in their order."""
+"""The targets whose rules are shown side by side, in order."""
 
 
 def target_named(name: str) -> Target:
@@ -76,7 +76,7 @@ _BESIDE = frozenset(
     "cache_control input_examples examples allowed_callers members required_parameters "
     "optional_parameters toolkit return_parameter requirements".split()
 ) | {record_format.KEPT}
-"""Lists and maps of which is known that they hold no parameters."""
+"""Lists and maps that are known to contain no parameters."""
 _NOT_READ = (
     "The record has {!r}, which is not read. If it contains the parameters, rename it to "
     "`parameters`."

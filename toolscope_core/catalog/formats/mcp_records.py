@@ -25,7 +25,7 @@ _DIALECTS = re.compile(
     r"https?://json-schema\.org/(draft-0[67]/schema|draft/(2019-09|2020-12)/schema)#?"
 )
 _IDLE = {"id", "$id", "$anchor", "nullable", INVALID}
-"""Keywords that say nothing of a value once references are pointers, and that not all compile."""
+"""Keywords without effect on values once references are pointers, which not all clients compile."""
 _ESCAPE = r"\\(?:[dDwWsSbtnrfv^$\\.*+?()\[\]{}|/]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
 _RANGE_OF_CLASS = r"\\[dDwWsS]-[^\]]|(?<![\[^])-\\[dDwWsS]"
 _CLASS = rf"\[\^?(?!\])(?:(?!{_RANGE_OF_CLASS})(?:[^\\\]]|{_ESCAPE}|\\-))+\]"
@@ -300,7 +300,7 @@ _BESIDE: dict[str, Callable[[Any], bool]] = {
     ),
     "_meta": lambda value: isinstance(value, dict),
 }
-"""What a record may have beside its schemas, and whether the SDKs read such a value."""
+"""What a record may have besides its schemas, and whether the SDKs accept such a value."""
 
 
 class _Mcp(RecordFormat):

@@ -15,7 +15,9 @@ from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject
 
 _NAMES = "former_names"
-"""By name the servers whose tools agents called so: with the id of the tool now, and the maps."""
+"""Former names: by name, the servers whose tools agents called so, with the tool's id today and the
+maps.
+"""
 
 
 def names_written(names: Sequence[FormerName]) -> JsonObject:
@@ -95,13 +97,13 @@ _FRAMEWORKS: tuple[
         record_format.places(name="config.name", description="config.description"),
     ),
 )
-"""Where records with all of these keys have parts before anywhere else: those of Composio, Semantic
-Kernel, Azure's MCP servers and AutoGen.
+"""Where records with all of these keys keep their parts: Composio, Semantic Kernel, Azure's MCP
+servers and AutoGen.
 """
 _OF_CREWAI = re.compile(r"Tool Name: [^\n]*\nTool Arguments: (\{[^\n]*\})\nTool Description: ")
-"""How CrewAI writes the arguments of a tool into its description."""
+"""How CrewAI writes a tool's arguments into its description."""
 _INPUTS, _OUTPUT = "inputs", "output_type"
-"""Where smolagents keeps parameters, and what its records have beside them."""
+"""Where smolagents keeps parameters, and the other keys of its records."""
 
 
 class _Generic(RecordFormat):

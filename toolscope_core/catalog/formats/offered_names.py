@@ -17,9 +17,9 @@ from toolscope_core.model.unicode_forms import normalise
 
 HASH_DIGITS = 8
 TOOL_ROOM = 40
-"""So many letters a shorter name of a server leaves to the names of its tools."""
+"""The letters that a shortened server name leaves for the names of its tools."""
 SHORT_NAME = 64
-"""So many letters of a name every API takes."""
+"""The length of a name that every API accepts."""
 
 
 def new_names(

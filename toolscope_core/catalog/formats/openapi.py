@@ -149,7 +149,7 @@ FIELDS = frozenset(
     "jsonSchemaDialect host basePath schemes consumes produces definitions parameters responses "
     "securityDefinitions".split()
 )
-"""The keys that the specification defines at the top of a document."""
+"""The top-level keys of a document defined by the specification."""
 
 
 def fields_of(document: JsonObject) -> frozenset[str]:

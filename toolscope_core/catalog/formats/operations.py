@@ -33,11 +33,11 @@ _HINTS = {
 _OPERATION = ("operationId", "summary", "description", "parameters", "requestBody", "responses")
 OWN_WORDS = ("operationId", "summary")
 IGNORED = ("accept", "content-type", "authorization")
-"""The headers that OpenAPI does not take as parameters: the client sends them."""
+"""Headers that OpenAPI does not allow as parameters, because the client sends them."""
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
-"""A method in small letters, its path, the path's item and the operation object."""
+"""A method in lower case, its path, the path's item and the operation object."""
 
 
 class _UnclearError(ValueError):

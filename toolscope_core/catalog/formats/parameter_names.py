@@ -21,7 +21,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json, digest
 _LONGEST = 64
 _HASH_DIGITS = 8
 MAX_STEPS = 20_000
-"""So many subschemas are followed; references can make more of a small schema."""
+"""The most subschemas that are followed; references can expand a small schema."""
 EVERY = "*"
 
 _UNSURE = ("patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$id", "$anchor")
@@ -223,7 +223,7 @@ TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
 _MOST_CHOICES = 8
 MAX_ALTERNATIVES = 10_000
-"""So many alternatives, and so many inside each other, are opened; others are left out."""
+"""The most alternatives, and the deepest nesting, that are opened; others are left out."""
 
 
 def plain_object(schema: JsonObject) -> JsonObject | None:

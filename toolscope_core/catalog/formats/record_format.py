@@ -15,7 +15,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 Scope = Literal["toolset", "server", "none"]
 Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
-"""What a toolset can break."""
+"""The rules that a toolset can break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Target:
 
 
 KEPT = "built_in"
-"""Where the neutral format has the record of such a tool."""
+"""Where the neutral format keeps the record of such a tool."""
 _OPENAI = re.compile(
     r"(?:web_search|file_search|code_interpreter|computer|computer_use|image_generation|mcp|"
     r"local_shell|shell|apply_patch|tool_search)(?:_preview)?(?:_20\d\d_\d\d_\d\d)?"

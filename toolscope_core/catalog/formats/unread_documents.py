@@ -106,4 +106,4 @@ _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
         _ASK_THE_SERVER,
     ),
 )
-"""Each kind of document: what it is, how it is known, what to give instead."""
+"""Each kind of document: what it is, how it is recognised, what to give instead."""

@@ -16,11 +16,11 @@ _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern
 _POINTERS = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))
 _NAMES = frozenset(("id", "name", "server"))
 _NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions"))
-"""Below these stand names, which may look like keywords."""
+"""Keys with names below them, which may look like keywords."""
 _KEPT = _VALUES | _POINTERS | _NAMES
-"""Calls are made of these: their characters count, hidden or not."""
+"""Calls use these, so their characters matter, even hidden ones."""
 ESCAPED = re.compile(r"\\[ubf]")
-"""The escapes that JSON writes for a control character other than a blank."""
+"""JSON's escapes for control characters other than blanks."""
 _NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 

@@ -19,7 +19,7 @@ _SHIFTED = tuple(
     codecs.encode(word, "rot13")
     for word in ("ignore", "instruction", "user", "curl ", "wget ", "rm -", "ssh", "/bin", "/dev")
 )
-"""Words that a hostile text holds, each letter moved by 13: a quick look that saves most."""
+"""Words of hostile texts in ROT13: a quick check that saves most work."""
 COMMAND = re.compile(
     r"\b(?:curl|wget|fetch|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|da)?sh\b|/dev/tcp/"
     r"|\brm\s+-(?=\w*[rf])\w+\s|\bchmod\s+(?:\+x|\d{3})|/bin/(?:ba|z)?sh\b"

@@ -52,7 +52,7 @@ CURSIVE = re.compile(  # scripts whose words may hold joiners
 
 
 STRAYS = "\u00ad\u200b\u2060\ufeff"
-"""Soft hyphen, zero-width space, word joiner and byte order mark: what editors leave behind."""
+"""Soft hyphen, zero-width space, word joiner and byte order mark, which editors leave behind."""
 MOST_STRAYS, MOST_AT_BLANKS = 24, 6
 """Whether one stands in a gap between two words is one bit: more of them could spell a word. In a
 path that is written out, one may stand before each slash.

@@ -52,7 +52,7 @@ REDEFINES = re.compile(
 COMES_FIRST = re.compile(
     rf"\b(?:before|prior\W+to)\W+{suspicious_wording.FEW}{_CITED}", re.IGNORECASE
 )
-"""That another tool comes after this one, which a list of one server may well say."""
+"""Text saying that another tool comes after this one, which is normal on one server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _sentences(text: str, name: str) -> Iterator[str]:
 
 
 _BORDER = re.compile(r"[\W_]|[a-z][A-Z]")
-"""Between the words of a name: one word alone is the name of many tools."""
+"""What separates the words of a name; a single word is the name of many tools."""
 ADDED = {
     "hidden-unicode": "hidden characters",
     "redefines-tool": "rules for other tools",
@@ -192,7 +192,7 @@ ADDED = {
     "padding": "text pushed out of view",
 }
 MILD = {"insists", "active-markup", "secret-path", "ordering-claim"}
-"""What is not enough where only the names agree: tools of one job hold it too."""
+"""Text that is not sufficient if only the names agree, because tools of one job have it too."""
 COPIED = 0.85
 IN_ORDER = 0.4
 LONGER = 3

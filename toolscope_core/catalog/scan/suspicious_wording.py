@@ -45,7 +45,7 @@ _LISTS_TAGS = re.compile(
     re.IGNORECASE,
 )
 _RUNS = re.compile(r"//|\(|\bon[a-z]{3,20}\s*=", re.IGNORECASE)
-"""What a tag that is only named does not hold: an address, a call, a handler."""
+"""Parts that a merely mentioned tag does not contain: an address, a call, a handler."""
 _EXPLAINED = frozenset(("instruction-like", "asks-context", "secret-path"))
 
 
@@ -390,7 +390,7 @@ SECRET_PHRASE = re.compile(
 )
 ENV_FILE = re.compile(r"\benv(?:ironment)?\b")
 _PLACE = re.compile(r"\b(?:path|location|name)\W+(?:of|to)\b", re.IGNORECASE)
-"""Says where a file lies, which is no secret."""
+"""Words saying where a file is, which is not a secret."""
 _KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
 SHARED = 3
 

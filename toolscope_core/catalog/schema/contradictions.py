@@ -15,7 +15,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 _OPEN = ("patternProperties", "$dynamicRef", "propertyNames")
 _TYPED = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 MAX_PARTS = 1000
-"""So many schemas that hold for one value are followed."""
+"""The most schemas of one value that are followed."""
 
 
 def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
@@ -37,7 +37,7 @@ def is_of_type(value: Any, typed: JsonObject) -> bool:
 
 
 _Row = tuple[bool, str, str, str, str]
-"""Whether it is bad, its code, its place, the sentence, the excerpt."""
+"""Whether it is serious, its code, its place, the sentence, the excerpt."""
 
 
 def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) -> Iterator[_Row]:

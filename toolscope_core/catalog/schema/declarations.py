@@ -53,7 +53,7 @@ class RecordError(ValueError):
 
 
 UNDECLARED: JsonObject = {"type": "object", "additionalProperties": True}
-"""What is written for a tool that does not say what it takes, where a format wants a schema."""
+"""The schema for a tool with undeclared arguments, if a format requires one."""
 
 
 def read_parameters(

@@ -25,7 +25,7 @@ from toolscope_core.catalog.schema.walking import (
 from toolscope_core.model.tool import JsonObject
 
 _SCHEMAS = "#/components/schemas/"
-"""What a discriminator that gives a name alone means."""
+"""The prefix of a discriminator value that is only a name."""
 
 
 class OutsideError(ValueError):

@@ -20,7 +20,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 INVALID = "x-invalid"
 BROKEN_REFERENCE = "reference"
-"""What ``$ref`` is called under ``INVALID``."""
+"""The name of ``$ref`` under ``INVALID``."""
 COUNTS = (
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     *("minContains", "maxContains"),

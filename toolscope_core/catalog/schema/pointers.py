@@ -93,7 +93,7 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 _TEXT = 100
-"""A text counts as one value more for each so many characters."""
+"""The number of characters for which a text counts as one more value."""
 
 
 class Extent(NamedTuple):

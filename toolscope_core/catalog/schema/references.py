@@ -90,7 +90,7 @@ READ_TOGETHER = (
     ("contains", "minContains", "maxContains"),
     ("if", "then", "else"),
 )
-"""Keywords that mean another thing beside each other than in two schemas that both hold."""
+"""Keywords that mean something else together than in two separate schemas."""
 JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
 SHORTENED = "Shortened by ToolScope: "

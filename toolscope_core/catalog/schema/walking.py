@@ -9,7 +9,7 @@ from toolscope_core.catalog.schema.keywords import INVALID, LIST_KEYWORDS, MAPS,
 from toolscope_core.model.tool import JsonObject
 
 VALUES = ("default", "enum", "const", "examples", INVALID)
-"""Keywords with values in which nothing is a schema."""
+"""Keywords whose values contain no schemas."""
 
 
 def map_subschemas(

@@ -12,12 +12,13 @@ from toolscope_core.model.protocols import AgentReply, ToolCall
 from toolscope_core.model.tool import JsonObject
 
 CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
-"""*not carried out*: the run only reads, and the tool may change something; *no tool*: there is
-none of that name."""
+"""*not carried out*: the run only reads, and the tool may change something; *no tool*: the name
+does not exist.
+"""
 Ending = Literal["answered", "out of turns", "out of time", "failed"]
 EpisodeGrade = Literal["right", "wrong", "not graded"]
 _LONGEST_TEXT = 20_000
-"""Of an answer or a result that is kept."""
+"""The longest stored answer or result."""
 
 Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentReply]]
 """Messages and tools → the model's next turn."""

@@ -180,9 +180,9 @@ def _unneeded(episode: Episode, query: Query) -> int:
 
 
 Episodes = dict[tuple[str, str], Episode]
-"""By the id of the query and the name of the toolset."""
+"""Episodes by the query's id and the toolset's name."""
 _BEGINNING = b'{"answer":'
-"""Of each line; what begins otherwise is nothing that was written here."""
+"""The beginning of each line; other lines were not written here."""
 
 
 class EpisodeFile:
@@ -191,7 +191,7 @@ class EpisodeFile:
     def __init__(self, path: Path, run: str) -> None:
         self._path, self._run = path, run
         self._whole: int | None = None
-        """How many bytes lines that were written to their end have, where others follow."""
+        """The bytes of completely written lines, if others follow."""
 
     def read(self, queries: Mapping[str, Query]) -> Episodes:
         """The stored episodes of these queries, by id; empty if there is no file.

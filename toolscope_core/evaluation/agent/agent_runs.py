@@ -21,7 +21,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
 Keep = Callable[[Query, str, Episode], None]
-"""Gets each episode as it ends, with the name of its toolset."""
+"""Receives each finished episode with the name of its toolset."""
 
 
 @dataclass(frozen=True, slots=True)

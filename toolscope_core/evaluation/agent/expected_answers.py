@@ -136,8 +136,10 @@ def _first_json(text: str) -> Any:
 
 
 CheckCall = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
-"""An original tool's id and arguments → what it answers, and whether that is an error. Raises
-``LookupError`` with a sentence where the toolset has no such tool any more."""
+"""An original tool's id and arguments → its answer, and whether that is an error.
+
+Raises ``LookupError`` with a sentence if the toolset no longer has such a tool.
+"""
 
 
 async def graded(

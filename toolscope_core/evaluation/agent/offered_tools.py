@@ -23,9 +23,9 @@ NOT_CARRIED_OUT = (
 )
 
 CallTool = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
-"""A tool's name and arguments → what it answers, as a text, and whether that is an error."""
+"""A tool's name and arguments → its answer as text, and whether that is an error."""
 ToolChooser = Callable[[str], Sequence[str]]
-"""A request → the ids of the tools that the agent is given for it."""
+"""A request → the ids of the tools for the agent."""
 
 
 @dataclass(frozen=True, slots=True)

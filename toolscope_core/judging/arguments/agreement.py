@@ -28,11 +28,11 @@ _ASPECTS = WEAK_WORDS | frozenset(
         local output save optional current specific""".split(),
     )
 )
-"""Words that leave a name what it is: ``file`` and ``file_path``."""
+"""Words that do not change the meaning of a name: ``file`` and ``file_path``."""
 _MOMENTS = frozenset(map(meaning, "date datetime time timestamp".split()))
-"""So do these where a name says which side: ``start`` and ``startTime``."""
+"""The same if a name says which side: ``start`` and ``startTime``."""
 _HOW_MANY = frozenset(map(meaning, "number limit result return item".split()))
-"""Of nothing but these is the name of how much is returned: ``count``, ``max_results``."""
+"""Names of a result count consist only of these: ``count``, ``max_results``."""
 
 _COUNTED = re.compile(r"\b(?:number|count|amount) of (?!the|an?\b)\w|\bhow many\b", re.IGNORECASE)
 _COUNTS = frozenset(map(meaning, "limit total".split()))
@@ -40,10 +40,10 @@ _NUMBER = meaning("number")
 _ID = frozenset({meaning("id")})
 _KEYS = frozenset(map(meaning, "id name key identifier".split()))
 _KINDS_OF_VALUES = frozenset("place span moment calendar language".split())
-"""Kinds of which two arguments are one where the same values are named for both."""
+"""Kinds for which two arguments are one if the same values are named for both."""
 _SHORT = 4
 _LITTLE, _MUCH, _MOST = 0.3, 0.5, 0.75
-"""Dice coefficients of two descriptions: alike at all, much the same, nearly the same."""
+"""Dice coefficients of two descriptions: slightly, largely and nearly equal."""
 
 
 def agreed_matches(

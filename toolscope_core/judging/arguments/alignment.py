@@ -26,9 +26,9 @@ _SEVERAL = re.compile(r"\w\(e?s\)|\b(?:one or more|multiple|several|lists?)\b", 
 _LARGEST = 2**31 - 1
 _COUNTED = frozenset({"count", "key"})
 _PAGED = frozenset(map(meaning, "limit max page per offset index size top results items".split()))
-"""Kinds and names of parameters that are whole numbers, none of them negative."""
+"""Kinds and names of parameters that are non-negative integers."""
 _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
-"""Keywords of texts that a number is not written as."""
+"""Keywords of texts that a number written as text violates."""
 
 
 def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:

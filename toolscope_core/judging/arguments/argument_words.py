@@ -38,11 +38,11 @@ _LONGEST_EXAMPLE = 40
 """A longer one is a text of its own, such as a query."""
 _MOST_REPLACED = 3
 _FRAME = 0.5
-"""Share of the words that two descriptions must have at the same places to be one frame."""
+"""The share of words at equal places that makes two descriptions one frame."""
 _TURNS = frozenset(
     "all any with up from into onto over under above below before after until through".split()
 )
-"""Small words that turn which side, or which end, is meant."""
+"""Small words that change which side or end is meant."""
 _AFTER_NOUNS = STOP_WORDS - {"the", "a", "an", "of", "one", "name", "id"}
 _SIDES = _TURNS | {"in", "out", "on", "off"}
 _LABELLED = re.compile(
@@ -187,11 +187,11 @@ def _are_alike(word: str, other: str) -> bool:
 
 
 _DEEPEST = 20
-"""How many levels of an argument's own fields are compared."""
+"""The most levels of an argument's own fields that are compared."""
 
 _NO_NAMES = frozenset({"a UUID", "a number", "an e-mail address", "a URL", "a phone number"})
 _NO_IDS = _NO_NAMES - {"a UUID", "a number"} | {"a login name", "coordinates", "an IP address"}
-"""What is surely no name, and no id."""
+"""Values that are certainly no name or id."""
 
 
 @dataclass(frozen=True, slots=True)

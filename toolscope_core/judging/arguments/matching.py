@@ -16,13 +16,13 @@ from toolscope_core.wording.tool_text import source_name
 from toolscope_core.wording.words import meaning, plain_words
 
 MATCH_AT = 0.6
-"""Least score at which two parameters are taken for the same one."""
+"""The lowest score at which two parameters are matched."""
 
 _DOUBTED = MATCH_AT - 0.01
-"""The highest score of what is at most inferred."""
+"""The highest score of a match that is at most inferred."""
 
 _OTHER_TYPE = 0.85
-"""What is left of a score where only a list of one or a number as text would join the types."""
+"""The factor on a score if only a list of one or a number as text would join the types."""
 
 _SAME_VALUES = 0.4
 """Of two whose names end on different kinds but which are told to take the same values:
@@ -30,7 +30,7 @@ _SAME_VALUES = 0.4
 """
 
 _SHARED_VALUES = 0.4
-"""What is added where all values named for one are named for the other."""
+"""The bonus if all values named for one are named for the other."""
 
 _OF_THE_SUBJECT = 0.55
 
@@ -51,7 +51,7 @@ _OF_ONE_KIND = {
     "place": 0.3,
     "money": 0.3,
 }
-"""What it adds, below ``MATCH_AT``, that both are of one kind: an id may be of another thing."""
+"""The bonus, below ``MATCH_AT``, if both are of one kind: an id may be of another thing."""
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
@@ -222,7 +222,7 @@ def _overlap(a: Words, b: Words) -> float:
 
 
 INFER_AT = 0.3
-"""Least score for two that are left over and fit nothing else as well."""
+"""The lowest score of two leftover parameters that fit nothing else as well."""
 
 _MARGIN = 0.05
 _TELLING_TYPES = frozenset({"integer", "number", "array", "object"})

@@ -16,7 +16,7 @@ from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from toolscope_core.wording.words import sentences, spelling
 
 MOST_READ = 2_000
-"""Characters of a text in which facts are looked for; of the rest each word is compared."""
+"""The characters of a text in which facts are read; in the rest, each word is compared."""
 
 _ONE_OF = (
     r"\b(?:exactly|only|at least|either|just|any) (?:one|1)\b[^.]*?\b(?:of|or)\b"
@@ -65,7 +65,7 @@ _USED = re.compile(
     r"|otherwise|said|changed|overridden)\b[^.;)]*",
     re.IGNORECASE,
 )
-"""What is used where an argument is left out, in other words."""
+"""Words for the value used if an argument is left out."""
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 _AS_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _NOTHING = frozenset({"", "none", "null"})

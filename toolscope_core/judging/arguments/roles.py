@@ -21,7 +21,7 @@ _NAMED = re.compile(
 _NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
 
 WEAK_WORDS = frozenset(map(meaning, "name id number list type info value".split()))
-"""Added to a name they may mean the same thing or another aspect of it: ``city_name``."""
+"""Words that may leave a name's meaning unchanged or name another aspect: ``city_name``."""
 
 TURNING_WORDS = frozenset(
     map(
@@ -33,7 +33,7 @@ TURNING_WORDS = frozenset(
         type format unit url total average size change""".split(),
     )
 )
-"""Added to a name they make it another parameter: ``exclude_domains``, ``timeout_ms``."""
+"""Words that make a name another parameter: ``exclude_domains``, ``timeout_ms``."""
 
 SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
 """Those that turn a name only in a tool that has the other side too: ``target_language`` beside
@@ -47,7 +47,7 @@ _ONE_SIDE = (
 """Words for the same side: ``destination`` and ``endPoint``, ``target_path`` and ``new_path``."""
 
 _ANY_OF = frozenset({"number", "address", "name"})
-"""Words that go with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
+"""Words that combine with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
 
 KINDS = {
     "moment": "date dates time datetime timestamp deadline",
@@ -66,7 +66,7 @@ KINDS = {
     "type": "type category kind class genre",
     **{word: word for word in ("format", "unit", "version", "language", "order")},
 }
-"""What words at the end of a name stand for; parameters of different kinds are not the same."""
+"""The kinds of last words of names; parameters of different kinds do not match."""
 
 _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|by|on|with)\b")
 

@@ -13,7 +13,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 MAX_NODES = 20_000
 MAX_LEVELS = 100
-"""How far references are followed; what would grow beyond that is left as a reference."""
+"""The depth to which references are followed; larger expansions stay references."""
 
 _ANNOTATION_KEYS = frozenset(
     "description title default examples example $comment deprecated readOnly writeOnly $schema $id"
@@ -183,14 +183,14 @@ _ON_TYPES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBERS),
     "multipleOf": _NUMBERS,
 }
-"""Of what types a keyword says anything."""
+"""The types that each keyword restricts."""
 _DEFINITIONS = ("$defs", "definitions")
 _BEYOND = frozenset(
     """$ref prefixItems patternProperties contains minContains maxContains unevaluatedProperties
     unevaluatedItems dependentSchemas dependentRequired propertyNames if then else not
     allOf""".split()
 )
-"""Keywords that lead elsewhere or depend on their neighbours: such schemas must be equal."""
+"""Keywords that lead elsewhere or depend on their neighbours; such schemas must be equal."""
 
 Keyword = Callable[[JsonObject, JsonObject], bool]
 

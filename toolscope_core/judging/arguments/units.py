@@ -66,7 +66,7 @@ _SHORT = {
     for word in words.split()
     for short, unit in shorts.items()
 }
-"""Of names that end in the second and have the first before it."""
+"""Abbreviations of names that end in the second with the first before it."""
 
 _NAMES = {
     word: (dimension, unit)
@@ -81,7 +81,7 @@ _SAID = re.compile(
 )
 _COUNTED = re.compile(rf"\b(?:how many|number of)\s+({_UNIT})(?!\w)")
 _SINGULAR = frozenset("second minute hour day week month year degree fraction decimal".split())
-"""In a name the one, not the unit it is counted in: ``month`` is which, ``months`` how many."""
+"""Singular in a name means which one, not the unit: ``month`` is which, ``months`` how many."""
 
 _WORDS = re.compile(r"[a-z]+|°[cf]|%")
 _FORM_WORDS = frozenset("yyyy epoch unix iso rfc".split())

@@ -21,7 +21,7 @@ from toolscope_core.wording.words import STOP_WORDS, meaning, spelling, words_of
 _FACTS: Mapping[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "argument_facts.json").read_text("utf-8")
 )
-"""The words that say each thing, by what it is about; the file says where from."""
+"""The words for each fact, by topic; the file names the sources."""
 
 _TELLING, _PLAIN = frozenset(_FACTS["telling"]), frozenset(_FACTS["plain"])
 _SAME: Mapping[str, frozenset[str]] = {
@@ -29,15 +29,15 @@ _SAME: Mapping[str, frozenset[str]] = {
     for group in _FACTS["same"]
     for word in group
 }
-"""Words that arguments use for each other: by word the lines in which it stands."""
+"""Interchangeable words of arguments: by word, the lines that contain it."""
 FORMS = frozenset(_FACTS["forms"])
 IDENTIFIER, LIST = "identifier", "list"
 
 _PLACES = frozenset("page line row column col index position".split())
-"""Last words of the names of what is the first, the second …, never how many."""
+"""Last words of names for an ordinal position, never for a count."""
 
 Statements = Mapping[str, frozenset[str]]
-"""By what it is about (``zone``), what is said of it, in words (``UTC``)."""
+"""By topic (``zone``), the statements in words (``UTC``)."""
 
 
 def _compiled(group: str) -> dict[str, dict[str, re.Pattern[str]]]:
@@ -50,7 +50,7 @@ def _compiled(group: str) -> dict[str, dict[str, re.Pattern[str]]]:
 _FORM_WORDS, _READING_WORDS, _WEAK_WORDS = map(_compiled, ("forms", "readings", "weak"))
 _SHAPES = [(about, label, re.compile(shape)) for about, label, shape in _FACTS["shapes"]]
 WEAK = frozenset(label for labels in _WEAK_WORDS.values() for label in labels)
-"""What nearly every value may be called: it counts beside something else only."""
+"""Names that fit nearly every value; they count only together with something else."""
 
 _NUMBER = r"(\d[\d,_]*(?:\.\d+)?)(?![\d-])(?: ?(k)\b)?"
 _COUNTED = (
@@ -89,7 +89,7 @@ _CHOICE = re.compile(r"\b(?:exactly|only|just|at least) one of [^.;)]*", re.IGNO
 """Which arguments are given, not which values."""
 _SUM = r"(?:\([\d +*/.^-]+\)(?= ?[-+*/^])|(?<=[-+*/^] )\([\d +*/.^-]+\))"
 _CALCULATED = re.compile(rf"{_SUM}|\d [*/+^] \d")
-"""An expression, which is no value of a form and states no bounds."""
+"""An expression, which is not a value of a form and states no bounds."""
 _EXAMPLE = re.compile(
     r"(?:\be\. ?g\b\.?|\beg\b|\bfor (?:example|instance)\b|\bsuch as\b|\bi\.e\.|\bexamples?\b"
     rf"|(?<!would )\blike\b(?! to\b))[,:]?((?:{_SUM}|[^().;]|\.(?=\S))*)",
@@ -107,7 +107,7 @@ _FOUND = re.compile(
     r"|\b(?:use|see|call) (?:the )?(?:`|\w+_\w|[\w ]+ (?:tool|method|endpoint)\b)|\bfrom the ",
     re.IGNORECASE,
 )
-"""What follows says where a value is found, and nothing of its form."""
+"""The text after it says where a value is found, and nothing about its form."""
 _SPANS = (
     *(
         words
@@ -123,7 +123,7 @@ _SPANS = (
         r"|\bmay be (?:omitted|left out)\b"
     ),
 )
-"""What says no word of its own: facts and bounds, which are compared as such."""
+"""Text without words of its own: facts and bounds, which are compared as such."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
 
 
 MOST_UNUSABLE = 1 / 20
-"""The share of answers that cannot be used above which the others are not worth much."""
+"""The share of unusable answers above which the others should not be used."""
 
 
 class Asker(Protocol):

@@ -90,13 +90,13 @@ class RunBudget:
 Item = TypeVar("Item")
 RequestState = Literal["done", "paused", "stopped"]
 REASON_LENGTH = 300
-"""Characters of a reason that are sent to the model."""
+"""The characters of a reason sent to the model."""
 GROWTH = 4
-"""A reply that was cut off is asked for with so many times the tokens, and once more with as many
-times these.
-"""
+"""The factor on tokens when a reply is cut off, applied twice at most."""
 HEARTBEAT = 1.0
-"""Seconds after which progress is reported even if nothing arrived: then cancelling acts."""
+"""The seconds after which progress is reported even if nothing arrived, so
+that cancelling works.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Run(Generic[Item]):
         self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
         self.answered = 0
         self.unusable: dict[str, Answer] = {}
-        """The questions whose answer could not be used twice, with the reason."""
+        """The questions with two unusable answers, with the reason."""
         self.calls: list[Call] = []
         self.state: RequestState = "done"
         self.message = ""
@@ -178,7 +178,7 @@ class Run(Generic[Item]):
         self._lock = threading.Lock()
         self._failures = 0
         self._step = 0
-        """The first of the limits on a reply that is worth a try: earlier ones were too low."""
+        """The first limit on a reply that is worth a try: lower ones were too low."""
         self._not_before = 0.0
 
     def work_through(self) -> None:

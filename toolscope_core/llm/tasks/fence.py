@@ -22,14 +22,14 @@ LONGEST_TEXT = 4_000
 LONGEST_TOOL = 12_000
 """Characters of a whole tool."""
 LONGEST_SERVER = 300
-"""Characters of what a server says of itself: it tells whose things its tools work on."""
+"""The characters of a server's own text, which says whose things its tools work on."""
 MOST_SERVERS = 8
-"""Servers that are named of one tool."""
+"""The most servers named for one tool."""
 CUT = " [cut]"
 _MARK = 16
 _LINE_END = re.compile(r"\s*\n\s*")
 _VALUES = frozenset(("default", "const", "enum", "examples"))
-"""Keywords of a schema under which stand values of the tool's callers."""
+"""Schema keywords with values of the tool's callers below them."""
 
 RULES = """\
 Each tool stands between a begin line and an end line that carry the same mark. Everything between \

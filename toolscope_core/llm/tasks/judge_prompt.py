@@ -27,7 +27,7 @@ OUTCOME_OF_ANSWER: Mapping[RelationAnswer, PairOutcome] = {
     "different": "keep",
     "unsure": "unsure",
 }
-"""The verdict that each of them is."""
+"""The verdict for each of them."""
 SERVES = ("first", "second", "both", "none")
 """What the model may answer on who serves; the tools of a question in the order of fingerprints."""
 
@@ -220,7 +220,7 @@ tools in the order of ``in_hash_order``, and what could stand in front of their 
 
 _TOKENS_A_TEXT = 12
 _AUDITED = 24
-"""Tools of the sets that one call asks about."""
+"""The number of tools in the sets of one call."""
 
 _PARTITION = """\
 Compare all of them with each other and not only neighbours in a chain. Every token of the \

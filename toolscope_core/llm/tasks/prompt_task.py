@@ -72,7 +72,7 @@ Reason = Annotated[
 ]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="A probability, from 0 to 1.")]
 Place = Annotated[int, Field(description="What stands after the point.")]
-"""A number of a tool in an item."""
+"""The number of a tool in an item."""
 
 
 def question_id(key: str) -> str:

@@ -16,7 +16,7 @@ from toolscope_core.llm.tasks.fence import RULES, plain_prompt_text, prompt_text
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
 NOBODY = 0
-"""The answer where no tool does the job."""
+"""The answer that no tool does the job."""
 
 _SYSTEM = f"""\
 An agent has a request, a job that is part of it, and a list of tools that a search found for the \

@@ -218,11 +218,11 @@ def _with_servers(content: Any) -> Iterator[tuple[str, JsonObject]]:
 
 
 MOST_BYTES = client_table.CLAUDE_CODE.rules.longest_instructions or 0
-"""That client cuts instructions there, wherever that falls; no other is known to take less."""
+"""Claude Code cuts instructions here, anywhere; no other client is known to accept less."""
 FEWEST_BYTES = 60
-"""A share that is smaller tells an agent nothing."""
+"""A smaller share is of no use to an agent."""
 NOTE_BYTES = 80
-"""Room for the sentence on servers whose words are not there."""
+"""The room for the sentence on servers whose text is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 ELICITATION, SAMPLING = "elicitation/create", "sampling/createMessage"
 ASKER = "toolscope/server"
-"""Under this name the ``_meta`` of a request says which server asks."""
+"""The ``_meta`` key of a request that says which server asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +123,12 @@ class Sender:
 
 
 MOST_WAITING = 1_000
-"""So many messages wait for a client; further ones take the place of the oldest."""
+"""The most messages waiting for a client; more replace the oldest."""
 TAKING_SECONDS = 5.0
-"""A client that does not take a message in this time is told nothing more."""
+"""A client that accepts no message in this time gets no more."""
 
 Lane = tuple[str, str]
-"""A client, and the server whose messages these are; empty where they are of none."""
+"""A client, and the server of the messages; empty if they belong to none."""
 _Message = Callable[["ServerSession"], Awaitable[None]]
 
 
@@ -202,7 +202,7 @@ Context = ServerRequestContext[Any, Any]
 MOST_CLIENTS, _LONGEST_NAME = 1_000, 80
 SESSION_HEADER = "mcp-session-id"
 NO_SESSION = "request "
-"""Begins the key of a request that belongs to no session."""
+"""The beginning of the key of a request without a session."""
 OFFERS = {
     "sampling": "answer prompts (sampling)",
     "elicitation": "ask its user (elicitation)",
@@ -239,7 +239,7 @@ class Callers:
         self._calls: dict[str, list[_Call]] = {}
         self._outboxes = Outboxes(group, self._forget)
         self.when_gone: list[Callable[[str], None]] = []
-        """Hear of a client that is told nothing more."""
+        """Called for a client that gets no more messages."""
 
     def sender(self, server: str) -> Sender:
         """The server as the sender of its messages."""

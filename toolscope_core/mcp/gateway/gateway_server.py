@@ -37,7 +37,7 @@ from toolscope_core.model.tool import JsonObject
 
 NAME = "toolscope"
 PAGE, LONGEST_CURSOR = 500, 12
-"""So many tools are in one page of a list."""
+"""The most tools in one page of a list, and the longest cursor."""
 _RAW: ContextVar[dict[str, Any] | None] = ContextVar("result of an original", default=None)
 
 

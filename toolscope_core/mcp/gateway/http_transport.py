@@ -24,15 +24,15 @@ from toolscope_core.mcp.gateway.gateway_server import with_single_ids
 from toolscope_core.model.errors import ConfigError
 
 ASKING_SECONDS = 10.0
-"""A connection is closed where its first request does not bring a token in this time, or a request
-does not end in it.
+"""A connection is closed if its first request brings no token in this time, or a request does not
+end in it.
 """
 MOST_STRANGERS, BACKLOG = 300, 100
 """So many connections have shown no token yet, the oldest of more is closed; so many are taken in
 at once. A client that asks at once has shown its token before three such rows have come in.
 """
 MOST_CONNECTIONS = 500
-"""So many connections have shown a token; requests on further ones are refused (503)."""
+"""The most connections that have shown a token; requests on others are refused (503)."""
 ADMIT = "admit"
 
 
@@ -155,7 +155,7 @@ REFUSALS = {
 }
 """By status a header of the reply, and what it says."""
 IDLE_SECONDS = 1_800.0
-"""A session without a request in this time is ended; its client opens another."""
+"""A session without a request for this long is ended; its client opens another."""
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 

@@ -17,10 +17,10 @@ from toolscope_core.model.tool import JsonObject
 McpResult = dict[str, Any]
 """A result of MCP as JSON, with all that its server sent."""
 AS_IT_CAME: Any = TypeAdapter(McpResult)
-"""Takes a result as it is; the SDK's own types drop what they do not know."""
+"""Accepts a result unchanged; the SDK's own types drop unknown fields."""
 ANY_REQUEST = types.Request[McpResult, str]
 MOST_ROUNDS = 10
-"""So often a server may ask for something before it gives its result."""
+"""How often a server may ask for something before it gives its result."""
 ENVELOPE = frozenset(
     {
         "progressToken",
@@ -30,9 +30,9 @@ ENVELOPE = frozenset(
         "io.modelcontextprotocol/clientCapabilities",
     }
 )
-"""What a request says of its own connection; all else of its ``_meta`` is passed on."""
+"""The parts of a request about its own connection; the rest of its ``_meta`` is passed on."""
 FRESH = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-"""What MCP asks of results since 2026-07-28; the SDK leaves it out for earlier clients."""
+"""Fields of results required since MCP 2026-07-28; the SDK leaves them out for earlier clients."""
 
 
 async def ask_original(

@@ -116,12 +116,12 @@ def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
 
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
-"""Seconds until a server that failed is tried again; twice as long after each failure."""
+"""Seconds until a failed server is tried again, doubled after each failure."""
 
 MOST_LOOKS = 3
-"""So often a server is looked at for one call."""
+"""How often a server is inspected for one call."""
 RELIST_SECONDS = 1.0
-"""The pause between two looks at a server that nobody calls."""
+"""The pause between two inspections of a server that nobody calls."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def _state(name: str, bundle: ServedBundle, tools: DeclaredTools) -> ServerState
 
 Readiness = Literal["ready", "retry", "never"]
 _PASSING = frozenset({"exit", "silent", "unreachable", "busy"})
-"""Kinds of failures of a server that may be over in a minute."""
+"""Kinds of server failures that may pass within a minute."""
 
 
 @dataclass(frozen=True, slots=True)

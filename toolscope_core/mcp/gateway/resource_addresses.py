@@ -10,14 +10,14 @@ from toolscope_core.mcp.gateway.routing import Route
 from toolscope_core.model.tool import JsonObject
 
 LONGEST_ADDRESS = 4_000
-"""A text of more letters is no address."""
+"""A longer text is not an address."""
 _MOST_NAMED = 10_000
-"""So many addresses that the results of a server name are kept, the latest."""
+"""The number of addresses kept from a server's results, latest first."""
 APP = "ui://"
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _OPERATORS = ("+", "#", "/", "?", "&", ".", ";")
 _OF_ALL = frozenset("file http https ftp data ws wss".split())
-"""Schemes that are no server's own: a template names a host or a folder too."""
+"""Schemes of no particular server: a template also needs a host or a folder."""
 
 SEPARATOR = "+"
 """``notes+file:///a.txt`` is the resource ``file:///a.txt`` of the server *notes*: a scheme may

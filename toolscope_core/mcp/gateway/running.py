@@ -147,7 +147,7 @@ class GatewayConfig:
 
 
 ServedByPath = Mapping[str, tuple[ServedBundle, GatewayConfig]]
-"""By path what is served there, and how."""
+"""What is served at each path, and how."""
 
 
 @asynccontextmanager

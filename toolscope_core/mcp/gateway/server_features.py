@@ -35,9 +35,9 @@ _LISTS = (
     ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     ("prompts/list", "prompts", "name"),
 )
-"""What is listed: the method, what its answer calls the items, and the field that names one."""
+"""The lists: the method, the answer's key of the items, and the field with the name."""
 MOST_PAGES, MOST_ITEMS = 100, 10_000
-"""So much of a list is passed on, and the rest is said to be left."""
+"""The most pages and items of a list that are passed on; the rest is reported as left out."""
 LEAVING_SECONDS, _ASKING_SECONDS = 5.0, 10.0
 READING = "while it gave what it offers beside tools"
 

@@ -36,8 +36,9 @@ from toolscope_core.model.errors import ExportError, ToolScopeError
 from toolscope_core.model.tool import JsonObject, canonical_json
 
 _Outcome = Literal["ok", "error", "refused", "held", "failed", "cancelled"]
-"""*error*: the original said so; *refused*: no original takes the call as it is; *held*: the tool
-is held back, whatever the call; *failed*: the original's server did not answer."""
+"""*error*: the original said so; *refused*: no original accepts the call; *held*: the tool is held
+back; *failed*: the original's server did not answer.
+"""
 
 
 NAMELESS = "a client without a name"
@@ -77,7 +78,7 @@ class CallLog:
         self._with_arguments, self._notice = with_arguments, notice
         self.outcomes: Counter[str] = Counter()
         self.old_names: Counter[tuple[str, str]] = Counter()
-        """How often each old name was called by which client."""
+        """How often each client used each old name."""
         self.unwritten = 0
         self._descriptor: int | None = None
         if path is not None:
@@ -162,7 +163,7 @@ def _now() -> str:
 
 MOST_SENTENCES = 5
 ORIGIN = "toolscope/origin"
-"""Under this name the ``_meta`` of each tool says which bundle and which originals it is of."""
+"""The ``_meta`` key of each tool that names its bundle and originals."""
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 
@@ -372,7 +373,7 @@ class ToolCalls:
 
 
 _MOST_SERVERS = 3
-"""A title names no more of them."""
+"""The most servers named in a title."""
 
 
 def _title(route: Route) -> JsonObject:

@@ -27,7 +27,7 @@ from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject, with_texts
 
 _ROOT = re.compile(r"\$\{(?:workspaceFolder|CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|extensionPath)\}")
-"""What clients write for the folder of a project, a plugin or an extension."""
+"""The placeholders of clients for the folder of a project, a plugin or an extension."""
 
 
 @dataclass(frozen=True, slots=True)

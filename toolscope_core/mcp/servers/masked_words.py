@@ -10,8 +10,9 @@ from toolscope_core.model.masking import masked
 
 _MASK = "***"
 _SHORTEST = 4
-"""Shorter values are words of everyday text, such as a port or a level; cutting them out of a
-message would only spoil it."""
+"""Shorter values are everyday words, such as a port or a level; removing them would only spoil a
+message.
+"""
 SECRET_NAME = re.compile(
     r"(?:api|access|private|secret|auth|sign(?:ing)?)[-_]?key|(?:^|[-_])key$|apikey|token|secret|"
     r"passw|passphrase|passwd|(?:^|[-_])(?:pwd|pass|pat|dsn|auth)(?:$|[-_])|credential|cookie|"

@@ -24,13 +24,13 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 LISTING_TOOLS = "while it listed its tools"
 COUNT_SECONDS = 10.0
-"""Nobody waits longer for the number of something that is not read."""
+"""The longest wait for the number of things that are not read."""
 _OTHERS = {
     "resource": ("resources", "list_resources", "resources"),
     "resource template": ("resources", "list_resource_templates", "resource_templates"),
     "prompt": ("prompts", "list_prompts", "prompts"),
 }
-"""What is counted: the capability that declares it, the method that lists it, where it stands."""
+"""What is counted: the capability that declares it, the method that lists it, its key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ _WITH_VALUE = frozenset(
     "-e --env --env-file -v --volume --mount --name --network -p --publish -u --user -w --workdir "
     "--entrypoint --pull --platform --from --with --directory --python --package".split()
 )
-"""Flags of those programs that are followed by a value of their own."""
+"""Flags of those programs that take a value."""
 _VERSION = re.compile(r"(?<=.)(?:@|==|:)[\w.^~*-]+$")
 _FLAG = re.compile(r"--?[A-Za-z][\w-]{0,30}")
 _RELATIVE = re.compile(

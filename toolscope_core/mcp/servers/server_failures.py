@@ -27,7 +27,7 @@ _STAND_INS = (
     "SSE stream",
     "server answered a request with 202",
 )
-"""How errors begin that the SDK makes of replies over HTTP."""
+"""The beginnings of errors that the SDK makes from HTTP replies."""
 _CLOSED = ("ClosedResourceError", "BrokenResourceError", "EndOfStream")
 
 
@@ -110,7 +110,7 @@ _ERROR = re.compile(r"^[^\S\n]*(?:uncaught )?(?:\w*(?:error|exception)|fatal|pan
 """Begins the line that says what went wrong; a stack or the version of a runtime may follow it."""
 """So much of the standard error is shown."""
 TRY_SSE = frozenset({400, 404, 405, 406, 415})
-"""Statuses with which a server that speaks SSE only answers a message (MCP, 2025-03-26)."""
+"""Statuses with which an SSE-only server answers a message (MCP, 2025-03-26)."""
 STATUSES = {
     404: "has no MCP server at this path; check the address",
     405: "accepts no messages at this path; check the address",

@@ -33,14 +33,14 @@ HANDSHAKE = "while the connection was opened"
 POLL_SECONDS = 0.01
 FLUSH_SECONDS = 0.5
 SETTLE_SECONDS = 0.3
-"""A process whose output has ended has this long to end, so that its status can be named."""
+"""The time for a process to end after its output has ended, so that its status can be named."""
 _CHUNK = 65_536
 _KEPT = 65_536
 """So many of the last bytes of standard error are kept, so that a secret cut in two at their
 beginning is far from what is shown."""
 CLOSED = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 MOST_GARBAGE = 10_000
-"""A server that writes more lines than this that are no messages is given up."""
+"""A server that writes more lines than this that are not messages is dropped."""
 
 
 @dataclass(slots=True)

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 IN_A_CALL = "in a call"
 Stamp = Callable[[dict[str, Any], Any], None]
 _CAN: ContextVar[ClientCapabilities | None] = ContextVar("what a client supports", default=None)
-"""Of the client whose call is made: since MCP 2026-07-28 each request says it."""
+"""The calling client's capabilities, which each request declares since MCP 2026-07-28."""
 Seen = ProcessRecord | HttpRecord
-"""What is seen of a server, by how it is reached."""
+"""The observations of a server, by transport."""
 _WAYS: Mapping[Transport, tuple[SessionKind, ...]] = {
     "stdio": ("stdio",),
     "http": ("http",),

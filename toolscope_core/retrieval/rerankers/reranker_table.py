@@ -19,7 +19,7 @@ RowScores = Callable[[str, Sequence[int]], Scores]
 
 
 Reranker = Callable[[Sequence[str]], RowScores]
-"""Gives what scores documents anew for each of these texts, and for no others."""
+"""Gives a function that scores documents again for each of these texts, and for no others."""
 
 
 @dataclass(frozen=True, slots=True)

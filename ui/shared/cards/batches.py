@@ -25,7 +25,7 @@ from ui.shared.cards.queue import is_family, is_safe, reason_kind
 PAIR_VIEW = "By server pair"
 """The view of the queue that shows two servers."""
 EXPECTED = 0.9
-"""The share of right merges for which the size of a sample is chosen."""
+"""The assumed share of right merges for choosing a sample size."""
 
 _NORMAL = 1.959964
 """The 97.5th percentile of the normal distribution."""
@@ -93,7 +93,7 @@ _DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
         "proposal"
     ): (lambda one, catalog: True),
 }
-"""Why a proposal is not safe to accept without a look: the first that holds."""
+"""Why a proposal is not safe to accept without a review: the first that applies."""
 
 
 @dataclass(frozen=True, slots=True)

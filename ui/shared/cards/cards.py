@@ -24,7 +24,7 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool, canonical_json
 
 EVIDENCE_SHOWN = 10
-"""So many pairs of a cluster, the weakest, are explained in words."""
+"""The number of a cluster's weakest pairs explained in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from ui.shared.services import loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 
 AHEAD = 4
-"""Proposals that are measured together: the one on the card and those that come next."""
+"""The number of proposals measured together: the card's and the next ones."""
 _LOOK_AGAIN = "2s"
 _ABOUT = (
     "A request is right if no tool that it does not need ranks above one that it needs. The "
@@ -114,7 +114,7 @@ def _needs(query: Query) -> str:
 
 
 _MOST_QUERIES = 2_000
-"""Of larger query sets the first so many requests are searched."""
+"""In larger query sets only the first requests are searched."""
 
 KIND = "effect of a change"
 

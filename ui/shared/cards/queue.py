@@ -26,11 +26,11 @@ proposals that the version before could not have.
 """
 
 VERSION_PARTS: dict[Part, str] = {"again": "Look again", "new": "New proposals"}
-"""What a new version of the catalog brings into the queue, as the queue calls it."""
+"""The parts of the queue for a new version of the catalog, by their names there."""
 AUDIT_SEED = 310
 
 OPEN_STATES = ("conflict", "stale", "proposed")
-"""The most urgent first."""
+"""The open states, most urgent first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ CLOSE = "Escape"
 """The key that closes a panel; also where people want no shortcuts."""
 
 LISTENS = "keys_listen"
-"""Session key: whether the browser holds keys back where they rest; until then there are none."""
+"""Session key: whether the browser holds back paused keys; until then there are none."""
 
 _resting_keys = st.components.v2.component(
     "toolscope_keys",

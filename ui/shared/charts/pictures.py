@@ -23,10 +23,10 @@ _RULE = "rgba(138,143,152,0.3)"
 AXIS = {"automargin": True, "gridcolor": _RULE, "zerolinecolor": _RULE}
 _REVISION = 1
 TableRow = dict[str, str | float | int]
-"""A row of the table beside a figure: the same facts, for those who cannot use the figure."""
+"""A row of the table beside a figure, with the same facts, for people who cannot use the figure."""
 
 MOST_SERVERS = len(PALETTE) * len(SYMBOLS)
-"""As many servers have a look of their own; all others share one."""
+"""The number of servers with their own look; all others share one."""
 
 
 def label(text: str, limit: int = 48) -> str:
@@ -87,7 +87,7 @@ def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray
 
 
 LEGEND = {"orientation": "h", "y": -0.25, "yanchor": "top"}
-"""Below the plot, where the bar of Plotly does not lie over it."""
+"""Below the plot, outside Plotly's bar."""
 
 
 def figure(traces: Sequence[object], height: int) -> go.Figure:
@@ -115,14 +115,14 @@ def figure(traces: Sequence[object], height: int) -> go.Figure:
 
 
 ROWS = 2_000
-"""At most so many rows of a table are drawn."""
+"""The most rows of a table that are drawn."""
 OPEN = False
 """Whether the table below a chart is open at first."""
 INK_OF_THE_PAGE = (
     """<style>.stPlotlyChart text[style*="rgb(17, 17, 18)"] """
     "{ fill: currentColor !important; }</style>"
 )
-"""Text that is drawn in ``INK`` takes the colour that text of the page has."""
+"""Text drawn in ``INK`` takes the page's text colour."""
 
 
 def picture(

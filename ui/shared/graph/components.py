@@ -23,7 +23,7 @@ from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
 SHOWN_NODES = 300
-"""Up to as many tools are drawn."""
+"""The most tools that are drawn."""
 NETWORKS_KEPT = 16
 
 

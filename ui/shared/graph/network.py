@@ -111,7 +111,7 @@ def doubtful_first(part: Network) -> tuple[Edge, ...]:
 
 ALT = "Merge graph"
 NAMED_NODES = 40
-"""Up to as many nodes carry their names at every zoom; those of more appear when zoomed in."""
+"""The most nodes that show names at every zoom; with more, names appear when zoomed in."""
 
 LABEL_SIZE, CLOSE_LABEL_SIZE = 14, 7
 """Letters in the units of the drawing: the small ones are readable only from near."""
@@ -173,7 +173,7 @@ LINES = (
     Line(LINKS["joined"], lambda e: e.link == "joined", 3, pictures.PALETTE[2]),
     Line(LINKS["merge"], lambda _: True, 2),
 )
-"""The first that holds draws the edge."""
+"""The first matching style draws the edge."""
 
 
 @dataclass(frozen=True, slots=True)

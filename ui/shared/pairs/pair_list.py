@@ -20,7 +20,7 @@ from ui.shared.snapshot import Snapshot
 SHOWN_PAIRS = 1_000
 LISTS_KEPT = 8
 RELATED_FROM = 0.45
-"""From this cosine on, two tools that are not one job are *related*."""
+"""The cosine above which two tools that are not one job are *related*."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def _span(view: Waterfall) -> list[float]:
 _NEIGHBOURS = 5
 
 DIFFERS = "≠ "
-"""Begins a cell that says another thing than its counterpart."""
+"""The beginning of a cell that differs from its counterpart."""
 
 _TITLES = ("name", "type", "required", "description")
 

@@ -16,7 +16,7 @@ from toolscope_core.store.jobs import Job, JobRunner, Work, get_job, latest_job,
 from ui.shared.services.catalogs import Catalogs
 
 LOOK_SECONDS = 75.0
-"""How long one look holds: a browser lets a tab in the background look once a minute."""
+"""How long one look lasts: a browser lets a background tab look once a minute."""
 AWAY_SECONDS = 15.0
 """How long a page may take until it looks again, after a start or when it is drawn anew."""
 LEFT = "you left its page before this was done; it restarts when you come back"
@@ -101,13 +101,13 @@ def was_left(job: Job) -> bool:
 
 
 KEPT = 4
-"""How many analyses stay in memory (40,000 tools take about 200 MB each)."""
+"""The most analyses in memory (40,000 tools take about 200 MB each)."""
 
 REBUILT_AT_ONCE = 5_000
-"""Up to this many tools a finished analysis is rebuilt from cached vectors while a page waits."""
+"""The most tools for which a finished analysis is rebuilt from cached vectors while a page waits."""
 
 COLLECTED = 2_000
-"""Of larger catalogs the garbage collector looks away from the analysis."""
+"""For larger catalogs the garbage collector ignores the analysis."""
 
 POLL_SECONDS = 0.1
 

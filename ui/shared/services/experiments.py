@@ -16,7 +16,7 @@ from ui.shared.snapshot import Snapshot
 ExperimentResult = TypeVar("ExperimentResult")
 
 ORIGINAL = "as it is"
-"""What the catalog before any merge is called as a toolset."""
+"""The toolset name of the catalog before any merge."""
 _CONFIGURED = {"queries", "before", "after", "query_count"}
 """What the configuration of every experiment has."""
 

@@ -27,7 +27,7 @@ from ui.shared.kept import kept_under
 from ui.shared.snapshot import Snapshot
 
 _POLICIES: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
-"""From the one that merges least."""
+"""The policies, starting with the one that merges least."""
 
 
 @dataclass(frozen=True, slots=True)

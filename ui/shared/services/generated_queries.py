@@ -36,7 +36,7 @@ from ui.shared.services import loaded_queries, model_runs
 from ui.shared.snapshot import Snapshot
 
 UNUSABLE = frozenset({"length", "hidden"})
-"""Flaws with which no text is kept; the others are for a person to judge."""
+"""Flaws that rule a text out; the others are for a person to judge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
 Ranking = Literal["text", "usage", "learned"]
-"""What tools are ranked by: their text, the queries that they served too, or all that is learned.
-"""
+"""What ranks tools: their text, also the queries they served, or everything learned."""
 _SIDES = ("before", "after")
 
 

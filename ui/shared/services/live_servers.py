@@ -20,7 +20,7 @@ from ui.shared.snapshot import Snapshot
 
 JOB_KIND = "connect"
 _KEPT = 8
-"""The results of so many readings stay in memory until they are added."""
+"""The number of readings kept in memory until they are added."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_TOOLS = 60
-"""More tools than this nobody divides by hand, one by one."""
+"""More tools than this are not divided by hand, one by one."""
 
 
 APART = 0
-"""The part of the tools that are to be merged with none of the others."""
+"""The part of tools that are merged with none of the others."""
 
 Parts = Mapping[str, int]
 """By tool id the part, from 1, or ``APART``."""

@@ -40,7 +40,7 @@ from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 
 NextDecision = Callable[[tuple[Decision, ...]], Decision]
-"""What the store appends next to a log. Raises ``DecisionError`` where that may not stand in it."""
+"""What the store appends next to a log. Raises ``DecisionError`` if it is not allowed."""
 
 
 def admission(catalog: Catalog, decision: Decision, version: str | None = None) -> NextDecision:

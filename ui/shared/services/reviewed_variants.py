@@ -33,7 +33,7 @@ from ui.shared.snapshot import Snapshot
 VariantState = Literal["waiting", "accepted", "edited", "rejected"]
 WHOLE = "the whole text"
 NONE = Augmentation("")
-"""The decision that a tool is searched without a variant."""
+"""The decision to search a tool without a variant."""
 
 
 @dataclass(frozen=True, slots=True)

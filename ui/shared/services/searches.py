@@ -32,13 +32,13 @@ from ui.shared.services.learned_searches import Ranking
 from ui.shared.snapshot import Snapshot
 
 AT_ONCE = 200
-"""Up to this many texts are embedded while a page waits."""
+"""The most texts embedded while a page waits."""
 
 AnyRetriever = SearchableTools | ServerRetriever
 AnySearch_co = TypeVar("AnySearch_co", covariant=True)
 
 RANKED = 50
-"""How many places are looked at to say where a tool went."""
+"""The number of places searched to see where a tool moved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from ui.shared.services.review import make_decision
 from ui.shared.snapshot import Snapshot
 
 MOST_ON_A_CARD = 30
-"""A person who accepts a card has looked at each of its tools."""
+"""A person who accepts a card has reviewed each of its tools."""
 
 MOST_APART = 100
 """4,950 pairs; each is checked against what stands, and again whenever the plan is made."""
