@@ -120,7 +120,7 @@ def sampled(task: str, vectors: Vectors, progress: Progress = silent) -> Points:
     shares = weights / weights.sum(axis=1, keepdims=True)
     placed: Points = (points[at] * shares[:, :, None]).sum(axis=1)
     placed[rows] = points
-    return placed
+    return np.asarray(placed, dtype=np.float64)
 
 
 _TASKS = {"umap": umap, "tsne": tsne}

@@ -84,7 +84,7 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
     used_words: set[str] = set()
     for at, (x, y) in enumerate(peaks.tolist()):
         inside = [topics[row] for row in np.flatnonzero(owner == at).tolist()]
-        words = ()
+        words: tuple[str, ...] = ()
         if len(inside) >= _LEAST_TOOLS:
             words = _typical(inside, everywhere, len(tools), used_words)
         if not words:
@@ -116,11 +116,11 @@ def _topics(tools: Sequence[Tool]) -> list[frozenset[str]]:
     readings = [read_tool(tool) for tool in tools]
     things = Counter(word for one in readings for word in one.objects if word in one.nouns)
     actions = Counter(singular(one.verb) for one in readings)
-    names = {
+    names = frozenset(
         word
         for word, count in things.items()
         if _WORD.fullmatch(word) and count > actions[word] and _names_a_thing(word)
-    }
+    )
     return [names.intersection(one.objects) for one in readings]
 
 
