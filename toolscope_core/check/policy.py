@@ -1,21 +1,13 @@
-"""A team's settings for a comparison in ``.toolscope.yaml``: levels, acceptances, versions."""
+"""What a team asks of a comparison: levels, acceptances, versions."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import Any, Literal, NoReturn, get_args
+from datetime import date
+from typing import Literal
 
-from toolscope_core.catalog.flaws import Flaw, find_flaw
-from toolscope_core.catalog.scan.hidden import for_terminal
-from toolscope_core.catalog.values import read_yaml
-from toolscope_core.check.change_kinds import CHANGE_KINDS, LEVELS, Level
-from toolscope_core.files.folders import read_file
-from toolscope_core.model.errors import ConfigError
+from toolscope_core.check.change_kinds import CHANGE_KINDS, Level
 from toolscope_core.model.tool import digest
 
-POLICY_FILE = ".toolscope.yaml"
 VersionBump = Literal["none", "breaking", "any"]
 _BUMPS: tuple[VersionBump, ...] = get_args(VersionBump)
 _LARGEST = 1 << 20

@@ -251,7 +251,7 @@ _SENTENCE = re.compile(r"(?<!e\.g)(?<!i\.e)[.!?]+['\"”’)]?(?=\s|\Z)|\n(?=\s{
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TextOrder:
     """An order in a text: its kind, its place. Nobody gives one that ``is_plain``
     in good faith; the others need a look.
     """
@@ -477,7 +477,7 @@ _BESIDE: _Rules = (
 _PLAIN_PATTERNS = frozenset(pattern for _, pattern in _PLAIN)
 
 
-def find_orders(text: str) -> Iterator[Order]:
+def find_orders(text: str) -> Iterator[TextOrder]:
     """The orders in a plain text that are given and not only spoken of, sentence by sentence, each
     kind once in each, what is plain first.
     """
@@ -491,7 +491,7 @@ def find_orders(text: str) -> Iterator[Order]:
                 first, last = places[match.start()][0], places[match.end() - 1][1]
                 if not is_explained(text, first, last):
                     is_plain = pattern in _PLAIN_PATTERNS
-                    yield Order(kind, first, last, is_plain)
+                    yield TextOrder(kind, first, last, is_plain)
         if letters:
             rules = (_PLAIN, _EVERYWHERE, _BESIDE)
         start = end

@@ -22,7 +22,7 @@ from toolscope_core.catalog.scan.hidden import (
     visible,
 )
 from toolscope_core.catalog.scan.lookalikes import find_lookalikes, name_key, plain_text
-from toolscope_core.catalog.scan.orders import Order
+from toolscope_core.catalog.scan.orders import TextOrder
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding, Server
 from toolscope_core.model.cluster import grouped
@@ -102,7 +102,7 @@ _NAME = re.compile(
 )
 
 
-def _ordered_stranger(tool: Tool, text: str, orders: Sequence[Order], names: ToolNames) -> str:
+def _ordered_stranger(tool: Tool, text: str, orders: Sequence[TextOrder], names: ToolNames) -> str:
     """A name like that of a tool, of none here, that a text gives orders about; else empty."""
     own = {tool.name, *(parameter.name for parameter in tool.parameters)}
     return next(

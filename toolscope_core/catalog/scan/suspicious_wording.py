@@ -16,7 +16,7 @@ from functools import lru_cache
 from toolscope_core.catalog.scan.encoded import COMMAND, decoded_texts
 from toolscope_core.catalog.scan.hidden import Passage, visible
 from toolscope_core.catalog.scan.lookalikes import plain_text
-from toolscope_core.catalog.scan.orders import WORD, Order, OrderKind, find_orders, is_explained
+from toolscope_core.catalog.scan.orders import WORD, OrderKind, TextOrder, find_orders, is_explained
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.tool import Parameter, Tool
 
@@ -223,7 +223,7 @@ class Wording:
 
     plain: str
     hits: tuple[Hit, ...]
-    orders: tuple[Order, ...] = ()
+    orders: tuple[TextOrder, ...] = ()
 
     def findings(self, tool_id: str, path: str) -> Iterator[Finding]:
         """The hits in the text of a tool that stands at the path."""
@@ -264,13 +264,14 @@ _FEWEST_BLANKS = 3
 """A text of fewer words gives no order."""
 
 
-def _hits(plain: str, orders: Sequence[Order]) -> Iterator[Hit]:
+def _hits(plain: str, orders: Sequence[TextOrder]) -> Iterator[Hit]:
     lower = plain.lower()
     codes = set()
-    for order in orders:
+    for order in sorted(orders, key=lambda one: not one.is_plain):
         code, sentence = _ORDERED.get(order.kind, ("", ""))
         code = "instruction-like" if order.is_plain else code
-        if code and code not in codes:
+        is_said = code in codes or (code == "order-like" and "instruction-like" in codes)
+        if code and not is_said:
             codes.add(code)
             yield _hit(code, sentence, plain[order.start : order.end], order.start)
     for rule in _RULES:
