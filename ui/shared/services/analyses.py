@@ -104,7 +104,7 @@ KEPT = 4
 """The most analyses in memory (40,000 tools take about 200 MB each)."""
 
 REBUILT_AT_ONCE = 5_000
-"""The most tools for which a finished analysis is rebuilt from cached vectors while a page waits."""
+"""The most tools for which an analysis is rebuilt from cached vectors while a page waits."""
 
 COLLECTED = 2_000
 """For larger catalogs the garbage collector ignores the analysis."""
