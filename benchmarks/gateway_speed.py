@@ -1,15 +1,19 @@
 """The time that a gateway adds to a call, and the memory that calls leave in use.
 
- python -m benchmarks.gateway_speed [--calls 300] [--at-once 200] [--memory 10000]
+    python -m benchmarks.gateway_speed [--calls 300] [--load 2000] [--at-once 200]
+                                       [--memory 10000] [--fastmcp PYTHON]
 
 Over standard input and output a client of the SDK calls a stub server (original_stub.py of
 tests/mcp/gateway) directly and through a gateway with two such servers, in turn; then ``--at-once``
 calls to both servers run at the same time, and each answer is compared with its call.
 
 Over HTTP, one session is compared with one over standard input and output, with the same servers.
-Then 1, 8 and 32 sessions call at the same time, each without a pause, a server at an address
-(modern_stub.py) directly and through the gateway in turn. Last come the calls after which the
-memory of a gateway over HTTP is read.
+Then 1, 8 and 32 sessions make ``--load`` calls in all, without a pause and with arguments of their
+own, once all of them are open and have called. In turn they call a server at an address
+(modern_stub.py) directly, a gateway with it and another (minimal), one with 604 tools of 21
+servers, a log and the old names (loaded), and FastMCP's proxy for the server as it is by default.
+PYTHON is that of an environment that has FastMCP; without one this row is left out. Last come the
+calls after which the memory of a gateway over HTTP is read.
 
 An overhead is the difference of the medians; limits are for two quiet cores.
 """
@@ -20,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,7 +41,15 @@ from benchmarks.measuring import (
     process_environment,
     wait_for_port,
 )
-from tests.mcp.gateway.stub_toolset import STUB, configuration, write_stub_toolset
+from tests.mcp.gateway.stub_toolset import (
+    NORTH,
+    STUB,
+    TEXT,
+    configuration,
+    merge_nothing,
+    record,
+    write_stub_toolset,
+)
 from tests.mcp.gateway.test_serving import client_at, memory_of_calls, served_over_http
 
 LIMIT_MS, HTTP_LIMIT_MS = 2.0, 3.0
@@ -46,6 +58,14 @@ ROUNDS = 4
 MEMORY_LIMIT_MB, FIRST_CALLS = 50.0, 500
 HTTP_STUB = Path(STUB).with_name("modern_stub.py")
 
+
+DIRECT, MINIMAL, LOADED, PROXY = "direct", "gateway, minimal", "gateway, loaded", "FastMCP's proxy"
+FASTMCP = """
+import sys
+from fastmcp.server import create_proxy
+proxy = create_proxy(sys.argv[1])
+proxy.run(transport="http", port=int(sys.argv[2]), show_banner=False, log_level="CRITICAL")
+"""
 
 Seconds = tuple[list[float], list[float]]
 """The time of each call in two ways; the second is compared with the first."""
@@ -61,9 +81,21 @@ def report(first: str, second: str, times: Seconds, limit_ms: float) -> None:
     print(f"  {more}, ratio {after / before:.2f}")
 
 
+def report_load(sessions: int, times: Mapping[str, Sequence[float]], limit_ms: float) -> None:
+    """Print the percentiles of each way, and what those after the first take longer."""
+    print(f"  {sessions} sessions, {len(times[DIRECT]):,} calls each way (limit {limit_ms:g} more)")
+    direct = np.percentile(times[DIRECT], 50)
+    for name, seconds in times.items():
+        p50, p99 = np.percentile(seconds, (50, 99)) * 1_000
+        more = f", overhead p50 {p50 - 1_000 * direct:.2f}" if name != DIRECT else ""
+        print(f"    {name}: p50 {p50:.2f}, p99 {p99:.2f}{more}")
+
+
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--load", type=int, default=2_000)
+    parser.add_argument("--fastmcp", default=sys.executable)
     parser.add_argument("--at-once", type=int, default=200)
     parser.add_argument("--memory", type=int, default=10_000)
     options = parser.parse_args()
@@ -75,12 +107,10 @@ def main() -> None:
         anyio.run(_standard_streams, place, bundle, options.calls, options.at_once)
         url, process = stack.enter_context(served_over_http(bundle, config))
         anyio.run(_beside_http, bundle, config, url, options.calls)
-        with _http_stubs(place) as direct:
-            through, _ = stack.enter_context(served_over_http(bundle, place / "http.json"))
-            for sessions, limit_ms in SESSION_LIMITS_MS.items():
-                times = anyio.run(_sessions, (direct, through), sessions, options.calls)
-                names = f"{sessions} sessions, direct", "  through the gateway"
-                report(*names, times, limit_ms)
+        urls = stack.enter_context(_ways(place, bundle, options.fastmcp))
+        for sessions, limit_ms in SESSION_LIMITS_MS.items():
+            times = anyio.run(_sessions, list(urls.values()), sessions, options.load)
+            report_load(sessions, dict(zip(urls, times, strict=True)), limit_ms)
         marks = FIRST_CALLS, options.memory
         before, after = anyio.run(memory_of_calls, url, process, marks)
         print(
@@ -105,23 +135,39 @@ async def _beside_http(bundle: Path, config: Path, url: str, calls: int) -> None
     report("gateway over stdio", "gateway over HTTP", times, HTTP_LIMIT_MS)
 
 
-async def _sessions(urls: tuple[str, str], sessions: int, calls: int) -> Seconds:
-    """The calls of so many sessions at once to the server itself and to the gateway, in turn."""
-    times: Seconds = ([], [])
+async def _sessions(urls: Sequence[str], sessions: int, calls: int) -> list[list[float]]:
+    """The seconds of the calls of so many sessions at once at each address, in turn."""
+    times: list[list[float]] = [[] for _ in urls]
     each = max(10, calls // sessions // ROUNDS)
 
-    async def session(url: str, seconds: list[float]) -> None:
+    async def session(url: str, seconds: list[float], number: int, settled: _Settled) -> None:
         async with client_at(url) as client:
             await client.call_tool("get", {"path": "first"})
-            for number in range(each):
-                seconds.append(await _seconds(client, number))
+            await settled.wait()
+            for call in range(each):
+                seconds.append(await _seconds(client, number * each + call))
 
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         for url, seconds in zip(urls, times, strict=True):
+            settled = _Settled(sessions)
             async with anyio.create_task_group() as group:
-                for _ in range(sessions):
-                    group.start_soon(session, url, seconds)
+                for one in range(sessions):
+                    number = turn * sessions + one
+                    group.start_soon(session, url, seconds, number, settled)
     return times
+
+
+class _Settled:
+    """Lets sessions go on once all of them are open."""
+
+    def __init__(self, sessions: int) -> None:
+        self._left, self._all = sessions, anyio.Event()
+
+    async def wait(self) -> None:
+        self._left -= 1
+        if not self._left:
+            self._all.set()
+        await self._all.wait()
 
 
 async def _in_turn(first: Client, second: Client, calls: int) -> Seconds:
@@ -169,6 +215,47 @@ async def _client(arguments: list[str]) -> AsyncIterator[Client]:
     )
     async with Client(parameters) as client:
         yield client
+
+
+@contextmanager
+def _ways(place: Path, bundle: Path, python: str) -> Iterator[dict[str, str]]:
+    """The addresses of the ways to the north, by their names."""
+    with ExitStack() as stack:
+        direct = stack.enter_context(_http_stubs(place))
+        servers = json.loads((place / "http.json").read_text())
+        many = place / "many"
+        many.mkdir()
+        large, _ = merge_nothing(many, _many_tools())
+        beside = json.loads((many / "mcp.json").read_text())["mcpServers"]
+        beside |= {"north": servers["mcpServers"]["north"]}
+        (many / "mcp.json").write_text(json.dumps({"mcpServers": beside}))
+        log = "--log", str(many / "calls.jsonl"), "--old-names"
+        minimal, _ = stack.enter_context(served_over_http(bundle, place / "http.json"))
+        loaded, _ = stack.enter_context(served_over_http(large, many / "mcp.json", *log))
+        urls = {DIRECT: direct, MINIMAL: minimal, LOADED: loaded}
+        has_it = subprocess.run([python, "-c", "import fastmcp"], capture_output=True, check=False)
+        if has_it.returncode == 0:
+            port = free_port()
+            process = subprocess.Popen([python, "-c", FASTMCP, direct, str(port)])
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            wait_for_port(port)
+            urls[PROXY] = f"http://127.0.0.1:{port}/mcp"
+        else:
+            print(f"  FastMCP's proxy is left out: {python} has no fastmcp; give --fastmcp PYTHON")
+        yield urls
+
+
+def _many_tools() -> dict[str, list[Any]]:
+    """The north, and twenty servers with thirty tools each."""
+    others = {
+        f"server{server:02}": [
+            record(f"do_{server:02}_{tool:02}", f"Do the {tool}th work.", ["a"], a=TEXT, b=TEXT)
+            for tool in range(30)
+        ]
+        for server in range(20)
+    }
+    return {"north": NORTH, **others}
 
 
 @contextmanager
