@@ -12,9 +12,7 @@ from toolscope_core.catalog.scan.suspicious_wording import read_wording
 
 ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "data" / "orders.jsonl")
-    .read_text("utf-8")
-    .splitlines()
+    for line in Path(__file__).with_name("orders.jsonl").read_text("utf-8").splitlines()
 ]
 """Tools that somebody else wrote for this: harmful ones of twelve kinds, and harmless ones in the
 same words. The rules were made with them in view; others like them judge the rules."""

@@ -87,8 +87,8 @@ def test_a_served_search_uses_the_queries_that_tools_were_needed_for(queries, tm
     tools = [currency, merged, *others]
     settings = Settings("", cache_dir=tmp_path, data_dir=tmp_path)
     asked = "what would my grandma in Lyon say for nine"
-    assert tool_search(tools, settings)(asked, 2) == ["memo", "phone"]
-    assert tool_search(tools, settings, queries)(asked, 2) == ["memo", "merged"]
+    assert tool_search(tools, settings)(asked, 2).ids == ["memo", "phone"]
+    assert tool_search(tools, settings, queries)(asked, 2).ids == ["memo", "merged"]
 
 
 def test_queries_without_a_search_are_refused(queries, tmp_path):

@@ -98,7 +98,7 @@ def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
         (
             Group(("a", "b"), 0.95),
             catalog(tool("a", "get_page", "x", url=TEXT), tool("b", "get_page", "y", url=TEXT)),
-            "each server may keep",
+            "each server may have data",
         ),
         (
             Group(("a", "b"), 0.95),

@@ -39,7 +39,7 @@ def upload(app, data, name="kitchen.json"):
 
 def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, work):
     app = open_page(monkeypatch, work)
-    assert "**Desk** holds 8 tools on 3 servers" in words(app)
+    assert "**Desk** has 8 tools on 3 servers" in words(app)
     assert "do the same job or get mixed up" in app.markdown[0].value
     assert figures("\n".join(links(app)), "**Review") == [3]
     assert not len(app.dataframe), "the table has a view of its own"

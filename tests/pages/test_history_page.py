@@ -30,7 +30,7 @@ def test_every_decision_is_listed_with_who_took_it_back_and_filtered(page):
     review.decide(page.now, "keep_apart", by_name(page.work, 1, "get_weather"), "zoe")
     page.at.run()
     assert list(page.tables("what")[0]["state"]) == ["stands", "undone by bob"]
-    assert "2 of 2 decisions listed; 1 stands." in page.text
+    assert "2 of 2 decisions listed; 1 is in effect." in page.text
     page.widget("text_input", "history_words").set_value("weather").run()
     assert list(page.tables("what")[0]["what"]) == ["Kept apart"]
     page.widget("text_input", "history_words").set_value("nothing of the kind").run()

@@ -29,7 +29,7 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     next_version(work)
     app = open_page(monkeypatch, work)
     text = words(app)
-    steps = ("**1. What changed**", "**2. Decisions**", "**3. New proposals**", "holds 9 tools")
+    steps = ("**1. What changed**", "**2. Decisions**", "**3. New proposals**", "has 9 tools")
     assert [text.index(step) for step in steps] == sorted(text.index(step) for step in steps)
     assert figures(text, "1 changed")[:3] == [1, 1, 1] and "none breaking" in text
     assert figures(text, "decision holds") == figures(text, "not applied") == [1, 1]

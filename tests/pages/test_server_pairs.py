@@ -77,7 +77,7 @@ def test_of_two_stores_both_are_kept_until_a_person_keeps_one_or_says_one_accoun
     assert "need a gateway:" not in page.text
     page.press("undo_batch_")
     assert decisions(page) == {"gateway tool"}
-    question = next(one for one in page.at.segmented_control if "one account" in one.label)
+    question = next(one for one in page.at.segmented_control if "same account" in one.label)
     question.set_value("one account").run()
     assert decisions(page) == {"exact copy, keeps alpha"}
     decision = page.now.log[-1]

@@ -201,7 +201,7 @@ def test_an_answer_with_a_parameter_that_is_not_there_is_no_plan(server):
     server.state["name"] = "no_such_parameter"
     plan = ("plan-request", EXAMPLE, "Write a note", "--worker", "model", "--once", "--json")
     result = run(*plan, code=1)
-    assert "no parameter" in result.stderr and not result.stdout
+    assert "not a parameter" in result.stderr and not result.stdout
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_what_fails_is_a_value_with_its_reason():
     assert NONE_FIT in reasons and any("from 1 to" in reason for reason in reasons)
     drafts = [one for one in all_of_them if one.text]
     assert drafts and all(one.text == one.draft for one in drafts)
-    assert all("is gone" in one.reason for one in drafts)
+    assert all("is missing" in one.reason for one in drafts)
     flaws = [one.flaws for one in checked_queries(QueryChecks(DESK), drafts)]
     assert all(own[-1].code == "polish" for own in flaws)
     edited = [replace(one, text="Mail me the weather of Oslo.") for one in drafts[:1]]
@@ -254,5 +254,5 @@ def test_of_tools_that_say_the_same_one_is_shown():
 
 @pytest.mark.parametrize("tools", [(), (Tool("a", "a"),), (Tool("a", "a"), Tool("b", "a"))])
 def test_fewer_than_two_different_tools_are_refused(tools):
-    with pytest.raises(ConfigError, match="name a catalog"):
+    with pytest.raises(ConfigError, match="use a catalog"):
         drawn(1, Catalog(tools))

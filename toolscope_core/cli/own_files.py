@@ -12,6 +12,7 @@ import typer
 from toolscope_core.catalog.clients.configurations import configured_servers
 from toolscope_core.catalog.clients.permission_rules import missing_servers, settings_after
 from toolscope_core.cli.terminal import say, say_error
+from toolscope_core.files.folders import read_file
 from toolscope_core.mcp.servers.server_definitions import parsed_configuration
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import enumerated, listed, quantity
@@ -40,7 +41,7 @@ def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
     values = {}
     for path in paths:
         try:
-            values[path] = parsed_configuration(path.name, path.read_bytes())
+            values[path] = parsed_configuration(path.name, read_file(path))
         except OSError as error:
             raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     return values

@@ -285,7 +285,7 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
         for own, who, other in ((two.turned, tool, target), (two, target, tool)):
             words = [] if are_foreign else value_facts.unsaid(own.target, other)
             alone = [*_asked(own, other), *_bounds(own), *([quoted(words)] if words else [])]
-            if alone:
+            if alone and not _difference(two):
                 yield f"only {who.id} says this of `{own.target.name}`: {enumerated(alone)}"
         if stated := omitted_arguments.unshared_default(two.source, two.target):
             yield f"only one of them says what the default of `{two.name}` is: {stated}"

@@ -18,7 +18,7 @@ _KINDS = {
     "gives-orders": "Server that gives the model orders",
     "steals-secret": "Takes a secret behind the user's back",
     "look-alike-name": "Name like another tool's",
-    "instruction-like": "Speaks to the model",
+    "instruction-like": "Addresses the model",
     "order-like": "May give the model orders",
     "takes-secret": "Handles secrets beside its job",
     "takes-context": "Asks for what is stored elsewhere",
