@@ -132,6 +132,9 @@ def test_a_key_decides_on_the_card_that_was_chosen_in_the_queue(watched):
     watched.answered(lambda: page.keyboard.press("x"))
     expect(page.get_by_text(re.compile(r"^1 of \d+ reviewed"))).to_be_visible()
     expect(page.get_by_text(f"Kept apart: {name}")).to_be_visible()
+    watched.settled()
+    watched.answered(lambda: page.keyboard.press("u"))
+    expect(page.get_by_text("0 of 13 reviewed")).to_be_visible()
 
 
 def test_a_key_held_down_acts_once(watched):
