@@ -106,6 +106,8 @@ def test_a_job_that_nothing_fits_takes_the_best_in_the_end(retriever, monkeypatc
     (step,) = planned.steps
     assert planned.tool_ids == (step.candidates[0].tool.id,)
     assert step.rounds == len(shown) and "is taken" in step.reason
+    at_once, _ = widening(retriever, set(), k=3)
+    assert at_once.tool_ids == planned.tool_ids, "in rounds, also where the first is the widest"
     once, _ = widening(retriever, set(), widest=0)
     assert once.tool_ids == () and once.steps[0].rounds == 1
 

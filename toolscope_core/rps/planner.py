@@ -54,7 +54,7 @@ class PlannerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans on a retriever's ``tools``, by id. It is iterative if ``widest`` is above ``k``."""
+    """Plans on a retriever's ``tools``, by id. It is iterative unless ``widest`` is 0."""
 
     tools: Mapping[str, Tool]
     retriever: SearchableTools
@@ -150,7 +150,7 @@ class Planner:
 
     def _or_the_best(self, job: workers.PlanJob, step: workers.PlannedStep) -> workers.PlannedStep:
         """The step with a call: iterative plans leave no job without one."""
-        if step.calls or not step.candidates or self.widest <= self.k:
+        if step.calls or not step.candidates or not self.widest:
             return step
         ((calls, _),) = workers.by_score([replace(job, candidates=step.candidates[:1])])
         return replace(step, calls=calls, reason=f"{step.reason}; the best tool found is taken")
