@@ -57,8 +57,9 @@ class PaperSet:
         return self.bench.catalog.tools
 
     def trial(self, cutoffs: Sequence[int]) -> Trial:
-        """Its queries, split by rules."""
-        return self.bench.trial(self.queries, cutoffs)
+        """Its queries, split into their own steps if all have some, else by rules."""
+        split: RequestSplit = "steps" if all(one.steps for one in self.queries) else "rules"
+        return self.bench.trial(self.queries, cutoffs, split)
 
     def variants(self) -> Mapping[str, Augmentation]:
         """The document variants written by a model, by tool id; most sets have none."""

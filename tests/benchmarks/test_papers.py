@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.papers import __main__ as papers
+from benchmarks.papers import toolscope_tables
 from benchmarks.papers.paper_sets import PLANS, PaperSet
+from benchmarks.papers.rps_tables import PLANS as PLANS_OF_PAPER
 from benchmarks.papers.toolscope_tables import by_name
 from tests.support.json_files import read_lines, write_lines
 from toolscope_core.evaluation.comparison import GoldCall
@@ -93,7 +95,7 @@ def test_a_row_that_needs_a_model_is_made_with_one(name, sets, model_server, mon
         counts = [(row["quality"], row["tools"], row["queries"]) for row in made]
         assert counts == [("low", len(sets(2).tools), 2), ("medium", 0, 0), ("high", 0, 0)]
     elif name == "ts-2":
-        assert [row["k"] for row in made] == 3 * [5, 10, 15]
+        assert [row["k"] for row in made] == 3 * [1, 5, 10, 15]
         assert made[-1]["paper CSR, GPT-4o"] == 0.940
         assert all(row[f"csr@{row['k']}"][0] in (0.0, 0.5, 1.0) for row in made)
     else:
@@ -127,6 +129,38 @@ def test_the_papers_figure_stands_at_the_row_that_it_is_of(rows):
     papers_csr = {row["parts"]: row["paper CSR"] for row in rows("ts-3")}
     assert (papers_csr["none"], papers_csr["gateway corrected"]) == (0.888, 0.938)
     assert papers_csr["drop-in corrected"] is None, "the paper's tools are always written anew"
+
+
+def test_plans_stand_beside_the_row_of_the_same_documents_and_k():
+    of = {title: paper for title, paper in PLANS_OF_PAPER.items() if paper}
+    augmented = [paper for (_, documents, *_), paper in of.items() if documents == "augmented"]
+    assert any(".557 / .325" in paper for paper in augmented), "K 5 to 15 is of augmented documents"
+    assert any(".424 / .396" in paper for paper in augmented)
+    wide = [paper for (_, _, k, _), paper in of.items() if k == 10]
+    assert len(wide) == 2 and all(".465" in one or ".247" in one for one in wide)
+
+
+def test_the_constants_agree_with_what_the_papers_say_of_them():
+    gains = {"seal-tools": (5, 0.346), "ultratool": (30, 0.386), "bfcl": (5, 0.088)}
+    for name, (k, gain) in gains.items():
+        own, last = toolscope_tables.CSR_BY_K[name], 5 if name == "bfcl" else 30
+        merged, dense = own[toolscope_tables.MERGED], own[toolscope_tables.DENSE_ONLY]
+        assert merged[k] - own[toolscope_tables.BM25][k] == pytest.approx(gain), "gains of table 2"
+        nothing, *_, every = toolscope_tables.CSR[name]
+        assert (dense[last], merged[last]) == (nothing, every), "tables 3 and 4"
+    smaller = {"bfcl": (400, 344), "seal-tools": (4076, 3992), "ultratool": (1885, 1408)}
+    for name, (before, after) in smaller.items():
+        assert toolscope_tables.SMALLER[name] == pytest.approx(1 - after / before, abs=0.001)
+    rare = {"bfcl": 324 / 395, "seal-tools": 1013 / 1057, "ultratool": 2498 / 2891}
+    assert {name: round(one, 2) for name, one in rare.items()} == {
+        name: round(one, 2) for name, (_, _, one) in toolscope_tables.CALLS.items()
+    }
+    saved = {"bfcl": 0.9856, "seal-tools": 0.9989, "ultratool": 0.9848}
+    for name, (_, before, after) in toolscope_tables.TOKENS.items():
+        assert 1 - after / before == pytest.approx(saved[name], abs=0.0001)
+    recall = toolscope_tables.RECALL
+    for name, before in (("seal-tools", 0.550), ("bfcl", 0.945)):
+        assert recall[name][toolscope_tables.MERGED][10] > before, "§4.4"
 
 
 def test_calls_are_kept_by_the_names_of_their_arguments():
