@@ -10,7 +10,11 @@ import pytest
 from tests.cli.test_cli import EXAMPLE, run, run_json
 from tests.support.json_files import read_lines, write_json, write_lines
 from tests.support.printed import figures
+from toolscope_core.cli.searcher import SearchedTools, Searcher, SearchKnobs, SearchOptions
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
+from toolscope_core.retrieval.decomposition import decompose
 
 FRENCH = "wordsmith-text/translate_to_french"
 QUERIES = (
@@ -116,6 +120,17 @@ def test_queries_of_tool2vec_are_whole(queries):
     whole = ("--decompose", "none", "--alpha", "1", "--rerank", "none")
     asked = ("evaluate", EXAMPLE, "--queries", queries, "--at", "3")
     assert run(*asked, "--as-in-paper", "tool2vec").output == run(*asked, *whole).output
+
+
+@pytest.mark.parametrize("paper", ["toolscope", "tool-to-agent"])
+def test_queries_of_a_paper_with_steps_are_split_by_them(paper):
+    def split(*decomposition):
+        options = SearchOptions(5, SearchedTools(*decomposition), SearchKnobs(paper))
+        asked = [Query("1", "Note it and send it", steps=("send it",)), Query("2", "Note and send")]
+        return [one.subqueries for one in Searcher(Catalog(()), options).requests(asked)]
+
+    assert split() == [("send it",), ()]
+    assert split("rules") == [decompose("Note it and send it"), decompose("Note and send")]
 
 
 def test_a_query_set_becomes_rankings(queries, tmp_path):

@@ -48,7 +48,7 @@ def plan_request(
     worker: WorkerOption = "best",
     iterative: Iterative = True,
     is_filtered: Filtered = False,
-    decomposition: Decompose = "rules",
+    decomposition: Decompose = None,
     knobs: SearchKnobs = DEFAULT_SEARCH,
     variants: VariantsFile = None,
     embedder: EmbedderName = None,

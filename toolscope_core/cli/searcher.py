@@ -1,6 +1,6 @@
 """The options of search commands, and a catalog searched with them for tools or servers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
@@ -58,13 +58,21 @@ ASKING_SPLITS: tuple[Decomposition, ...] = ("dummy", "context")
 ToolsTakenBy = Literal["best", "model"]
 """How tools are chosen from those found."""
 Decompose = Annotated[
-    Decomposition,
+    Decomposition | None,
     typer.Option(
         "--decompose",
-        help="Split requests by rules, by the steps given with them, or by a model: dummy shows "
-        "it the request, context the nearest tools too.",
+        help="Split requests by rules (the default), by the steps given with them, or by a model: "
+        "dummy shows it the request, context the nearest tools too.",
     ),
 ]
+_PAPER_SPLITS: Mapping[PaperName, Decomposition] = {
+    "tool2vec": "none",
+    "toolscope": "steps",
+    "tool-to-agent": "steps",
+}
+"""How a paper's own requests are split. Retrieval–Plan–Select asks a model, so without one its
+requests are split by rules, as are all others.
+"""
 Splits = Annotated[
     Path | None,
     typer.Option(
@@ -130,8 +138,8 @@ class SearchKnobs:
         typer.Option(
             help="Search as a paper does: toolscope (cosine, a cross-encoder, eq. 5), rps (cosine "
             "to each part), tool2vec (cosine; with --usage or --model only what was learned; "
-            "not split), tool-to-agent (algorithm 1). Other options change single settings "
-            "of it."
+            "not split), tool-to-agent (algorithm 1). toolscope and tool-to-agent split requests "
+            "by their steps, or not at all. Other options change single settings."
         ),
     ] = None
     client: Annotated[
@@ -202,7 +210,7 @@ class SearchKnobs:
 class SearchedTools:
     """What is searched and with what, each as an option."""
 
-    decomposition: Decompose = "rules"
+    decomposition: Decompose = None
     splits: Splits = None
     servers: Servers = False
     corpus: SearchedTexts = "both"
@@ -258,9 +266,10 @@ class SearchOptions:
 
     @property
     def split(self) -> Decomposition:
-        """How a request is split; Tool2Vec's queries stay whole."""
-        alone = self.knobs.as_in_paper == "tool2vec"
-        return "none" if alone else self.searched.decomposition
+        """How a request is split: as asked, or as the named paper does. Tool2Vec's stay whole."""
+        paper = self.knobs.as_in_paper
+        usual = _PAPER_SPLITS.get(paper, "rules") if paper else "rules"
+        return "none" if paper == "tool2vec" else self.searched.decomposition or usual
 
     @property
     def learned(self) -> Path | None:
@@ -443,9 +452,14 @@ class Searcher:
             return splits
 
     def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
-        """The tools that a model sees with each request: the nearest by the hybrid score."""
+        """The tools that a model sees with each request: the nearest by the hybrid score, or by
+        cosine as in Retrieval–Plan–Select.
+        """
         tools, bench = self.bench.catalog.by_id, self.bench
-        plain = Retriever(tools.values(), bench.embedder, bench.cache, progress=self.progress)
+        config = named_search("rps" if self.options.knobs.as_in_paper == "rps" else "")
+        plain = Retriever(
+            tools.values(), bench.embedder, bench.cache, config, progress=self.progress
+        )
         requests = [ToolRequest(text) for text in texts]
         rankings = plain.search_each(requests, IN_VIEW, self.progress)
         return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]
