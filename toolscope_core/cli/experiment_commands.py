@@ -88,7 +88,9 @@ _SYNTHETIC = ExperimentFiles()
 WithGateway = Annotated[
     bool,
     typer.Option(
-        "--gateway", help="Also apply merges that need a gateway, as the paper does for all merges."
+        "--gateway",
+        help="Also apply merges that need a gateway if the merged tool is no larger than its "
+        "members; the paper applies all merges.",
     ),
 ]
 _Threshold = Annotated[

@@ -55,8 +55,8 @@ class AblationFigures(ToolsetFigures):
     """The active parts, and their figures.
 
     The merger accepts all proposals: *drop-in* only those that switch tools off, *gateway* also
-    those with a newly written tool, as always in the paper. Correction divides groups that do not
-    hold together.
+    those with a newly written tool, unless it is larger than its members (the paper writes every
+    tool anew, of any size). Correction divides groups that do not hold together.
     """
 
     reranker: bool

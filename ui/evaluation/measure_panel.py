@@ -42,8 +42,8 @@ _ABOUT: dict[ExperimentKind, str] = {
     "ablation": (
         "What does each part contribute? Every query is searched with the parts on and off. The "
         "reranker compares the best 50 again; the merger takes all proposals (only drop-ins, or "
-        "also those that need a gateway, as in the paper); the correction splits groups that do "
-        "not belong together."
+        "also gateway tools that are no larger than their members; the paper takes all); the "
+        "correction splits groups that do not belong together."
     ),
     "plan": (
         "Which tools would be called? Each request is split into jobs, each job takes the best "
