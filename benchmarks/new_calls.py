@@ -5,8 +5,8 @@
 For each member of a gateway tool a call is written from the merged schema: each argument, except
 those described as another member's, gets a marker of its meaning. Mapped back, a marker *arrives*
 if the member's own argument means the same. The meaning is the member's own where the text gives
-it, or the argument bears its name; else that of the member whose name and words it has, and the
-share of such that mean the same is that of the labelled pairs (two readers, blind,
+it, or the argument bears its name; otherwise that of the member whose name and words it has, and
+the share of such that mean the same is that of the labelled pairs (two readers, blind,
 ``data/argument_pairs.jsonl``) in the same stratum: equal names, a sure match, a guess.
 
 *refused*: values that the merged schema allows and the member's own schema does not, if the refusal

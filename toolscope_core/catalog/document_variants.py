@@ -64,7 +64,7 @@ def with_variants(
     """The tools with their variants.
 
     ``phi`` maps the ids in ``variants`` to those of the tools. A tool that replaces several has its
-    own expanded description, else that of the first, and the questions of all in turn, at most
+    own expanded description, or else that of the first, and the questions of all in turn, at most
     ``MOST_QUESTIONS``. A tool that carries its members leaves them their variants.
     """
     former: dict[str, list[str]] = {}

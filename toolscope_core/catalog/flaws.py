@@ -141,7 +141,8 @@ def writable(text: str) -> str:
 
 def _text_flaw(text: str, path: str) -> str:
     if len(text) > MAX_TEXT:
-        return f"{path or 'it'} has {len(text):,} characters; at most {MAX_TEXT:,} are read, cut it"
+        long = f"{path or 'it'} is {len(text):,} characters long"
+        return f"{long}; at most {MAX_TEXT:,} are read, so shorten it"
     if text.isascii():
         return ""
     try:

@@ -348,7 +348,7 @@ def _stands_alone(name: str, text: str) -> bool:
 
 
 def _parsed(value: Any) -> Any:
-    """The object or list in a JSON text, even if encoded twice; else the value."""
+    """The object or list in a JSON text, even if encoded twice; otherwise the value."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:

@@ -142,7 +142,7 @@ def _send(connection: socket.socket, sources: Sequence[Source], format_name: str
 
 def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float) -> CatalogError:
     label = answer.get("reading") or ", ".join(source.label for source in sources)[:200]
-    size = f"the input has {sum(source.size for source in sources) / MIB:.1f} MiB"
+    size = f"the input is {sum(source.size for source in sources) / MIB:.1f} MiB"
     if "failed" in answer:
         _logger.info("reading %s failed: %s", label, answer["failed"])
         kind = answer["failed"].strip().rpartition("\n")[2][:200]

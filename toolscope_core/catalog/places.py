@@ -219,7 +219,7 @@ def names_a_list(value: JsonObject) -> bool:
 
 
 def _from_json(text: Any) -> list[Any]:
-    """The items of a JSON list or object in a text if it may name tools; else none."""
+    """The items of a JSON list or object in a text if it may name tools; otherwise none."""
     if isinstance(text, str) and text[:1] in ("[", "{") and '"name"' in text:
         with suppress(ValueError, RecursionError):
             return [json.loads(text)]
@@ -281,7 +281,7 @@ def _is_holder(item: JsonObject) -> bool:
 
 
 def _by_name(entries: JsonObject) -> JsonObject:
-    """A map by name with the name written into each object: a server's, else a tool's."""
+    """A map by name with the name written into each object: a server's, or else a tool's."""
     return {name: _named(name, item) for name, item in entries.items()}
 
 

@@ -204,7 +204,7 @@ def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceCo
 def _goes_on(page: ToolsPage) -> Problem:
     reason = (
         f"has a nextCursor {value_excerpt(page.cursor)[:60]}, but that page is missing, and "
-        "so are its tools; ask the server for it (tools/list with this cursor) and give all "
+        "so are its tools; ask the server for it (tools/list with this cursor) and add all "
         "pages"
     )
     return Problem(page.position, reason)
@@ -240,11 +240,11 @@ def read_catalog(
     """One catalog of all sources: tools sorted by id and scanned, servers sorted by name.
 
     A path is replaced by the sources from ``load_paths``. The format of each source is its own
-    ``format``, else ``format_name`` (one of ``INPUTS``), else detected; the catalog's is the format
-    that all share, else ``generic``. If several sources contain tools, a server named by two of
-    them is kept apart as ``name (source)``. Tools of a source without servers belong to a server
-    named after the source, which is not part of their ids. Several one-tool sources of a folder
-    form one server, named after the folder.
+    ``format``, or else ``format_name`` (one of ``INPUTS``), or else detected; the catalog's is the
+    format that all share, or else ``generic``. If several sources contain tools, a server named by
+    two of them is kept apart as ``name (source)``. Tools of a source without servers belong to a
+    server named after the source, which is not part of their ids. Several one-tool sources of a
+    folder form one server, named after the folder.
 
     A source without any tool-like record, such as an evaluation set, is one problem, unless it is
     the only source. Otherwise the number of tools and problems is the number of records. Servers in

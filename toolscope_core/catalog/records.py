@@ -30,9 +30,7 @@ _LEVELS = 20
 
 @dataclass(frozen=True, slots=True)
 class ToolsPage:
-    """A list of tools as answered by ``tools/list``; ``cursor`` points to the next page, else
-    empty.
-    """
+    """A list of tools as answered by ``tools/list``; ``cursor`` points to the next page if any."""
 
     position: str
     server: str
@@ -43,7 +41,9 @@ SourceEntry = Record | Server | ToolsPage | Problem
 
 
 def document_kind(value: Any) -> str:
-    """``openapi`` or ``mcp-client`` for a document without tool records of its own; else empty."""
+    """``openapi`` or ``mcp-client`` for a document without tool records of its own; otherwise
+    empty.
+    """
     if is_openapi(value):
         return "openapi"
     return "mcp-client" if configured_servers(value) and not places.holds_tools(value) else ""

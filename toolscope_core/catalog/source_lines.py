@@ -1,4 +1,4 @@
-"""Where the tools of a catalog, and the parts of them, stand in its files."""
+"""Where the tools of a catalog, and parts of them, are in its files."""
 
 import json
 import re
@@ -90,7 +90,7 @@ class SourceLines:
         return place if node is record else RecordLine(place.file, node.line + 1)
 
     def mention(self, tool: Tool, place: RecordLine, name: str) -> RecordLine:
-        """The first line of the tool's record that has the name in a text, else the place."""
+        """The first line of the tool's record that has the name in a text, or else the place."""
         record = _record(self._tree(place.file), tool.name, place.line - 1)
         lines = self._texts[place.file].split("\n")
         stack = [] if record is None else [part for _, part in reversed(record.parts)]

@@ -98,7 +98,7 @@ def check_size(label: str, size: int, limit: int = 0) -> None:
     limit = limit or MAX_BYTES
     if size > limit:
         raise CatalogError(
-            f"{label} has {size / MIB:.1f} MiB; at most {limit // MIB} MiB are read at once, "
+            f"{label} is {size / MIB:.1f} MiB, but at most {limit // MIB} MiB can be read at once; "
             "split it into several files (`merge --shards` reads any number)"
         )
 
@@ -166,7 +166,7 @@ def _unreadable(path: Path, error: Exception) -> CatalogError:
 
 
 def _label(file: Path, files: Sequence[Path]) -> str:
-    """The shortest end of the path with a unique stem; else the whole path."""
+    """The shortest end of the path with a unique stem; otherwise the whole path."""
     parts = file.parts
     for length in range(1, len(parts)):
         tail = parts[-length:]

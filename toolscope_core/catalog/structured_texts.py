@@ -27,7 +27,7 @@ class PythonCall:
 
 
 def json_in(text: str) -> Any:
-    """The value of a text that is pure JSON; else ``None``."""
+    """The value of a text that is pure JSON; otherwise ``None``."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError):

@@ -118,7 +118,8 @@ def tokenizer() -> Tokenizer:
 
 
 def tokenizer_in(folder: Path | None) -> Tokenizer:
-    """Tiktoken if it is installed and its cache ``folder`` has the vocabulary; else the estimate.
+    """Tiktoken if it is installed and its cache ``folder`` has the vocabulary; otherwise the
+    estimate.
 
     ``folder`` is the value of ``TIKTOKEN_CACHE_DIR``. The vocabulary must have the name and hash
     that tiktoken expects, because tiktoken downloads a replacement for any other file.

@@ -144,7 +144,7 @@ class Check:
     sentence.
 
     ``cases`` lists the cases. ``singular`` and ``plural`` name them if a person may make the check
-    fail on them, else empty. ``level`` is the code-scanning level of a case that does not fail.
+    fail on them, or empty. ``level`` is the code-scanning level of a case that does not fail.
     """
 
     name: str

@@ -22,8 +22,8 @@ _ESCAPE = re.compile(r"(?<!\\)\\u([0-9a-fA-F]{4})")
 class ItemPlaces:
     """The places of cases.
 
-    A case is located by its ``parts`` (by fingerprint), else by its ``tools`` (by id), else at the
-    first line of ``file``.
+    A case is located by its ``parts`` (by fingerprint), or else by its ``tools`` (by id), or else
+    at the first line of ``file``.
     """
 
     file: Path

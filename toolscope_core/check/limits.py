@@ -144,7 +144,7 @@ def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -
             )
         limits[noun] = int(limit)
     if "misses" in limits and not has_cases:
-        raise ConfigError("--profile-limit misses counts requests of --cases; add --cases")
+        raise ConfigError("--profile-limit misses=N counts the requests in --cases; add --cases")
     return limits
 
 

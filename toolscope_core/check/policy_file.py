@@ -34,7 +34,7 @@ def read_policy(path: Path | None, today: date | None = None) -> Policy:
     try:
         text = read_file(path, _LARGEST).decode("utf-8")
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}; give another file") from error
+        raise ConfigError(f"cannot read {path}: {error.strerror}; choose another file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8; save it as UTF-8") from error
     documents = read_yaml(text)

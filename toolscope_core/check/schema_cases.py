@@ -166,7 +166,7 @@ class Case:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the object can have no other names than ``names``."""
+        """Whether the object allows no property names other than ``names``."""
         return not self.all_of("patternProperties") and self.further() == (NEVER,)
 
     def at(self, name: str) -> Schemas:

@@ -1,4 +1,4 @@
-"""Names of removed tools in texts beside the catalog: prompts, skills, rules of clients."""
+"""Names of removed tools in texts outside the catalog: prompts, skills, rules of clients."""
 
 import os
 import re

@@ -162,7 +162,7 @@ class MergedMetrics:
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
     """The metrics of a query set, and where a bundle was given of the same queries on the
-    ``merged`` toolset: ``p`` has by metric the paired p-value of no change, corrected by Holm.
+    ``merged`` toolset: ``p`` maps metrics to the paired p-value of no change, corrected by Holm.
     ``unjudged`` is the number of queries without gold answers, ``skipped`` of those whose answers
     are not there, ``whole`` of those that were searched whole since they have no steps;
     ``augmented`` is the number of tools with a document variant, ``unknown_variants`` of variants

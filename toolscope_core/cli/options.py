@@ -106,7 +106,7 @@ def _answer_place(path: str) -> AnswerPlace:
 class AskRequest:
     """Which model is asked, and how, each field as an option.
 
-    ``None`` means the value saved in the app, else the environment's, else the default.
+    ``None`` means the value saved in the app, or else the environment's, or else the default.
     """
 
     model: Annotated[

@@ -116,7 +116,7 @@ def profile(
     """
     makes = queries is not None or intents is not None
     if makes and name is None:
-        raise ConfigError("requests make a new profile; give it a --name, for example travel-desk")
+        raise ConfigError("requests make a new profile; add --name, for example --name travel-desk")
     catalog = _decided(catalogs, decisions, PlanConfig(accept, gateway), embedder)
     if not makes or name is None:
         _show(catalog, name)

@@ -130,7 +130,7 @@ SearchedTexts = Annotated[
 class SearchKnobs:
     """How tools are ranked, each setting as an option.
 
-    ``None`` means the named paper's value, else the default.
+    ``None`` means the named paper's value, or else the default.
     """
 
     as_in_paper: Annotated[

@@ -211,7 +211,7 @@ def serve(
     Example: toolscope serve bundle --config mcp.json
     """
     if usage is not None and not search:
-        raise ConfigError("--usage only works with --search; give that too")
+        raise ConfigError("--usage only works with --search; add --search")
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError(
             "several profiles need an address each; use --http, or only one --profile"

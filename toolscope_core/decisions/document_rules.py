@@ -47,7 +47,7 @@ def _schema_problems(schema: dict[str, Any]) -> list[str]:
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     odd = [name for name, sub in properties.items() if not isinstance(sub, dict)]
     if odd:
-        return [f"`{odd[0]}` is declared as {properties[odd[0]]!r}; give it a JSON Schema object"]
+        return [f"`{odd[0]}` is declared as {properties[odd[0]]!r}; use a JSON Schema object"]
     missing = [name for name in required if name not in properties]
     return [
         f"`{name}` is required but not declared; declare it, or make it optional"

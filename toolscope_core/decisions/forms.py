@@ -66,7 +66,7 @@ def check_form(decision: Decision) -> None:
     """Raises ``DecisionError`` unless the decision is readable on its own."""
     action, size, form = decision.action, len(decision.fingerprints), ACTIONS[decision.action]
     if not decision.reviewer.strip():
-        raise DecisionError("the decision has no reviewer; give a name")
+        raise DecisionError("the decision has no reviewer; add a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
         raise DecisionError(
             f"{size} fingerprints and the ids {id_list(decision.ids)} do not match; give each one "

@@ -74,7 +74,8 @@ class SentenceEmbedder:
         return np.array(self._each(self._encode_batch, texts), dtype=np.float32)
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """Like ``encode``, and for each text float32 of shape (tokens, d), rows L2-normalised.
+        """Like ``encode``, but also returns for each text a float32 array of shape (tokens, d) with
+        L2-normalised rows.
 
         The special tokens at both ends are included.
         """
@@ -84,7 +85,7 @@ class SentenceEmbedder:
         return np.array(vectors, dtype=np.float32), list(tokens)
 
     def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
-        """See ``VocabularyEmbedder``; empty with another vocabulary than the default encoder's."""
+        """See ``VocabularyEmbedder``; empty unless its vocabulary is the default encoder's."""
         if self._same_vocabulary is None:
             return [np.zeros(0, dtype=np.float32)] * len(texts)
         return self._same_vocabulary.token_weights(texts)

@@ -57,8 +57,8 @@ class Findability:
 def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[str, OwnRequests]:
     """The searches for each tool, by tool id.
 
-    They are the ``queries`` that need it alone, else its written questions, else its name in words
-    and the first sentence of its description. A tool without words has none.
+    They are the ``queries`` that need it alone, or else its written questions, or else its name in
+    words and the first sentence of its description. A tool without words has none.
     """
     recorded: dict[str, list[str]] = {}
     for query in queries:

@@ -13,7 +13,8 @@ RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
 
 def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
-    """For each of the first k places, 1 if it serves a need that no earlier place serves, else 0.
+    """For each of the first k places, 1 if it serves a need that no earlier place serves, or else
+    0.
 
     The first of two alternatives counts, and a repeated id counts for nothing.
     """
@@ -72,7 +73,7 @@ def reciprocal_rank(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """1 if one of the first k places serves a need, else 0."""
+    """1 if one of the first k places serves a need, or else 0."""
     return float(any(gains(ranking, gold, k)))
 
 

@@ -56,7 +56,7 @@ class Query:
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
         """For each need, the servers of which any one serves it.
 
-        They come from the set, else from the ``owners`` (by tool id) of the tools.
+        They come from the set, or else from the ``owners`` (by tool id) of the tools.
         """
         if self.servers:
             return self.servers
@@ -98,7 +98,7 @@ def read_queries(path: Path) -> tuple[Query, ...]:
 
 
 def queries_of(content: bytes, name: str) -> QuerySet:
-    """The queries of a file with this name: CSV with a header if it ends in ``.csv``, else JSON
+    """The queries of a file with this name: CSV with a header if it ends in ``.csv``, or else JSON
     Lines.
 
     ``query`` is the request. ``gold`` has tool ids, or lists of ids of which one is enough;

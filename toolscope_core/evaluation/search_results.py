@@ -105,8 +105,8 @@ class Confusion:
 class SearchedToolset:
     """A searched toolset and the results of a request, more than are shown.
 
-    ``stands_for`` has by id the tools of the catalog as it is that were merged into it; one that is
-    not named stands for itself. ``answers`` are the request's needs by ids of this toolset;
+    ``stands_for`` maps ids to the tools of the catalog as it is that were merged into it; one that
+    is not named stands for itself. ``answers`` are the request's needs by ids of this toolset;
     ``profiles`` are those of the servers, by name, where servers were searched. Where it is known,
     ``fit`` says whether any tool serves the request.
     """

@@ -22,8 +22,8 @@ _LONGEST_NAME, _LONGEST_ABOUT = 64, 300
 def described_servers(
     servers: Iterable[Server], tools: Iterable[Tool], texts: Mapping[str, str]
 ) -> tuple[Server, ...]:
-    """Each server with tools, by name, described by people (``texts``),
-    else by ``namespace_text``.
+    """Each server with tools, by name, described by people (``texts``), or else by
+    ``namespace_text``.
     """
     return tuple(
         replace(server, description=texts.get(server.name) or namespace_text(server, own))

@@ -260,9 +260,8 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
 
 
 def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The things removed by two removing tools, if the other tool never mentions one of them.
-
-    For example a *star* and a *repository*.
+    """What each of two removing tools removes, unless the other tool mentions it: for example a
+    *star* and a *repository*.
     """
     things = object_apart(one, other)
     if things is None:

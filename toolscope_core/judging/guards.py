@@ -182,7 +182,7 @@ def guards(
 
 
 def effect(reading: ToolReading) -> str:
-    """``reads``, ``writes`` or ``destroys``, by annotation, else by the words; otherwise ""."""
+    """``reads``, ``writes`` or ``destroys``, by annotation, or else by the words; otherwise ""."""
     hints, classes = reading.tool.annotations, reading.classes
     if hints.get("readOnlyHint") is True:
         return "reads"

@@ -51,7 +51,7 @@ _SHORT = frozenset(
 """Abbreviations and compounds that WordNet lacks and that are not products."""
 _UNITS = frozenset("celsius fahrenheit kelvin centigrade".split())
 _DECIDED = "decided by a person"
-_SAYS: dict[_Place, str] = {"front": "begin with", "end": "end with", "middle": "go on with"}
+_SAYS: dict[_Place, str] = {"front": "begin with", "end": "end with", "middle": "contain"}
 
 
 def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:

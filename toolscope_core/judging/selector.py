@@ -113,7 +113,7 @@ class DistinctWords:
     all_words: tuple[frozenset[str], ...] = ()
 
     def with_tool(self, reading: ToolReading) -> DistinctWords:
-        """These and one more."""
+        """These readings and one more."""
         names = [renamed(one, reading) for one in self.readings]
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
         return DistinctWords(
@@ -147,7 +147,7 @@ def _are_distinct(values: Sequence[str]) -> bool:
 
 
 def kind_of_values(values: Sequence[str]) -> str:
-    """The kind of the values, if lists or WordNet give one for all; else empty."""
+    """The kind of the values, if lists or WordNet give one for all; otherwise empty."""
     words = [value.split("_") for value in values]
     for name, words_of_kind in (("period", _PERIODS), ("format", _WRITTEN)):
         if all(not words_of_kind.isdisjoint(of) for of in words):
@@ -165,9 +165,9 @@ def kind_of_values(values: Sequence[str]) -> str:
 def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
     """The name of the selector.
 
-    It is the kind of the values, *provider* if each is a listed product or written as a name, else
-    *variant*. For tools on no server or several, a value with a word that is not English is a name
-    too.
+    It is the kind of the values, *provider* if each is a listed product or written as a name, or
+    else *variant*. For tools on no server or several, a value with a word that is not English is a
+    name too.
     """
     kind = kind_of_values(values)
     strange = [not all(map(is_english, value.split("_"))) for value in values]

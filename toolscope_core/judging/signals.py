@@ -341,7 +341,7 @@ class Signals:
         return "_".join(ours), "_".join(theirs)
 
     def _verb(self, row: int) -> str:
-        """The verb of a tool: the word that begins both name and description, else the judge's
+        """The verb of a tool: the word that begins both name and description, or else the judge's
         reading.
         """
         own = self.reading(row)

@@ -66,9 +66,9 @@ class Weights:
     """A trained judge.
 
     It has models of the same job and of a family, for tools beside each other (on one server, or
-    without servers) and across servers. A probability of the same job ≥ ``merge_at`` is *merge*,
-    else one of a family ≥ ``family_at`` is *family*, else ≥ ``unsure_at`` of the same job *unsure*,
-    else *keep*. ``auto_at`` is required of a merge that is accepted without a person.
+    without servers) and across servers. A probability of the same job ≥ ``merge_at`` is *merge*, or
+    else one of a family ≥ ``family_at`` is *family*, or else ≥ ``unsure_at`` of the same job
+    *unsure*, or else *keep*. ``auto_at`` is required of a merge that is accepted without a person.
     """
 
     name: str
@@ -103,12 +103,15 @@ class Weights:
         return self.job_beside if same_server else self.job_across
 
     def job_probability(self, signals: Matrix, same_server: Mask) -> NDArray[np.float64]:
-        """Of the same job, float64 of shape (m,); ``same_server`` says which pairs are on one."""
+        """Probabilities of the same job, float64 of shape (m,).
+
+        ``same_server`` says which pairs are on one server.
+        """
         here, across = self.job_beside, self.job_across
         return np.where(same_server, here.probability(signals), across.probability(signals))
 
     def family_probability(self, signals: Matrix, same_server: Mask) -> NDArray[np.float64]:
-        """The same of a family."""
+        """Probabilities of a family, in the same form."""
         here, across = self.family_beside, self.family_across
         return np.where(same_server, here.probability(signals), across.probability(signals))
 

@@ -129,7 +129,7 @@ def embedder_of(
 ) -> Embedder:
     """A sentence-transformers model by name or folder, or an endpoint's model.
 
-    Without either, the environment's, else the default.
+    Without either, the environment's, or else the default.
     """
     if local and remote:
         raise ConfigError("both --embedder and --embeddings-model were given; keep one of them")

@@ -18,7 +18,7 @@ PRICES = "prices"
 
 
 class Endpoints:
-    """The endpoint of a store: the saved one, else the environment's."""
+    """The endpoint of a store: the saved one, or else the environment's."""
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self._settings = settings

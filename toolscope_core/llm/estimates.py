@@ -87,7 +87,7 @@ class Estimates:
 
 
 class PresumedAnswers:
-    """Answers from the ledger, else from the offline judge, or a text of typical length.
+    """Answers from the ledger, or else from the offline judge, or a text of typical length.
 
     It counts the questions.
     """

@@ -180,7 +180,7 @@ class Analysis:
         return self.judge.verdicts(*self.ends(pairs))
 
     def verdicts(self, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
-        """The effective verdicts: the model's if it was asked, else the offline judge's.
+        """The effective verdicts: the model's if it was asked, or else the offline judge's.
 
         Each names its judge.
         """
@@ -254,7 +254,7 @@ def own_thresholds(analysis: Analysis) -> MergeThresholds:
 
 
 def thresholds_of(analysis: Analysis, log: Sequence[Decision]) -> MergeThresholds:
-    """People's last thresholds, no lower than what was judged; else ``own_thresholds``."""
+    """People's last thresholds, no lower than what was judged; otherwise ``own_thresholds``."""
     own = own_thresholds(analysis)
     applied = [item.detail for item in active(log) if item.action == "threshold"]
     if not applied:

@@ -200,9 +200,9 @@ _RULES = (
     _Rule("origin", "The program proposed it, not a person.", _check_origin),
     _Rule(
         "doubts",
-        "If a model judged: each pair is a merge by the offline judge alone at *auto*, or by the "
-        "model, with one tool serving the other, if the offline judge gives at least even odds "
-        "and neither tool's text addresses the model (``model_doubts``).",
+        "If a model judged, each pair is a merge by the offline judge alone at *auto*, or a merge "
+        "by the model in which one tool serves the other. In the second case the offline judge "
+        "gives at least even odds and neither tool's text addresses the model (``model_doubts``).",
         _check_doubts,
     ),
     _Rule(

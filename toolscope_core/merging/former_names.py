@@ -98,8 +98,8 @@ def with_tools(
 ) -> MergePlan:
     """The plan with some outgoing tools replaced by others of the same id, such as renamed ones.
 
-    ``renamed`` says by id which parameters have new names: α of every tool that became this one is
-    composed with it, and created if there was none.
+    ``renamed`` says for each id which parameters have new names: α of every tool that became this
+    one is composed with it, and created if there was none.
     """
     renamed = renamed or {}
     tools = tuple(replace(item, tool=changed.get(item.tool.id, item.tool)) for item in plan.tools)

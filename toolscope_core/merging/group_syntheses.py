@@ -228,9 +228,8 @@ class GroupSyntheses:
         return self._syntheses[key]
 
     def is_clean(self, members: _Members, unfit: frozenset[str] = frozenset()) -> bool:
-        """Whether only its probability could prevent accepting them as one group without a person.
-
-        See ``auto_accept.is_clean``.
+        """Whether the group could be accepted without a person, apart from its probability. See
+        ``auto_accept.is_clean``.
         """
         synthesis = self.synthesis(members, None, unfit=unfit)
         blocked = not self._blocked.isdisjoint(members)

@@ -194,7 +194,7 @@ def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
 
 
 def family_judge(analysis: Analysis) -> Judge:
-    """The probabilities of a family: the model's if it was asked, else the offline judge's."""
+    """The probabilities of a family: the model's if it was asked, or else the offline judge's."""
     verdicts, offline = analysis.model_verdicts, analysis.family_probabilities
     if verdicts is None:
         return offline

@@ -1,4 +1,4 @@
-"""A model's answers about a catalog beside the offline judge: verdicts, audits, texts, grades.
+"""A model's answers about a catalog alongside the offline judge: verdicts, audits, texts, grades.
 
 A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever would
 be accepted without a person is compared with the offline judge in ``doubts``.
@@ -68,7 +68,7 @@ class DocumentationGrade:
 
     @property
     def band(self) -> Band:
-        """ToolScope's bands (appendix E)."""
+        """The band of the score, as in ToolScope (appendix E)."""
         return "Low" if self.score < 3 else "Medium" if self.score == 3 else "High"
 
 
@@ -90,10 +90,11 @@ class ModelVerdicts:
     """All answers of ``judge`` (a model at an origin) on a catalog.
 
     ``verdicts`` include *unanalysed* ones, with the reason as evidence. ``audits`` of one kind have
-    no common member. ``documents`` has by member ids the model's changes to the offline document;
-    ``refused`` why they are not used, in sentences. ``notes`` say by tool id what was left out of
-    the prompt. ``suspicious_ids`` are tools whose text addresses models. ``message`` says why
-    questions are left open, if any; ``configuration`` decided the questions (it contains no key).
+    no common member. ``documents`` maps member ids to the model's changes to the offline document;
+    ``refused`` says in sentences why changes are not used. ``notes`` says for each tool id what was
+    left out of the prompt. ``suspicious_ids`` are tools whose text addresses models. ``message``
+    says why questions are left open, if any; ``configuration`` decided the questions (it contains
+    no key).
     """
 
     judge: str
@@ -198,9 +199,9 @@ class ModelVerdicts:
     ) -> frozenset[str]:
         """The members that do not serve all the others.
 
-        If some do, by verdicts directly or through each other, all but those; else those denied by
-        a verdict. A merge below ``sure_at`` serves nobody, and an unasked pair says nothing.
-        ``copies`` (tool → the first of equal content) serve each other.
+        If some do, by verdicts directly or through each other, all but those; otherwise those
+        denied by a verdict. A merge below ``sure_at`` serves nobody, and an unasked pair says
+        nothing. ``copies`` (tool → the first of equal content) serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
@@ -243,7 +244,7 @@ class ModelVerdicts:
         self, outcome: PairOutcome, pairs: Sequence[Pair], offline: Probabilities, at: float
     ) -> NDArray[np.float64]:
         """Probabilities of one verdict, *merge* or *family*: at least at a bar if the model says
-        so, else below.
+        so, or else below.
         """
         family, values = outcome == "family", offline(pairs).copy()
         for row, pair in enumerate(pairs):

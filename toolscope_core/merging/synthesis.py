@@ -32,7 +32,7 @@ _CONDITIONS = frozenset(
 class Keepers:
     """Preferences for the kept member.
 
-    ``shares`` has by server the share of its tools that others replace (0 to 1; the lowest is
+    ``shares`` maps servers to the share of its tools that others replace (0 to 1; the lowest is
     preferred). ``unfit`` are ids that cannot represent the others, ``warned`` ids with a *warn*
     finding, which are avoided. ``contents`` says by owner what it has: its own description, or the
     things its tools work on, most frequent first.
@@ -286,8 +286,8 @@ def _selector(
 ) -> tuple[str, dict[str, str]]:
     """A free argument name and one value per tool id.
 
-    In a family it is what differs, else the server, the name, or the id; for ``keep_all`` tools the
-    server, or the id prefixed with it.
+    In a family it is what differs, or else the server, the name, or the id; for ``keep_all`` tools
+    the server, or the id prefixed with it.
     """
     ids = [tool.id for tool in ordered]
     owners = {tool.id: tool.owner for tool in ordered}

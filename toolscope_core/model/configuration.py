@@ -86,7 +86,7 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.tokens_in, self.tokens_out):
             if not 0.0 <= value < math.inf:
-                raise ConfigError(f"a price is {value}; use the price per million tokens")
+                raise ConfigError(f"a price is {value}; use a price per million tokens, from 0")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6

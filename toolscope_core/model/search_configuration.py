@@ -33,8 +33,9 @@ class RetrievalConfig:
 
     ``rerank`` adds ``rerank_weight`` times another score to the ``candidates`` best of each text:
     *late* interaction, or a cross-encoder by name. *auto* means late if the embedder gives token
-    vectors, else *none*. An infinite weight ignores the other side: the reranker alone orders the
-    ``candidates`` and puts them before all other tools, or the sub-queries alone order all tools.
+    vectors, or else *none*. An infinite weight ignores the other side: the reranker alone orders
+    the ``candidates`` and puts them before all other tools, or the sub-queries alone order all
+    tools.
 
     ``client`` names a client whose search replaces all of this. Servers are searched by the texts
     of ``corpus``; with *both*, ``server_weight`` times the server's own score is added to its best.

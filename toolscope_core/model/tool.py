@@ -13,7 +13,7 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",
 
 
 def canonical_json(value: object) -> str:
-    """The one text of a JSON value: sorted keys, no spaces, Unicode kept."""
+    """The canonical text of a JSON value: sorted keys, no spaces, Unicode kept."""
     return _CANONICAL.encode(value)
 
 
@@ -119,13 +119,13 @@ class Tool:
 
     @property
     def owner(self) -> str:
-        """The tool's server, else the server that its name implies, else empty."""
+        """The tool's server, or else the server that its name implies, or empty."""
         return self.server or self.implied_server
 
     @property
     def home(self) -> str:
-        """Distinguishes it from others of its name: the server, else the id if that is not the
-        name, else empty.
+        """Distinguishes it from others of its name: the server, or else the id if that is not the
+        name, or empty.
         """
         return self.server or ("" if self.id == self.name else self.id)
 

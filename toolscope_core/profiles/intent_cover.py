@@ -152,7 +152,7 @@ def intents_of(
 ) -> tuple[Intent, ...]:
     """Queries with their needs in the plan's toolset.
 
-    Needs come from gold answers, else from a search for each job, split by rule: the ``per_job``
+    Needs come from gold answers, or else from a search for each job, split by rule: the ``per_job``
     best tools or others of the same job. ``one_is_enough`` treats these as alternatives when an
     existing profile is checked. The retriever is over the plan's tools and made when needed.
     """

@@ -32,9 +32,9 @@ class ServerConflict:
 class ProfileTools:
     """The tools of a profile in a toolset, as its agent sees them, in id order.
 
-    ``ways`` says by id how each was included. ``fixed`` has the values of arguments removed from
-    schemas. ``notes`` are sentences about changes since the profile was saved, and about its texts
-    that are not used. ``findings`` are those on its texts.
+    ``ways`` says for each id how each was included. ``fixed`` has the values of arguments removed
+    from schemas. ``notes`` are sentences about changes since the profile was saved, and about its
+    texts that are not used. ``findings`` are those on its texts.
     """
 
     profile: Profile
@@ -96,7 +96,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
 
 
 def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
-    """The profile's entry for each outgoing tool: by its own id, else of a tool merged into it."""
+    """The profile's entry for each outgoing tool, or for a tool merged into it."""
     phi = plan.phi
     words: dict[str, ProfileTool] = {}
     for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):

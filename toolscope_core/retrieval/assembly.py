@@ -47,9 +47,9 @@ def levelled(scores: Scores, plain: Scores, augmented: NDArray[np.bool_], gain: 
     """The scores of ``augmented`` documents, scaled to the level of the same documents as
     ``plain``.
 
-    They get the mean and deviation of the plain scores if there are enough of them, else the usual
-    ``gain``. The others keep their plain scores. Without this, longer documents would rank first,
-    because they are closer to any request.
+    They get the mean and deviation of the plain scores if there are enough of them, or else the
+    usual ``gain``. The others keep their plain scores. Without this, longer documents would rank
+    first, because they are closer to any request.
     """
     level = plain.copy()
     own, as_plain = scores[augmented], plain[augmented]

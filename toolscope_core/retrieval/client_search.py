@@ -58,7 +58,7 @@ class SearchSetup:
     servers: Iterable[Server] = ()
 
     def open(self, tools: Iterable[Tool], progress: Progress = silent) -> SearchableTools:
-        """The search of the configured client, else ToolScope's own.
+        """The search of the configured client, or else ToolScope's own.
 
         Raises their errors, and ``ConfigError`` for a client with a learned model.
         """

@@ -100,7 +100,8 @@ def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
             )
         if not query_id or query_id in splits:
             raise ConfigError(
-                f"{place}: `id` is {query_id!r:.60}; give each query once, with its id"
+                f"{place}: `id` is missing or repeated ({query_id!r:.60}); list each query once, "
+                "with its id"
             )
         splits[query_id] = tuple(text for text in texts if text.strip())
     return splits

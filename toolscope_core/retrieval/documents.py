@@ -61,7 +61,7 @@ class SearchDocument:
 
     @property
     def texts(self) -> frozenset[str]:
-        """All texts of it that are encoded."""
+        """All its texts that are encoded."""
         plain = self.plain.texts if self.plain else frozenset[str]()
         return frozenset((self.short, self.full, *self.tool_side)) | plain
 

@@ -128,9 +128,9 @@ def open_index(
 ) -> SearchIndex:
     """The index of these documents, in order.
 
-    It is read from the cache folder if it is there with valid seals, else built, and stored there
-    if ``keep``. Only texts that are not in the cache are embedded. Raises ``ConfigError`` if the
-    folder is unusable, ``ModelError`` as the embedder does.
+    It is read from the cache folder if it is there with valid seals, or else built, and stored
+    there if ``keep``. Only texts that are not in the cache are embedded. Raises ``ConfigError`` if
+    the folder is unusable, ``ModelError`` as the embedder does.
     """
     texts = [(one.short, one.full) for one in documents]
     row = {pair: at for at, pair in enumerate(dict.fromkeys(texts))}

@@ -101,7 +101,7 @@ class ConfusedQuery:
 
     @property
     def change(self) -> int:
-        """1 if the new descriptions move it to the right tool, -1 if away from it, else 0."""
+        """1 if the new descriptions move it to the right tool, -1 if away from it, or else 0."""
         return (self.after > 0) - (self.before > 0)
 
 

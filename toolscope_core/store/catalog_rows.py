@@ -98,7 +98,7 @@ def rename_catalog(store: Store, name: str, new: str) -> None:
     Raises ``StoreError`` for a blank or taken name, or if there is no such catalog.
     """
     if not new.strip():
-        raise StoreError(f"the new name is {new!r}; use a name that is not blank")
+        raise StoreError(f"the new name {new!r} is blank; enter a name")
     with store.write() as session:
         _of_name(session, store, name)
         if session.exec(select(CatalogRow.id).where(CatalogRow.name == new)).first():

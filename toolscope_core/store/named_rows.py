@@ -78,7 +78,7 @@ def delete_query_file(store: Store, catalog_id: int, name: str) -> None:
 
 
 def keep_usage_log(store: Store, catalog_id: int, key: str, label: str, value: JsonObject) -> None:
-    """Store the figures of a log, replacing those of the same content."""
+    """Store the figures of a log, replacing earlier ones of the same content."""
     row = {"key": key, "label": label, "at": now(), "value": dict(value)}
     _keep(store, catalog_id, UsageLogRow, [row])
 

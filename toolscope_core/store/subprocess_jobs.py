@@ -36,8 +36,8 @@ def compute(
 ) -> NDArray[np.float64]:
     """The result of ``embedding.projection`` on the vectors, computed in a child process.
 
-    Reports the child's steps; when ``progress`` raises, the child is ended. ``on_sample`` is given
-    the projection by a sample as soon as there is one. Raises ``JobError`` where the child ends by
+    Reports the child's steps; if ``progress`` raises, the child is stopped. ``on_sample`` receives
+    the projection of a sample as soon as there is one. Raises ``JobError`` if the child exits by
     itself without a result.
     """
     with tempfile.TemporaryDirectory(prefix="toolscope-") as place:

@@ -80,7 +80,7 @@ def _wrong_tools(tool_ids: Sequence[str], existing: Collection[str]) -> Iterator
 
 def _wrong_length(text: str) -> Iterator[QueryFlaw]:
     if not _SHORTEST <= len(text) <= _LONGEST:
-        message = f"it has {len(text):,} characters, not {_SHORTEST} to {_LONGEST}"
+        message = f"it is {len(text):,} characters long, not {_SHORTEST} to {_LONGEST}"
         yield QueryFlaw("length", message)
 
 

@@ -86,7 +86,8 @@ class CallEvent:
     """A call: its name with the server if given, its id and its arguments.
 
     ``at`` is its time (ISO 8601 in UTC or empty), ``has_failed`` says whether it is reported as
-    failed, ``line`` is its line, and ``is_end`` marks a record of its end only.
+    failed, ``line`` is its line in the log, and ``is_end`` marks a record that only reports the end
+    of a call.
     """
 
     name: str

@@ -141,7 +141,7 @@ def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
 
 
 def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
-    """The key of a call by its id, else by its span."""
+    """The key of a call by its id, or else by its span."""
     trace, own = _place(span)
     if number := next((attributes[key] for key in _NUMBERS if attributes.get(key)), None):
         return traced_calls.call_key(number, tool, trace)

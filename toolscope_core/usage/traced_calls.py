@@ -21,8 +21,8 @@ _LONGEST_CALL = timedelta(minutes=10)
 class TracedCall:
     """One call: ``tool`` is the called name.
 
-    ``original`` is the id of the tool to which a gateway passed it, else empty. ``is_malformed``:
-    no tool received it, because its name or arguments were refused or are not JSON; then
+    ``original`` is the id of the tool to which a gateway passed it, or empty. ``is_malformed``: no
+    tool received it, because its name or arguments were refused or are not JSON; then
     ``has_failed`` is false. ``at`` is ISO 8601 in UTC, empty if unknown. Calls with the same
     ``key`` are one call, wherever they are recorded; an empty key equals no other. ``logged_name``
     is the name in a gateway's log, which may be a former one.

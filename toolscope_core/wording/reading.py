@@ -160,8 +160,8 @@ def _telling(name: Sequence[str]) -> Iterator[str]:
 def _verb_in_name(name: str, words: Sequence[str]) -> int | None:
     """The position of the verb, looked for after the last dot or slash first.
 
-    A word that is only a verb; else a verb or noun that leads or is followed by a word; else one
-    that ends the name (``room_booking``).
+    A word that is only a verb; otherwise a verb or noun that leads or is followed by a word;
+    otherwise one that ends the name (``room_booking``).
     """
     last_part = len(words) - len(words_of(re.split(r"[./]", name)[-1]))
     for start in (last_part, 0):

@@ -246,7 +246,7 @@ def spelling(value: object) -> str:
 
 @lru_cache(maxsize=65_536)
 def meaning(word: str) -> str:
-    """The representative word of a meaning, else the stem; the word itself if it is empty."""
+    """The representative word of a meaning, or else the stem; the word itself if it is empty."""
     meanings = _meanings()
     if word in meanings or word in STOP_WORDS:
         return meanings.get(word, word)

@@ -57,7 +57,7 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
                 st.markdown("\n".join(lines))
                 _more_caption(len(gone), "decisions")
         if changes.doubts:
-            label = f"Decisions that wait ({len(changes.doubts):,}), and what changed since"
+            label = f"Decisions on hold ({len(changes.doubts):,}), and what has changed since"
             with st.expander(label, icon=":material/history:"):
                 _doubts(snapshot, changes.doubts)
 

@@ -13,14 +13,15 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 _SIDES = {
-    findable_tools.AS_THEY_ARE: "Average over the original tools: requests that find them.",
+    findable_tools.AS_THEY_ARE: "Share of requests that find the tool, averaged over all tools.",
     findable_tools.VARIANTS: (
-        "The same with the accepted document variants, which only ToolScope's own search reads."
+        "The same share with the accepted document variants, which only ToolScope's own search "
+        "reads."
     ),
-    findable_tools.DESCRIBED: "The same with the new descriptions of unmerged tools.",
+    findable_tools.DESCRIBED: "The same share with the new descriptions of unmerged tools.",
     findable_tools.MERGED: (
-        "The same with all of these and the merges accepted so far, and for OpenAI with the "
-        "namespaces' descriptions."
+        "The same share with all of these changes and the merges accepted so far; for OpenAI, also "
+        "with the namespaces' descriptions."
     ),
 }
 """A column's explanation of the tools on a side."""

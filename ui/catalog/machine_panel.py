@@ -40,7 +40,7 @@ _SECONDS = 20
 
 @st.cache_resource(ttl=_SECONDS, show_spinner=False)
 def setup() -> MachineServers:
-    """The servers of this machine; nothing is started. Their values stay in memory."""
+    """The servers on this machine; nothing is started. Their values stay in memory."""
     return machine_servers(Machine())
 
 
@@ -56,7 +56,7 @@ def machine_panel(snapshot: Snapshot) -> None:
             Column("command or address", _start),
         ]
         if machine.servers:
-            data_tables.draw(machine.servers, columns, "The servers of this machine")
+            data_tables.draw(machine.servers, columns, "Servers on this machine")
         _listed(snapshot, machine)
         st.button(
             f"List the tools of {quantity(len(machine.servers), 'server')}…",

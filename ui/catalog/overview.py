@@ -174,7 +174,7 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
     counts = progress.clusters
     safe, families, waiting = counts.safe, counts.families.pending, counts.duplicates.pending
     if waiting:
-        text = f"Review {quantity(waiting, 'proposal')} for the same job"
+        text = f"Review {quantity(waiting, 'same-job proposal')}"
         yield NextStep(text, "review", {"show": "Same job"})
     if families:
         text = f"Review {quantity(families, 'family')}"
@@ -204,9 +204,9 @@ def export_steps(
         if rules["unique"]:  # a name counts once, as among the names on several servers
             rules["unique"] = len(repeated_names((item.tool for item in plan.tools), target))
         refusals = [quantity(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
-        refusals += [f"more than {target.rules.most_tools} tools"] if rules["count"] else []
+        refusals += [f"too many tools (limit: {target.rules.most_tools})"] if rules["count"] else []
         if refusals:
-            text = f"{target.title} would reject these tools: {', '.join(refusals)}"
+            text = f"{target.title} would reject this toolset: {', '.join(refusals)}"
             yield NextStep(text, "export")
 
 

@@ -355,8 +355,9 @@ def _servers_off(off: Sequence[Coverage]) -> None:
         )
     )
     st.caption(
-        f"Switch off {names}, and change nothing else. Of {quantity(tools, 'tool')}, others do "
-        f"the job of {done:,}, perhaps of {perhaps:,} more; lost: {lost:,}."
+        f"Switch off {names}, and change nothing else. Of their {quantity(tools, 'tool')}, "
+        f"{done:,} are covered by other servers and perhaps {perhaps:,} more; {lost:,} would be "
+        "lost."
     )
     page_frame.page_link("catalog", "Server against server", server_advice_panel.CAN_GO)
 

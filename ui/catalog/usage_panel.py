@@ -122,7 +122,7 @@ def _figures(snapshot: Snapshot) -> None:
         Column("malformed", lambda tool: figures.of(tool.id).malformed),
         Column("last", lambda tool: figures.of(tool.id).last[:10]),
     ]
-    data_tables.draw(ordered[:_SHOWN], columns, "Calls by tool, the most used first")
+    data_tables.draw(ordered[:_SHOWN], columns, "Calls by tool (most used first)")
     _merges(snapshot)
     unused, days = usage_evidence.unused(snapshot), usage_evidence.UNUSED_DAYS
     if not unused:
@@ -178,9 +178,7 @@ def _merges(snapshot: Snapshot) -> None:
         Column("verdict", lambda row: row[3], width=400),
     ]
     data_tables.draw(
-        rows[:_SHOWN],
-        columns,
-        "Calls before and after each accepted merge, those that went bad first",
+        rows[:_SHOWN], columns, "Calls before and after each accepted merge (worst change first)"
     )
     st.caption(
         "Share of calls that failed or were malformed, before and after the day the merge "

@@ -223,7 +223,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(suggestion.judge)}**")
         if not suggestion.changes:
-            st.caption("The same as the document above.")
+            st.caption("It is the same as the document above.")
             return
         for change in suggestion.changes:
             st.caption(safe_text.untrusted(change.place))

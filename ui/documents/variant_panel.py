@@ -1,4 +1,4 @@
-"""Document variants, which searches read beside a tool's own text: loaded and reviewed."""
+"""Document variants, which searches read in addition to a tool's own text: loaded and reviewed."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

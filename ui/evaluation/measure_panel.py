@@ -198,7 +198,7 @@ def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
         return
     if side not in sides:
         st.rerun()
-    st.caption(f"It is now one of the toolsets: **{safe_text.untrusted(side)}**.")
+    st.caption(f"Added to the toolsets that you can compare: **{safe_text.untrusted(side)}**.")
 
 
 def newest(snapshot: Snapshot, kind: str) -> Experiment | None:

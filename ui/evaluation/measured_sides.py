@@ -127,7 +127,7 @@ def names(snapshot: Snapshot) -> tuple[str, ...]:
 def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
     """The toolset first compared with *as it is*, without merges that need a gateway.
 
-    It is Export's choice, else all proposals while nobody has accepted any, else the accepted
+    It is Export's choice, or else all proposals while nobody has accepted any, or else the accepted
     merges.
     """
     if exported is not None:

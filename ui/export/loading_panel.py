@@ -38,8 +38,8 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) 
             value=eager_choice.BUDGET,
             step=500,
             key="eager_tokens",
-            help="Tools that the search would lose calls of stay in every prompt (by calls in the "
-            "logs and the share of their requests that it misses), then the most called "
+            help="Every prompt keeps the tools that a search would often miss (calls in the logs, "
+            "times the share of their requests that the search misses), then the most called "
             "ones. Choices made by a person come first.",
         )
         search = bar.selectbox(

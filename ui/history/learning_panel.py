@@ -62,7 +62,7 @@ def learning_panel(snapshot: Snapshot) -> None:
     st.markdown(
         f"Decided one by one: **{quantity(len(decisions), 'decision')}** on "
         f"{quantity(len(learnt.taught), 'pair')}, {same:,} of them the same job. Decisions "
-        "made in bulk do not count, because nobody looked at each of them."
+        "made in bulk do not count, because nobody reviewed each of them."
     )
     _offer(snapshot, learnt)
     _judge_in_use(snapshot, learnt)

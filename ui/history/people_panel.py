@@ -171,7 +171,7 @@ def _progress(snapshot: Snapshot) -> None:
     active_counts = Counter(one.reviewer for one in active(log) if one.action != "note")
     columns: Columns[str] = [
         Column("who", str),
-        Column("waiting in own share", waiting.__getitem__),
+        Column("waiting in their share", waiting.__getitem__),
         Column("decisions made", counts.__getitem__),
         Column("of these in effect", active_counts.__getitem__),
         Column("last", lambda name: safe_text.clock(last.get(name, ""))),

@@ -33,7 +33,7 @@ _VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 def heatmap_panel(snapshot: Snapshot) -> None:
     """The chosen view: blocks or all tools."""
-    st.markdown("**Where do tools do the same job?** The redder a cell, the more of them.")
+    st.markdown("**Where do tools do the same job?** The redder a cell, the more of its tools do.")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if snapshot.record.tools <= collisions.MOST_WHOLE:
         show = bar.segmented_control(

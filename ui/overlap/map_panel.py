@@ -326,7 +326,7 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bo
         return method, False
     seconds = maps.seconds(snapshot, method)
     job = snapshot.job(method)
-    label = f"Compute {method} (about {seconds:,} s, an estimate)"
+    label = f"Compute {method} (estimated time: {seconds:,} s)"
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button(label, icon=":material/replay:", key="project"):

@@ -119,7 +119,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
 
 
 def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
-    """The pair in the address, else the strongest of the table."""
+    """The pair in the address, or else the strongest of the table."""
     key = st.query_params.get("pair", "")
     pair = pair_view.pair_of_key(snapshot, key)
     if key and pair is None:

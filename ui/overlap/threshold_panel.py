@@ -131,12 +131,12 @@ def threshold_panel(snapshot: Snapshot) -> None:
 def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     bar = st.container(horizontal=True)
     similarity = bar.slider(
-        f"Similarity threshold, in the plan {plan.similarity:.2f}",
+        f"Similarity threshold (in the plan: {plan.similarity:.2f})",
         own.similarity, 1.0, plan.similarity, 0.01, key="similarity", bind="query-params",
         help=f"The scale starts at {own.similarity:.2f}: pairs below were not judged.",
     )  # fmt: skip
     probability = bar.slider(
-        f"Probability threshold, in the plan {plan.same_job:.2f}",
+        f"Probability threshold (in the plan: {plan.same_job:.2f})",
         LEAST_PROBABILITY, 1.0, plan.same_job, 0.01, key="same_job", bind="query-params",
         help="The probability that two tools do the same job.",
     )  # fmt: skip
@@ -156,7 +156,7 @@ def _apply(snapshot: Snapshot, thresholds: MergeThresholds, plan: MergeThreshold
             f"{thresholds.same_job:.2f}",
             key="apply_cut",
             disabled=thresholds == plan,
-            help="Replaces the proposals; decisions stay. Recorded under your name and in the "
+            help="Replaces the proposals; decisions are kept. Recorded under your name and in the "
             "bundle's manifest. A single undo reverts it.",
         )
         if decision is not None:

@@ -85,7 +85,7 @@ def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
             "What its agent has to do, one request per line",
             key="profile_requests",
             height=120,
-            placeholder="Find a flight from Graz to Split\nCall off the trip BK-552",
+            placeholder="Find a flight from Graz to Split\nCancel trip BK-552",
             help="If a request is also in a query set of this catalog, its answers there are used.",
         )
         return profile_edits.queries(snapshot, requests_in(text))

@@ -92,7 +92,7 @@ def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
 def cover(
     snapshot: Snapshot, queries: Sequence[Query], per_job: int | None, budget: int | None
 ) -> intent_cover.Cover:
-    """The smallest set of tools for the queries: by their answers, else by a search.
+    """The smallest set of tools for the queries: by their answers, or else by a search.
 
     Without ``per_job`` it uses a model's plans so far. Call it if nothing ``waits``.
     """

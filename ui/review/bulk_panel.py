@@ -233,7 +233,7 @@ def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[
     answer_count = len(audit.answers)
     st.progress(
         min(answer_count / len(audit.sample), 1.0),
-        f"{answer_count:,} of {len(audit.sample):,} looked at, drawn at random from "
+        f"{answer_count:,} of {len(audit.sample):,} reviewed, drawn at random from "
         f"{len(batch.decisions):,}",
     )
     if answer_count:

@@ -39,14 +39,16 @@ _RELATIONS: dict[str, queue.Show] = {"Same job": "duplicates", _FAMILIES: "famil
 SETTLED: dict[str, SettledState] = {"Accepted": "accepted", "Kept apart": "kept_apart"}
 _NOTHING = {
     _LOOK_AGAIN: (
-        "No tool has changed since it was decided on, and the logs show no merge that went bad."
+        "No tool has changed since it was decided on, and the logs show no merge after which more "
+        "calls failed."
     ),
     NEW: (
-        "There are no new proposals since you opened the queue, or in this version of the catalog."
+        "There have been no new proposals since you opened the queue, and this version of the "
+        "catalog adds none."
     ),
     FLAGGED: "Nothing is flagged.",
-    "Accepted": "Nothing is accepted.",
-    "Kept apart": "Nothing is kept apart.",
+    "Accepted": "Nothing has been accepted.",
+    "Kept apart": "Nothing has been kept apart.",
 }
 SHOWN = ("Waiting", *_RELATIONS, _LOOK_AGAIN, NEW, UNDECIDED, FLAGGED, *SETTLED)
 """What can be listed, by its value in the address."""

@@ -80,10 +80,10 @@ def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -
     name = safe_text.untrusted(listing.current.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
     st.caption(
-        "Tools with the same number become one proposal; tools with different numbers are kept "
-        "apart, and a tool set *apart* is merged with none of them. Nothing is accepted yet, and "
-        "a single undo reverts it. By key: **1** to **9** give the tool in focus its number, "
-        "**0** sets it apart, and the focus moves to the next."
+        "Tools with the same number become one proposal, and tools with different numbers are kept "
+        "apart. A tool marked *apart* is not merged with any other. Nothing is accepted yet, and "
+        "a single undo reverts it. Keys: **1** to **9** give the selected tool its number, **0** "
+        "marks it as apart; the focus then moves to the next tool."
     )
     from_elsewhere = [one for one in parts if one not in listing.current.members]
     for tool_id in (*listing.current.members, *from_elsewhere):
@@ -160,7 +160,7 @@ def _additions(snapshot: Snapshot, cluster: Cluster, parts: dict[str, int]) -> N
             format_func=lambda one: names.get(one, one), placeholder="search by name",
         )  # fmt: skip
         st.selectbox(
-            "Add a proposal, the nearest first", list(clusters), None, key="reshape_cluster",
+            "Add a proposal (closest first)", list(clusters), None, key="reshape_cluster",
             on_change=add_cluster, format_func=lambda one: clusters.get(one, one),
             placeholder="search by name",
         )  # fmt: skip
@@ -404,7 +404,7 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
             shortcuts.button(
                 "drop", f"loosest_{suffix}", decision_buttons.drop, *dropped,
                 help=f"Takes out {safe_text.untrusted(card.loosest)}, which the judge is least "
-                "sure of. The others stay a proposal.",
+                "sure of. The others remain a proposal.",
             )  # fmt: skip
         if cluster.relation == "family" and not cluster.newcomers and not blind:
             one_job_button(cluster, suffix)

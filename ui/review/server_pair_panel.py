@@ -153,7 +153,7 @@ def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairPropos
         format_func=str.capitalize,
         key=key,
         help="With one account, a tool of one server can replace a tool of the other. If each has "
-        "its own, all tools stay, behind a gateway. Applies to every card of the two "
+        "its own, all tools are kept, behind a gateway. Applies to every card of the two "
         "servers.",
         on_change=decision_buttons.answer_account,
         args=(snapshot, one, other, key),
@@ -269,7 +269,9 @@ def _heading(pair: ServerPairProposals) -> None:
     for count, noun in ((gateway, "job"), (families, "operation")):
         if count:
             needs = f"for the same {noun} {'needs' if count == 1 else 'need'}"
-            heading += f" {quantity(count, 'proposal')} {needs} a gateway: all of their tools stay."
+            heading += (
+                f" {quantity(count, 'proposal')} {needs} a gateway: all their tools are kept."
+            )
     st.markdown(heading.strip())
     if pair.all_or_none:
         st.markdown(

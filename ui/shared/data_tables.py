@@ -70,7 +70,7 @@ def cells(rows: Sequence[Row], columns: Columns[Row]) -> dict[str, list[Any]]:
 
 
 def records(rows: Sequence[Row], columns: Columns[Row]) -> list[dict[str, Any]]:
-    """The same by row, as written to files."""
+    """The cells by row, as written to files."""
     return [{one.name: one.cell(row) for one in columns if one.visible} for row in rows]
 
 

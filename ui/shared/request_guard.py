@@ -97,7 +97,7 @@ class RequestGuard:
 
 
 def _address(url: str) -> SplitResult | None:
-    """The parts of an address with a host and nothing after it; else ``None``."""
+    """The parts of an address with a host and nothing after it; otherwise ``None``."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises where that is no number of a port

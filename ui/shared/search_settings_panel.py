@@ -32,11 +32,11 @@ SEARCHES: dict[str, search_configuration.SearchName] = {
     "as in Retrieval–Plan–Select": "rps",
     "as in Tool2Vec": "tool2vec",
     "as in Tool-to-Agent": "tool-to-agent",
-    "as Claude, BM25": "claude-bm25",
-    "as Claude, regular expressions": "claude-regex",
-    "as Codex": "codex",
-    "as FastMCP": "fastmcp",
-    "as OpenAI, namespaces": "openai-namespaces",
+    "like Claude (BM25)": "claude-bm25",
+    "like Claude (regular expressions)": "claude-regex",
+    "like Codex": "codex",
+    "like FastMCP": "fastmcp",
+    "like OpenAI (namespaces)": "openai-namespaces",
     "plain embedding": "embedding",
 }
 ABOUT_SEARCHES = (
@@ -73,7 +73,7 @@ _WEIGHTS = {
     ),
     "subquery_weight": (
         "Weight of parts split by rule",
-        "Of their best score, relative to the whole request, which has weight 1.",
+        "Weight of the best part's score, relative to the whole request, which has weight 1.",
     ),
     "step_weight": ("Weight of other parts", "For steps that a query set or a model provides."),
     "server_weight": (

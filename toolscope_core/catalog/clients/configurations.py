@@ -141,7 +141,7 @@ SERVER_MAPS = ("mcpServers", "servers")
 STARTS = ("command", "url", "serverUrl", "httpUrl")
 REMEDY = (
     "is listed without its tools, and reading a file starts no server; run the command "
-    "`connect`, use Add a catalog > MCP servers, or give a file with the server's tools/list "
+    "`connect`, use Add a catalog > MCP servers, or use a file with the server's tools/list "
     "answer (MCP Inspector shows it)"
 )
 
@@ -168,7 +168,7 @@ class ServerEntries:
 def server_entries(value: Any) -> dict[str, ServerEntries]:
     """The servers of a client's configuration in order, by the folder that they belong to.
 
-    The folder is that of a Claude Code project, else empty. An odd entry does not hide the others.
+    The folder is that of a Claude Code project, or empty. An odd entry does not hide the others.
     """
     if not isinstance(value, dict):
         return {"": ServerEntries()}

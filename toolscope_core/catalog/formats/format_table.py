@@ -97,7 +97,7 @@ def fits(record: JsonObject, format: RecordFormat) -> bool:
 def detect(
     records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
 ) -> RecordFormat:
-    """The most specific format that fits every record with a name, else ``generic``.
+    """The most specific format that fits every record with a name, or else ``generic``.
 
     ``lists`` are the keys of the lists that contain the records (empty for none); ``servers`` are
     those named by the objects around these lists.

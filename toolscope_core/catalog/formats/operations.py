@@ -161,7 +161,7 @@ class _Reader:
             parameter = self._follow(entry)
             name = parameter.get("name") if isinstance(parameter, dict) else None
             if not isinstance(name, str):
-                raise _UnclearError("has a parameter without a name; give each one a name")
+                raise _UnclearError("has a parameter without a name; name each one")
             place = str(parameter.get("in"))
             if place == "header" and name.lower() in IGNORED:
                 ignored.add(name)

@@ -128,7 +128,7 @@ def home_of(record: JsonObject) -> str:
 
 
 def built_in_name(record: JsonObject) -> str:
-    """The name of a built-in tool: its own, else its kind, with the server it connects to."""
+    """The name of a built-in tool: its own, or else its kind, with the server it connects to."""
     own = record.get("name")
     if isinstance(own, str) and own.strip():
         return own
@@ -239,7 +239,7 @@ class RecordFormat(Target):
         return record
 
     def holder(self, server: Server) -> JsonObject:
-        """The keys beside a server's tools: its namespace, else ``{"server", "description"?}``."""
+        """The keys beside a server's tools: its namespace or ``{"server", "description"?}``."""
         description = {"description": server.description} if server.description else {}
         if server.raw:
             return {**server.raw, "name": server.name, **description}
@@ -248,8 +248,8 @@ class RecordFormat(Target):
     def document(
         self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
-        """The records of the tools as a file: grouped by server if the
-        format can, else one list.
+        """The records of the tools as a file: grouped by server if the format can, or else one
+        list.
         """
         owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
         owners |= {server.name: server for server in servers}
@@ -271,8 +271,8 @@ def read_record(
     server: str = "",
     budget: ExpansionBudget | None = None,
 ) -> Tool:
-    """The tool of one record, with the id from the record alone: its own ``id`` as text, else
-    ``server/name``, else the name. ``budget`` belongs to its document; ``None`` makes a new one.
+    """The tool of one record, with the id from the record alone: its own ``id`` as text, or else
+    ``server/name``, or else the name. ``budget`` belongs to its document; ``None`` makes a new one.
 
     Raises ``RecordError`` if a part is missing or cannot be understood.
     """

@@ -170,7 +170,7 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         )
     elif rules.longest_name is not None and len(called) > rules.longest_name:
         message = (
-            f"The name {called!r} has {len(called)} characters; {target.title} accepts "
+            f"The name {called!r} is {len(called)} characters long; {target.title} accepts "
             f"{rules.longest_name}."
         )
     else:

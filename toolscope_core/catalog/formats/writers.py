@@ -88,7 +88,7 @@ def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
 
 
 def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
-    """The tool's raw record if it has this format, else a new one, with the tool's parts."""
+    """The tool's raw record if it has this format, or else a new one, with the tool's parts."""
     original = _read_raw(tool, format)
     dead = original is not None and leads_nowhere(original.schema)
     foreign = dead or (original is not None and sendable and not _is_taken(original, format))
@@ -196,7 +196,7 @@ def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: A
 
 
 def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
-    """The path of the part in the record, else its usual one."""
+    """The path of the part in the record, or else its usual one."""
     entry = format.find(record, part)
     return entry[0] if entry else format.places[part][0]
 

@@ -1,4 +1,4 @@
-"""Text that stands encoded in a description: a person passes it over, and a model can read it."""
+"""Encoded text in a description: a person passes it over, and a model can read it."""
 
 import base64
 import binascii

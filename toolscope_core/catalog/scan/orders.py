@@ -473,7 +473,7 @@ _BESIDE: _Rules = (
     ("address", _any(r"[,;:+]Z.{0,4}[U^mC]", r"e:", r"u", r"^ZO")),
     ("tool", _any(r"Vo")),
 )
-"""Orders beside the job, which the first sentence says."""
+"""Orders besides the job, which the first sentence says."""
 _PLAIN_PATTERNS = frozenset(pattern for _, pattern in _PLAIN)
 
 

@@ -103,7 +103,7 @@ _NAME = re.compile(
 
 
 def _ordered_stranger(tool: Tool, text: str, orders: Sequence[TextOrder], names: ToolNames) -> str:
-    """A name like that of a tool, of none here, that a text gives orders about; else empty."""
+    """A name like that of a tool, of none here, that a text gives orders about; otherwise empty."""
     own = {tool.name, *(parameter.name for parameter in tool.parameters)}
     return next(
         (
@@ -239,7 +239,7 @@ class _Originals:
                     self._by_word[word].append(tool)
 
     def of(self, tool: Tool, by_name: bool) -> Tool | None:
-        """The first original by name, else by id among those whose words are copied."""
+        """The first original by name, or else by id among those whose words are copied."""
         if by_name and tool.server and _BORDER.search(tool.name):
             for other in self._by_name.get(name_key(tool.name), ()):
                 if other.server and other.server != tool.server:

@@ -217,7 +217,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text without what hides its words, what the rules find in it, one hit a rule, and the
+    """A text with obfuscation removed, what the rules find in it (at most one hit a rule), and the
     orders that it gives.
     """
 
@@ -250,10 +250,13 @@ def read_wording(text: str) -> Wording:
 _ORDERED: Mapping[OrderKind, tuple[str, str]] = {
     "silence": ("order-like", "keeps something from the user; read it before agents do"),
     "override": ("order-like", "sets other instructions aside; read it before agents do"),
-    "change": ("order-like", "says that it will be another one; read it before agents do"),
+    "change": ("order-like", "says that it will change later; read it before agents do"),
     "address": ("order-like", "gives the model orders; read it before agents do"),
-    "context": ("takes-context", "asks for what was said or is stored elsewhere; read it first"),
-    "secret": ("takes-secret", "has the agent handle secrets beside its job; read it first"),
+    "context": (
+        "takes-context",
+        "asks for the conversation, or for data kept elsewhere; read it first",
+    ),
+    "secret": ("takes-secret", "makes the agent handle secrets besides its job; read it first"),
     "sink": (
         "unexpected-sink",
         "says that its input is sent to a place that has nothing to do with the job",
@@ -302,7 +305,7 @@ def _hits(plain: str, orders: Sequence[TextOrder]) -> Iterator[Hit]:
 
 
 def _encoded(plain: str) -> Hit | None:
-    """What stands encoded in a text: *block* for orders and commands, *warn* for sentences."""
+    """Encoded parts of a text: *block* for orders and commands, *warn* for sentences."""
     for text, at in decoded_texts(plain):
         shown = visible(" ".join(text.split())[:60]).replace("{", "{{").replace("}", "}}")
         is_order = any(find_orders(f"Decoded. {text}")) or any(
@@ -352,7 +355,7 @@ def find_length(tool_id: str, passage: Passage) -> Finding | None:
     if len(passage.text) <= most:
         return None
     message = (
-        f"The {{field}} has {len(passage.text):,} characters, more than {most:,}. Something "
+        f"The {{field}} is {len(passage.text):,} characters long, more than {most:,}. Something "
         "may be hidden in it: read it to the end, or shorten it."
     )
     return passage.finding(tool_id, "warn", "over-long", message, most)

@@ -83,7 +83,7 @@ def read_parameters(
 
 
 def _from_text(text: str) -> Any:
-    """The object or list in a JSON text; else the text."""
+    """The object or list in a JSON text; otherwise the text."""
     try:
         value = json.loads(text) if text.lstrip()[:1] in ("{", "[") else text
     except (ValueError, RecursionError):
@@ -94,7 +94,7 @@ def _from_text(text: str) -> Any:
 def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
     """JSON Schema of a tool's result; ``None`` if none is declared. Raises ``RecordError``.
 
-    A text is a type word, else it becomes the description.
+    A text is a type word, or else it becomes the description.
     """
     if isinstance(value, str) and value.strip():
         return _normalise_object(_as_schema(value), "returns")
@@ -164,7 +164,7 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
         item = {"name": entry} if isinstance(entry, str) else entry
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise RecordError(f"has no name for entry {number} of {where}; give every entry a name")
+            raise RecordError(f"has no name for entry {number} of {where}; name every entry")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
         properties[name] = _listed_parameter(item)

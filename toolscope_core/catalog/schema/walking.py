@@ -210,7 +210,7 @@ COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 def without_arguments(schema: JsonObject | None, names: Collection[str]) -> JsonObject | None:
-    """An object schema without these properties; ``None`` if its top requires one of them."""
+    """An object schema without these properties; ``None`` if its top level requires one of them."""
     if schema is None or not names:
         return schema
     kept = dict(schema)

@@ -81,8 +81,8 @@ class ConfiguredAgent:
 class ToolsetPair:
     """The two toolsets by name, or one of them.
 
-    ``queries`` have the originals that serve each need there; ``ways`` says by toolset how each
-    original tool is called.
+    ``queries`` have the originals that serve each need there; ``ways`` says for each toolset how
+    each original tool is called.
     """
 
     bundles: dict[str, ServedBundle]

@@ -88,7 +88,7 @@ def agree(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
 def common_key(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> str:
     """The common part of two key names that differ only in their tools' subjects.
 
-    It is ``id`` for ``issue_id`` and ``merge_request_id``; else empty.
+    It is ``id`` for ``issue_id`` and ``merge_request_id``; otherwise empty.
     """
     ours, theirs = (roles.read_parameter(one).parts for one in (a, b))
     ends = _common_beginning(ours[::-1], theirs[::-1])[::-1]

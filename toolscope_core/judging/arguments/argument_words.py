@@ -92,7 +92,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def examples_apart(one: Parameter, other: Parameter) -> str:
-    """An example of each if no example of one has a form of the other; else empty."""
+    """An example of each if no example of one has a form of the other; otherwise empty."""
     ours, theirs = ({_form(text): text for text in _short(two)} for two in (one, other))
     if not ours or not theirs or not ours.keys().isdisjoint(theirs):
         return ""
@@ -212,7 +212,7 @@ class _Two:
 
 
 def difference(one: Parameter, other: Parameter) -> str:
-    """A disagreement between the words of both, such as ``a UUID, not a key``; else empty.
+    """A disagreement between the words of both, such as ``a UUID, not a key``; otherwise empty.
 
     Silence is no disagreement, and neither is something one accepts in addition.
     """

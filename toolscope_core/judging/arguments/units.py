@@ -110,7 +110,7 @@ _WIDTHS = frozenset("int32 int64 uint32 uint64 float double number integer strin
 
 
 def difference(one: Parameter, other: Parameter) -> str:
-    """The disagreement between both, ``degrees Celsius, not degrees Fahrenheit``; else empty.
+    """The disagreement between both, ``degrees Celsius, not degrees Fahrenheit``; otherwise empty.
 
     Silence is no disagreement, and neither is a parameter that lists its values or offers several
     units.
@@ -134,7 +134,9 @@ def parts_of(description: str) -> frozenset[str]:
 
 
 def units_of(parameter: Parameter) -> tuple[tuple[str, str], ...]:
-    """Dimension and unit or written form, from ``format``, else the name, else the description."""
+    """Dimension and unit or written form, from ``format``, or else the name, or else the
+    description.
+    """
     if "enum" in parameter.schema:
         return ()
     form = parameter.schema.get("format")

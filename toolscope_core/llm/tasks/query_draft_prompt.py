@@ -69,7 +69,7 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
     """
     if len(text) < _SHORTEST:
         raise prompts.AnswerError(
-            f"the request has {len(text)} characters; write at least {_SHORTEST}"
+            f"the request is {len(text)} characters long; write at least {_SHORTEST}"
         )
     if mentioned_names(text, [tool.name for tool in tools]):
         raise prompts.AnswerError("the request contains the name of a tool; say it in other words")

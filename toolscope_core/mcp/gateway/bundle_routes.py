@@ -227,7 +227,7 @@ NOTE_BYTES = 80
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """The instructions of a gateway; ``notes`` say by server which of its text is left out."""
+    """The instructions of a gateway; ``notes`` say what of each server's text is left out."""
 
     text: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)

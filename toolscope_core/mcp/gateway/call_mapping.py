@@ -88,7 +88,7 @@ def misplaced_arguments(
     ]
     required = {one.name for one in definition.parameters if one.required} if definition else set()
     missing = [
-        f"{choice}{target!r} is needed; give it"
+        f"{choice}{target!r} is required; add it"
         for target, source in source_of.items()
         if source in required and target not in arguments
     ]

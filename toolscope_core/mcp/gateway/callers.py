@@ -373,7 +373,7 @@ class Callers:
         return None, None, f"{server} asks while no call of it is under way"
 
     async def _log(self, server: str, params: types.LoggingMessageNotificationParams) -> None:
-        """Pass a log message to the client of the current call, else to all.
+        """Pass a log message to the client of the current call, or else to all.
 
         While several clients have calls there, nobody gets it: it may be about another client's
         call.

@@ -192,7 +192,7 @@ async def result_in_words(client: Client, name: str, arguments: JsonObject) -> t
     return "\n".join(parts) or "done", bool(result.is_error)
 
 
-REFUSAL = "the id {} is that of a request that is not answered yet; give each an id of its own"
+REFUSAL = "the id {} belongs to a request without an answer so far; use a new id for each request"
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,7 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
     names = [name for name, _ in pairs]
     for name, token in pairs:
         if not name or not token:
-            raise ConfigError(f"{PROFILE_TOKENS} has another form; give NAME=TOKEN NAME=TOKEN")
+            raise ConfigError(f"{PROFILE_TOKENS} is malformed; use NAME=TOKEN NAME=TOKEN")
         if name not in profiles or names.count(name) > 1:
             why = "which is not served" if name not in profiles else "twice"
             raise ConfigError(
@@ -218,7 +218,7 @@ def http_place(
     host, _, port = text.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or not 0 <= int(port) <= 65_535:
-        raise ConfigError(f"--http was given {text!r}; give HOST:PORT, such as 127.0.0.1:8765")
+        raise ConfigError(f"--http was given {text!r}; use HOST:PORT, for example 127.0.0.1:8765")
     if token:
         _check_token(TOKEN_VARIABLE, token)
     if not _is_loopback(host) and not names:
@@ -234,7 +234,7 @@ def http_place(
 def _check_token(what: str, token: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(
-            f"{what} has {len(token)} characters; give at least {SHORTEST_TOKEN}, drawn at random"
+            f"{what} is {len(token)} characters long; use {SHORTEST_TOKEN} or more, drawn at random"
         )
 
 
@@ -251,7 +251,7 @@ def listening_socket(place: HttpPlace) -> socket.socket:
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error
         raise ConfigError(
-            f"{place.host}:{place.port} cannot be listened on: {why}; give another port"
+            f"{place.host}:{place.port} cannot be listened on: {why}; use another port"
         ) from error
 
 

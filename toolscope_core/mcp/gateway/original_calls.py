@@ -61,7 +61,9 @@ async def ask_original(
             return without_secrets(own, server.launch.keys) if server.launch.masks_results else own
         with asked_by(context):
             own_params |= await _answers(server, result)
-    raise RuntimeError(f"{server.name} asked more than {MOST_ROUNDS} times; update the server")
+    raise RuntimeError(
+        f"{server.name} asked for input more than {MOST_ROUNDS} times in a call; update the server"
+    )
 
 
 def plain_params(params: BaseModel) -> McpResult:

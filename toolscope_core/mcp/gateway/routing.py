@@ -146,7 +146,7 @@ class BundleTool:
 class RoutingTable:
     """Every tool by its name for agents, in the order of ids.
 
-    ``old_names`` are former names that lead to one tool. ``renamed`` has by id a sentence on each
+    ``old_names`` are former names that lead to one tool. ``renamed`` maps ids to a sentence on the
     tool's new name and the reason. ``bundle`` is the hash of its manifest, which has those of its
     files. ``eager`` are the ids of tools in every prompt when clients search for the others.
     ``apps`` has the names by which servers' pages call their tools.

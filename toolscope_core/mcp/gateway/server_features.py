@@ -39,7 +39,7 @@ _LISTS = (
 MOST_PAGES, MOST_ITEMS = 100, 10_000
 """The most pages and items of a list that are passed on; the rest is reported as left out."""
 LEAVING_SECONDS, _ASKING_SECONDS = 5.0, 10.0
-READING = "while it gave what it offers beside tools"
+READING = "while it gave what it offers besides tools"
 
 
 @dataclass(slots=True)

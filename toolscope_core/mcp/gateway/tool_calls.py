@@ -87,7 +87,7 @@ class CallLog:
                 self._descriptor = os.open(path, flags, 0o600)
             except OSError as error:
                 raise ExportError(
-                    f"the log {path} cannot be written: {error.strerror}; give another with --log"
+                    f"the log {path} cannot be written: {error.strerror}; choose another with --log"
                 ) from error
 
     def add(self, call: AgentCall) -> None:

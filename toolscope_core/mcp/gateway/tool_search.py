@@ -117,7 +117,7 @@ class ToolSearch:
         if not isinstance(query, str) or not query.strip():
             return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
         if not isinstance(limit, int) or not 1 <= limit <= _MOST:
-            return tool_error(f"`limit` is {limit!r}; give a number from 1 to {_MOST}")
+            return tool_error(f"`limit` is {limit!r}; use a number from 1 to {_MOST}")
         found = await anyio.to_thread.run_sync(self.search, query, limit)
         by_id = {route.tool_id: route for route in self._routes}
         routes = [by_id[one] for one in found.ids if one in by_id]
@@ -132,7 +132,7 @@ class ToolSearch:
         names = sorted(by_server)
         if server is not None and server not in names:
             server_names = ", ".join(map(repr, names))
-            return tool_error(f"there is no server {server!r}; give one of {server_names}, or none")
+            return tool_error(f"there is no server {server!r}; use one of {server_names}, or none")
         return _answer(
             {
                 "server": name,
@@ -174,7 +174,7 @@ class SearchCosts:
 
     @property
     def in_words(self) -> str:
-        """All of it in a sentence."""
+        """The costs, and when a search pays off, in one sentence."""
         forms = ", ".join(f"{tokens:,} as {form}" for form, tokens in self.answers.items())
         tokens = f"{self.full_list:,} tokens, with --search {self.own_list:,}"
         times = self.pays_off_for

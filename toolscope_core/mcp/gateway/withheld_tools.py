@@ -22,9 +22,10 @@ from toolscope_core.model.tool import JsonObject, Tool
 class DeclaredTools:
     """The tools of one server by name, and how they differ from the ``originals`` on it.
 
-    ``changed`` has ids with the reasons for holding them back (empty if they are not); ``missing``
-    has ids. ``new`` are names outside the original toolset, ``twice`` names declared with different
-    texts, ``notes`` sentences on unread parts.
+    ``changed`` maps the id of each changed tool to the reasons for withholding it (empty if it is
+    not withheld). ``missing`` lists the ids of missing tools, ``new`` the names outside the
+    original toolset, ``twice`` the names declared with different texts, and ``notes`` sentences
+    about parts that were not read.
     """
 
     by_name: Mapping[str, Tool] = field(default_factory=dict)
@@ -212,7 +213,7 @@ class WithheldTools:
         if original.tool_id in tools.held:
             return (
                 f"{original.name!r} of {original.server} is not what it was when this toolset was "
-                "made, and waits until somebody has looked at it: "
+                "made, and is held back until somebody has reviewed it: "
                 f"{'; '.join(tools.changed[original.tool_id])}"
             )
         if original.tool_id in tools.missing:

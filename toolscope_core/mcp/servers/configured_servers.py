@@ -71,7 +71,7 @@ class ConfiguredServer:
 
     @property
     def places_in_words(self) -> str:
-        """``Claude Code [~/app], Cursor as notes``."""
+        """The places in words, such as ``Claude Code [~/app], Cursor as notes``."""
         return ", ".join(
             f"{use.origin.in_words}{f' as {use.name}' if use.name != self.uses[0].name else ''}"
             for use in self.uses

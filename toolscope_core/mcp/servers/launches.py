@@ -236,9 +236,10 @@ def matched_servers(
 ) -> dict[str, str]:
     """For each of the catalog's ``servers``, its key in the configuration.
 
-    It is that of ``chosen_keys``, else the same name, else the only name that differs in case and
-    signs if no other server has it, else the only entry for a catalog without servers. Raises
-    ``ConfigError`` with what to give if one has no key, and for an unknown name in ``chosen_keys``.
+    It is that of ``chosen_keys``, or else the same name, or else the only name that differs in case
+    and signs if no other server has it, or else the only entry for a catalog without servers.
+    Raises ``ConfigError`` with what to give if one has no key, and for an unknown name in
+    ``chosen_keys``.
     """
     unknown = [f"{name}={key}" for name, key in chosen_keys.items() if key not in configured]
     unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]

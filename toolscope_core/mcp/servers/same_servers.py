@@ -114,7 +114,7 @@ def _run_words(args: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _arguments(args: Sequence[str]) -> dict[str, str]:
-    """Each argument by its flag, else by its position."""
+    """Each argument by its flag, or else by its position."""
     values: dict[str, str] = {}
     flag_before = ""
     for number, arg in enumerate(args, 1):

@@ -116,7 +116,7 @@ class ClientConfiguration:
     """The servers of one configuration.
 
     ``entries`` are its own entries by server, with their values: kept in memory while servers are
-    started, never shown or stored. ``odd`` says by name why other entries cannot be used.
+    started, never shown or stored. ``odd`` says for each other name why its entry cannot be used.
     """
 
     label: str
@@ -136,7 +136,7 @@ def parsed_configuration(label: str, data: bytes) -> Any:
     """
     if len(data) > LARGEST:
         raise ConfigError(
-            f"{label} has {len(data):,} bytes; a configuration may have at most {LARGEST:,}"
+            f"{label} is {len(data):,} bytes; a configuration may be at most {LARGEST:,}"
         )
     if label.endswith(".xml"):
         raise ConfigError(
@@ -255,6 +255,6 @@ def _named_values(values: Any) -> tuple[NamedValue, ...]:
 
 
 def _template(value: Any) -> str:
-    """The value if it is only a reference, without a default; else empty."""
+    """The value if it is only a reference, without a default; otherwise empty."""
     match = _PLAIN_REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return value if match and ":-" not in value else ""

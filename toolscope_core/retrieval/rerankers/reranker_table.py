@@ -166,7 +166,7 @@ def cross_encoder(inputs: RerankInputs) -> Reranker:
     """
     full, scorer = [one.full for one in inputs.documents], inputs.scorer
     if scorer is None:
-        raise ConfigError("the search was given no cross-encoder; give its scorer, or rerank late")
+        raise ConfigError("the search has no cross-encoder; pass its scorer, or use late reranking")
 
     def score(text: str, rows: Sequence[int]) -> Scores:
         return min_max(scorer.scores(text, [full[row] for row in rows]))
@@ -178,7 +178,7 @@ Builder = Callable[[RerankInputs], Reranker | None]
 
 
 def _automatic(inputs: RerankInputs) -> Reranker | None:
-    """Late interaction if the embedder gives token vectors, else none."""
+    """Late interaction if the embedder gives token vectors, or else none."""
     return (
         late_interaction(inputs) if isinstance(inputs.embedder, protocols.TokenEmbedder) else None
     )

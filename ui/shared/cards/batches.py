@@ -157,7 +157,7 @@ def select_batch(
     ``without``.
 
     The kinds are those in ``REASON_KINDS``. A proposal that is left out counts once: as too weak,
-    else under the first objection.
+    or else under the first objection.
     """
     selected, left_out = [], Counter[str]()
     for cluster in clusters:

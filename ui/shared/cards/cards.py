@@ -29,7 +29,7 @@ EVIDENCE_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRow:
-    """One parameter of the merged tool; ``sources`` says by member id where its value comes from.
+    """One parameter of the merged tool; ``sources`` maps member ids to where its value comes from.
 
     A lost argument has a row too.
     """

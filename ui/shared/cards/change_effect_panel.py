@@ -36,7 +36,7 @@ AHEAD = 4
 """The number of proposals measured together: the card's and the next ones."""
 _LOOK_AGAIN = "2s"
 _ABOUT = (
-    "A request is right if no tool that it does not need ranks above one that it needs. The "
+    "A request counts as found if no tool that it does not need ranks above one that it needs. The "
     "requests of all query sets are searched in the catalog as it is and with this change alone. "
     "*p* is exact (McNemar). When many changes are tried, some seem to help by chance; Holm's "
     "correction accounts for all of them."
@@ -82,7 +82,9 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
     if diff is None or not (is_failed or are_measured(snapshot, toolsets)):
         start(snapshot, toolsets)
     if diff is None:
-        st.caption(":material/hourglass_empty: Measuring before and after this change.")
+        st.caption(
+            ":material/hourglass_empty: Measuring search results before and after this change."
+        )
         return
     if not diff.touched:
         st.caption(":material/query_stats: No request of a query set needs these tools.")
@@ -95,7 +97,7 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
         help=_ABOUT,
     )
     before, after = (rate_text(n, diff.touched) for n in (diff.right, diff.right + diff.gain))
-    st.caption(f"Requests that are right: {safe_text.untrusted(f'{before} → {after}')}")
+    st.caption(f"Requests that find the right tools: {safe_text.untrusted(f'{before} → {after}')}")
     if won or lost:
         with st.expander("Requests won and lost"):
             data_tables.draw(

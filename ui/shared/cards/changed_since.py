@@ -23,7 +23,7 @@ def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
         has_canonical = "canonical" in decision.detail and decision.action == "accept"
         still = f" {safe_text.untrusted(cluster.canonical)} is still kept." if has_canonical else ""
         st.warning(
-            f"{action} ({whom}). A tool has changed since, so this waits for another look.{still}",
+            f"{action} ({whom}). A tool has changed since, so this needs another review.{still}",
             icon=":material/update:",
         )
         changed_tools(snapshot, decision)

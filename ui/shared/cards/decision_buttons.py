@@ -26,7 +26,7 @@ PROPOSES = "Adds a proposal to the review queue. Nothing is merged until it is a
 
 
 def attempt(work: Callable[[], object], message: str) -> bool:
-    """Whether ``work`` succeeded; the notice is ``message``, else the reason of the refusal.
+    """Whether ``work`` succeeded; the notice is ``message``, or else the reason of the refusal.
 
     An earlier batch can no longer be undone as one, because its button would be under this notice.
     """
@@ -231,7 +231,7 @@ def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
 
 
 def answer_account(snapshot: Snapshot, one: str, other: str, choice_key: str) -> None:
-    """Record the widget's answer on the account of two servers."""
+    """Record the widget's answer on whether two servers use the same account."""
     account = st.session_state[choice_key]
     attempt(
         lambda: server_advice.answer_account(snapshot, one, other, account, page_frame.reviewer()),

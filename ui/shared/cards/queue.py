@@ -148,7 +148,7 @@ first that fits counts, and the last fits all.
 
 
 def waits(cluster: Cluster) -> bool:
-    """Whether it waits for a person."""
+    """Whether a person still has to decide on it."""
     return cluster.state in OPEN_STATES or bool(cluster.newcomers)
 
 

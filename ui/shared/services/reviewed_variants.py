@@ -152,8 +152,8 @@ def rewrites(snapshot: Snapshot, tool_id: str, expanded: str) -> tuple[RewriteEf
 def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
     """Accept the waiting variants that are measured and have no objections, as one decision.
 
-    The short clause is accepted if it wins; else the whole text if it was measured on requests and
-    loses none. Raises ``DecisionError`` if there are none.
+    The short clause is accepted if it wins; otherwise the whole text if it was measured on requests
+    and loses none. Raises ``DecisionError`` if there are none.
     """
     offers = {
         view.tool.id: view.offer

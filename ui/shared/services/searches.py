@@ -45,7 +45,7 @@ RANKED = 50
 class Lookup:
     """A request as a page asks it.
 
-    ``split`` says whether it is split into sub-queries: by the steps of its query set, else by
+    ``split`` says whether it is split into sub-queries: by the steps of its query set, or else by
     rule. ``variants`` says whether accepted document variants are read beside the tools' own text.
     ``ranking`` says what ranks the tools. The learned ranking ``is_alone`` if it replaces the text,
     as in Tool2Vec, which splits nothing.

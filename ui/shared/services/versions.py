@@ -213,7 +213,7 @@ def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.
 def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decision]) -> bool:
     """Whether its tools were decided on again in the same way.
 
-    For a decision that links tools, all but one of them; else each that has changed.
+    For a decision that links tools, all but one of them; otherwise each that has changed.
     """
     links = decision.action in LINKING
     kind = LINKING if links else (decision.action,)

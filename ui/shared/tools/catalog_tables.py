@@ -20,7 +20,7 @@ _KINDS = {
     "look-alike-name": "Name like another tool's",
     "instruction-like": "Addresses the model",
     "order-like": "May give the model orders",
-    "takes-secret": "Handles secrets beside its job",
+    "takes-secret": "Handles secrets besides its job",
     "takes-context": "Asks for what is stored elsewhere",
     "unexpected-sink": "Sends data to a place of its own",
     "encoded-order": "Encoded orders",

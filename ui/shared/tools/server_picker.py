@@ -15,7 +15,7 @@ from ui.shared.services import live_servers
 def configuration(
     before: live_servers.ServersRead | None, key: str, purpose: str = ""
 ) -> ClientConfiguration | None:
-    """The servers of the given file, text or address; else those of the last reading.
+    """The servers of the given file, text or address; otherwise those of the last reading.
 
     ``key`` begins the keys of the widgets; ``purpose`` explains what the servers are for.
     """
@@ -51,7 +51,7 @@ def configuration(
 def tick(
     server: ServerDefinition, configuration: ClientConfiguration, key: str, others: str
 ) -> bool:
-    """One server without its secrets, and the ``others`` that it offered beside tools.
+    """One server without its secrets, and the ``others`` that it offered besides tools.
 
     Returns whether it is ticked.
     """
