@@ -8,6 +8,7 @@ from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
 from ui.overlap.threshold_panel import threshold_panel
 from ui.shared import page_frame
+from ui.shared.models import ask_panel
 from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_panel import nothing_overlaps
 from ui.shared.services import review
@@ -37,4 +38,7 @@ st.container(key="pair_counts").markdown(
     f"{clusters.duplicates.total:,} for the same job, "
     f"{quantity(clusters.families.total, 'family')}."
 )
+offered = st.container()
 page_frame.draw_tabs(snapshot, PANELS, "view")
+with offered:
+    ask_panel.offer(snapshot)

@@ -58,6 +58,7 @@ if model.open:
         ask_panel.judge_choice(snapshot)
         ask_panel.ask_panel(snapshot, "judge", "Ask for verdicts")
 
+offered = st.container()
 bar = st.container(horizontal=True, vertical_alignment="center")
 listed = queue_panel.listing(snapshot, bar)
 are_pairs = listed.show == queue_panel.UNDECIDED
@@ -71,3 +72,8 @@ if are_pairs:
     undecided_panel.undecided_panel(snapshot)
 else:
     VIEWS[view](snapshot, listed)
+if snapshot.names_model and not model.open:
+    from ui.shared.models import ask_panel
+
+    with offered:
+        ask_panel.offer(snapshot)

@@ -146,6 +146,9 @@ def test_the_estimate_asks_nobody_and_names_every_task(server, tools, small):
     tasks = ("judge: ", "audit: ", "document synthesis: ", f"quality: {len(contents)} questions")
     assert all(task in output for task in tasks)
     assert "8 questions" in output
+    assert re.search(
+        r"judge +time: .* 5 calls at once", run("estimate", small, "--concurrency", 5).output
+    )
 
     def questions(*args):
         lines = run("estimate", small, *args).output

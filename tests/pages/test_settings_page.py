@@ -1,5 +1,6 @@
 """Settings, asking, history, grades and words, against our own server over real HTTP."""
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from toolscope_core.model.configuration import Budget, Endpoint, Prices
 from toolscope_core.model.errors import ConfigError, JobError
 from toolscope_core.model.pair import tool_key
 from ui.settings.endpoint_panel import TESTED, price_table
+from ui.shared.chosen_judge import OFFLINE
 from ui.shared.services import judging, model_runs
 
 SECRET = "sk-secret-0123456789"
@@ -156,6 +158,24 @@ def test_asking_says_what_it_takes_and_starts(two, server):
     host = server.origin.removeprefix("http://")
     assert f"m at {host}" in page.text.replace("\\", "").replace("⁠", "")
     assert "1 different jobs" in page.text
+
+
+@pytest.mark.usefixtures("through_the_app")
+@pytest.mark.parametrize("where", ["overlap", "review", "catalog"])
+def test_a_named_model_is_offered_first_with_its_price_where_people_decide(two, server, where):
+    assert "Ask the model" not in two.open(where).text, "nobody was named"
+    page = chosen(two, server, prices=Prices(1.0, 1.0), concurrency=3).open(where)
+    offered = page.text.split("Ask the model before you decide?")[1]
+    price = (
+        r"Questions: \*\*1\*\*.*Tokens: about [1-9].*Cost: at most \d.*Time: at most about \d+ s "
+    )
+    assert re.search(rf"{price}.* 3 calls at once", offered)
+    assert not server.received, "an estimate sends nothing"
+    page.press("offer_judge")
+    page.after(judging.job(page.now))
+    assert len(server.received) == 1 and page.now.judge != OFFLINE
+    assert "Ask the model" not in page.open(where).text
+    assert not page.now.plan.applied, "a model's word accepts nothing"
 
 
 def test_a_budget_that_is_used_up_is_raised_and_the_run_goes_on(two, server):

@@ -5,7 +5,7 @@ ledger are not requested again. The budget counts the calls of one command.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -59,7 +59,8 @@ def with_model_verdicts(
     if not request.replay:
         ask = partial(ask_for_verdicts, analysis, links, config=question_config)
         with model_access(request) as access:
-            tell_estimates("judge", question_estimates(ask, *access.unsent, analysis))
+            estimates = question_estimates(ask, *access.unsent, analysis)
+            tell_estimates("judge", estimates, access.endpoint.concurrency)
     with asking(request) as (endpoint, asker):
         verdicts = ask_for_verdicts(analysis, links, asker, question_config)
         run_config = configuration("judge", endpoint, analysis.catalog, analysis, question_config)
@@ -77,15 +78,15 @@ def with_verdicts_on(analysis: Analysis, pairs: Sequence[Pair], request: AskRequ
         return replace(analysis, model_verdicts=verdicts_on(analysis, pairs, asker))
 
 
-def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mapping[str, Estimates]:
-    """The estimated cost of judging, grading, and writing documents and variants, by kind.
+def tell_estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Estimates:
+    """Report the estimated cost of judging, grading, and writing documents and variants.
 
-    Sends nothing, and needs no model.
+    Returns that of judging. Sends nothing, and needs no model.
     """
     with model_access(request, is_needed=False) as access:
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
         clusters = plan_merge(analysis, (), PlanConfig()).clusters
-        return {
+        estimates = {
             "judge": judging_estimates(analysis, links, paper, *access.unsent),
             "document": question_estimates(
                 partial(ask_for_documents, catalog, clusters), *access.unsent
@@ -95,12 +96,16 @@ def estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Mappin
                 partial(variants_of_model, catalog.tools), *access.unsent
             ),
         }
+        for kind, one in estimates.items():
+            tell_estimates(kind, one, access.endpoint.concurrency)
+    return estimates["judge"]
 
 
-def generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> Estimates:
-    """The estimated cost of writing queries; sends nothing."""
+def tell_generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> None:
+    """Report the estimated cost of writing queries; sends nothing."""
     with model_access(request) as access:
-        return question_estimates(partial(queries_of_model, questions), *access.unsent)
+        estimates = question_estimates(partial(queries_of_model, questions), *access.unsent)
+        tell_estimates("queries", estimates, access.endpoint.concurrency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +224,8 @@ def _endpoint(
     return request.applied(saved)
 
 
-def tell_estimates(kind: str, estimates: Estimates) -> None:
-    """Report the cost of asking, a line per task."""
+def tell_estimates(kind: str, estimates: Estimates, concurrency: int) -> None:
+    """Report the cost of asking, a line per task, and the time."""
     for task, one in estimates.tasks.items():
         cost = "" if one.cost is None else f", a cost of at most {one.cost:.2f}"
         say(
@@ -228,3 +233,5 @@ def tell_estimates(kind: str, estimates: Estimates) -> None:
             f"{quantity(one.calls, 'call')}, {one.reused:,} known; about {one.tokens_in:,} tokens "
             f"in, at most {one.tokens_out:,} out{cost}"
         )
+    if estimates.calls:
+        say(f"{kind:8} time: {estimates.time_in_words(concurrency)}")

@@ -94,14 +94,11 @@ def estimate(
 
     Example: toolscope estimate tools.json
     """
-    from toolscope_core.cli.asking import estimates_of, tell_estimates
+    from toolscope_core.cli.asking import tell_estimates_of
 
     config = AnalysisConfig(threshold=threshold)
     analysis = analyse(read_files(catalogs), config, *encoder_and_cache(), progress())
-    estimates_by_kind = estimates_of(analysis, paper, ask)
-    for kind, estimates in estimates_by_kind.items():
-        tell_estimates(kind, estimates)
-    questions, tokens = estimates_by_kind["judge"].saved
+    questions, tokens = tell_estimates_of(analysis, paper, ask).saved
     say(
         f"saved, compared with the paper's procedure: {questions:,} questions, about {tokens:,} "
         "tokens"

@@ -13,7 +13,7 @@ import typer
 
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.model.errors import ToolScopeError, missing_packages_in_words
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import duration, quantity
 from toolscope_core.model.protocols import Progress, Step, TaskCost, silent, sum_of_tasks
 
 MOST_TOLD = 10
@@ -138,8 +138,7 @@ def _pace(step: Step, seconds: float, items: int) -> str:
     if seconds < _PACED or not items:
         return ""
     remaining = (step.total - step.done) * seconds / items
-    time_left = f"{remaining:.0f} s" if remaining < 100 else f"{remaining / 60:.0f} min"
-    return f", {items / seconds:,.0f} a second, {time_left} left"
+    return f", {items / seconds:,.0f} a second, {duration(remaining)} left"
 
 
 def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:

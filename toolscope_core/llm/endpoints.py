@@ -11,9 +11,8 @@ from toolscope_core.model.environment import ApiKey, Settings, key_for
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.store.engine import Store, rebuilt
-from toolscope_core.store.stored_state import setting_as, write_setting
+from toolscope_core.store.stored_state import ENDPOINT, setting_as, write_setting
 
-SETTING = "endpoint"
 PRICES = "prices"
 
 
@@ -26,7 +25,7 @@ class Endpoints:
 
     def get(self) -> Endpoint | None:
         """The endpoint; ``None`` if none was chosen."""
-        endpoint = setting_as(self._store, SETTING, _endpoint)
+        endpoint = setting_as(self._store, ENDPOINT, _endpoint)
         base_url, model = self._settings.base_url, self._settings.model
         if endpoint is None and base_url and model:
             endpoint = Endpoint(base_url, model)
@@ -38,7 +37,7 @@ class Endpoints:
         """
         row = asdict(endpoint)
         del row["prices"]
-        write_setting(self._store, SETTING, row)
+        write_setting(self._store, ENDPOINT, row)
         if endpoint.prices:
             self.save_prices({**self.prices(), endpoint.model: endpoint.prices})
 
@@ -57,7 +56,7 @@ class Endpoints:
 
     def forget(self) -> None:
         """Return to the environment's endpoint, if it names one."""
-        write_setting(self._store, SETTING, None)
+        write_setting(self._store, ENDPOINT, None)
 
     def test(self, endpoint: Endpoint | None = None) -> Connection:
         """Ask one small question of an endpoint, saved or not; costs a call or two."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from math import ceil
 from typing import TypeVar
 
 from toolscope_core.llm.merge_questions import ask_for_verdicts
@@ -12,6 +13,7 @@ from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints
+from toolscope_core.model.numbers import duration, quantity
 from toolscope_core.model.pair import Pair, PairOutcome
 from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, TaskCost
 
@@ -19,6 +21,8 @@ _Item = TypeVar("_Item")
 
 TYPICAL_DRAFT = 180
 """The assumed characters of a request that is not written yet."""
+TOKENS_A_SECOND = 50
+"""The assumed pace at which a model writes one reply."""
 _PRESUMED: Mapping[PairOutcome, RelationAnswer] = {
     "merge": "duplicate",
     "family": "family",
@@ -76,6 +80,16 @@ class Estimates:
     def cost(self) -> float | None:
         """The maximum cost; ``None`` without prices."""
         return total_cost(task.cost for task in self.tasks.values())
+
+    def time_in_words(self, concurrency: int) -> str:
+        """How long the longest replies take, ``concurrency`` calls at once, task after task."""
+        tokens = sum(
+            ceil(task.calls / concurrency) * task.tokens_out / task.calls
+            for task in self.tasks.values()
+            if task.calls
+        )
+        pace = f"{TOKENS_A_SECOND} tokens a second, {quantity(concurrency, 'call')} at once"
+        return f"at most about {duration(tokens / TOKENS_A_SECOND)} at {pace}"
 
     @property
     def saved(self) -> tuple[int, int]:

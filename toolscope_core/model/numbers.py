@@ -17,6 +17,11 @@ def quantity(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
+def duration(seconds: float) -> str:
+    """``40 s``, ``3 min``."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
+
+
 def interval_text(mean: float, low: float, high: float) -> str:
     """``0.812 [0.700, 0.901]``: a rate or a mean, and its interval."""
     return f"{mean:.3f} [{low:.3f}, {high:.3f}]"

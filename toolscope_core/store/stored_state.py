@@ -13,6 +13,8 @@ from toolscope_core.store.decision_rows import Log, log_in
 from toolscope_core.store.engine import Store, found_row, row_named
 from toolscope_core.store.tables import QueryFileRow, SettingRow, UsageLogRow
 
+ENDPOINT = "endpoint"
+"""The name of the setting that holds the endpoint of a model."""
 Choose = Callable[[tuple[CatalogRecord, ...]], CatalogRecord | None]
 Stamps = tuple[tuple[str, str], ...]
 """Keys of rows and the time of each, sorted."""

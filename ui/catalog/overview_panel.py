@@ -25,6 +25,7 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.queue import OPEN_STATES, is_family
 from ui.shared.kept import kept
+from ui.shared.models import ask_panel
 from ui.shared.pairs import pair_list
 from ui.shared.services import experiments, loaded_queries, review, server_advice
 from ui.shared.snapshot import Snapshot
@@ -42,6 +43,7 @@ def overview_panel(snapshot: Snapshot) -> None:
     """
     newest = st.container()
     tag = draw_today(snapshot)
+    offered = st.container()
     advice, figures = st.container(key="beside").columns([3, 2], gap="medium")
     footer = st.container()
     changes_panel(snapshot, newest, footer)
@@ -62,6 +64,8 @@ def overview_panel(snapshot: Snapshot) -> None:
     with figures:
         _shared_names(overview.names_shared(snapshot.plan))
         _missed(snapshot)
+    with offered:
+        ask_panel.offer(snapshot)
 
 
 def _servers(snapshot: Snapshot) -> None:

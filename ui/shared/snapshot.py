@@ -148,6 +148,14 @@ class Snapshot:
         return self.setting(name, lambda saved: engine.rebuilt(JudgeChoice, saved))
 
     @property
+    def names_model(self) -> bool:
+        """Whether there is a model to ask, by the settings or the environment."""
+        settings = self.work.settings
+        return stored_state.ENDPOINT in self.state.settings or bool(
+            settings.base_url and settings.model
+        )
+
+    @property
     def judge(self) -> str:
         """The judge of the plan: ``OFFLINE`` or ``MODEL at HOST``."""
         verdicts = self.analysed.model_verdicts if self.analysed else None

@@ -63,6 +63,31 @@ class Question:
     start: Callable[[], object]
 
 
+def offer(snapshot: Snapshot) -> None:
+    """Offer the named model's verdicts before a person decides: the price and the button.
+
+    Draws nothing without a model, once its verdicts are used, or if nothing is left to ask.
+    """
+    if not snapshot.names_model or snapshot.judge != OFFLINE:
+        return
+    job = judging.job(snapshot)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    endpoint = snapshot.work.endpoints.required()
+    with st.spinner("Estimating calls and cost"):
+        estimates = model_runs.first_estimate(snapshot, endpoint)
+    if estimates.questions:
+        question = Question("judge", (), lambda: estimates, lambda: model_runs.start(snapshot))
+        with st.container(border=True, key="offer"):
+            st.markdown(
+                f"**Ask the model before you decide?** {_price_in_words(estimates, endpoint)} "
+                "What it finds waits for you."
+            )
+            safe_text.show(_REFUSED)
+            _start("Ask for verdicts", "offer_judge", question)
+
+
 def ask_box(
     snapshot: Snapshot, kind: RunKind, title: str, label: str, about: str, one: Sequence[str] = ()
 ) -> None:
@@ -175,24 +200,13 @@ def _estimates(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> Es
 
 
 def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
-    model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
+    model = safe_text.untrusted(endpoint.model)
     count = sum(task.reused for task in estimates.tasks.values())
     known_answers = f" Already answered: {count:,}." if count else ""
     if not estimates.questions:
         st.markdown(f"Nothing is left to ask **{model}**.{known_answers}")
         return
-    parts = ", ".join(
-        f"{task.questions - task.reused:,} {_TASKS[name]}"
-        for name, task in estimates.tasks.items()
-        if task.questions > task.reused
-    )
-    tokens_in, tokens_out = estimates.tokens
-    cost = "unknown (no price set)" if estimates.cost is None else f"at most {estimates.cost:,.2f}"
-    st.markdown(
-        f"Questions: **{estimates.questions:,}** to **{model}** at {origin} ({parts}), in about "
-        f"{estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most {tokens_out:,} out. "
-        f"Cost: {cost}.{known_answers}"
-    )
+    st.markdown(f"{_price_in_words(estimates, endpoint)}{known_answers}")
     questions, tokens = estimates.saved
     if questions > 0:
         st.caption(
@@ -201,6 +215,23 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     limits = endpoint.budget
     if limits.calls is not None and limits.calls < estimates.calls:
         st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
+
+
+def _price_in_words(estimates: Estimates, endpoint: Endpoint) -> str:
+    """The questions with what they take: tokens, money and time; safe in markdown."""
+    parts = ", ".join(
+        f"{task.questions - task.reused:,} {_TASKS[name]}"
+        for name, task in estimates.tasks.items()
+        if task.questions > task.reused
+    )
+    tokens_in, tokens_out = estimates.tokens
+    cost = "unknown (no price set)" if estimates.cost is None else f"at most {estimates.cost:,.2f}"
+    model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
+    return (
+        f"Questions: **{estimates.questions:,}** to **{model}** at {origin} ({parts}), in about "
+        f"{estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most {tokens_out:,} out. "
+        f"Cost: {cost}. Time: {estimates.time_in_words(endpoint.concurrency)}."
+    )
 
 
 def _last_run(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> None:

@@ -23,7 +23,7 @@ from toolscope_core.llm.run_configuration import RunKind, configuration, model_w
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import Analysis
-from toolscope_core.model.configuration import PlanConfig, QuestionConfig
+from toolscope_core.model.configuration import Endpoint, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ModelError, ModelStopError, PausedError, ToolScopeError
 from toolscope_core.model.pair import Pair
@@ -34,8 +34,9 @@ from toolscope_core.rps.variant_writing import variants_of_model
 from toolscope_core.store.decision_rows import read_log
 from toolscope_core.store.jobs import Work
 from toolscope_core.store.named_rows import keep_variants
-from toolscope_core.store.runs import ModelRun, RunState, end_run, open_run
+from toolscope_core.store.runs import ModelRun, RunState, end_run, list_runs, open_run
 from ui.shared.chosen_judge import choose, chosen_at
+from ui.shared.kept import kept_under
 from ui.shared.services.judging import ENDED
 from ui.shared.snapshot import Snapshot
 
@@ -57,6 +58,14 @@ def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -
     endpoint, links = snapshot.work.endpoints.required(), constraints(analysis.catalog, log)
     model = model_without_key(endpoint)
     return judging_estimates(analysis, links, paper, model, snapshot.work.ledger, endpoint.prices)
+
+
+def first_estimate(snapshot: Snapshot, endpoint: Endpoint) -> Estimates:
+    """The cost of verdicts before people decide; what they decided since then is left as it was."""
+    runs = tuple((run.id, run.ended_at) for run in list_runs(snapshot.work.store, snapshot.id))
+    return kept_under(
+        snapshot.analysis, "first estimate", (endpoint, runs), lambda: estimate(snapshot)
+    )
 
 
 def estimate_of(snapshot: Snapshot, ask: Callable[[Asker], object]) -> Estimates:
