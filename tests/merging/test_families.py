@@ -352,6 +352,20 @@ def test_what_a_model_says_of_tools_holds_for_their_cards(answers, members, tmp_
     assert card_families(tmp_path, family=(), doubts=doubts, answers=answers) == members
 
 
+def test_tools_named_alike_are_one_family_whole_also_where_one_has_a_card(tmp_path):
+    charts = [tool(f"{of}_chart", "stocks") for of in ("daily", "weekly", "yearly")]
+    other = tool("chart_by_year", "market")
+    job = Pair.of(charts[2].id, other.id)
+    family = dict.fromkeys(every(charts), 0.9) | {job: 0.1}
+    plan = plan_merge(judged(catalog_of(*charts, other), family, {job}, tmp_path))
+    assert [cluster.members for cluster in plan.clusters] == [(job.left, job.right)], (
+        "no part of a family"
+    )
+    (whole,) = plan.families
+    assert sorted(map(len, whole.tools)) == [1, 1, 2]
+    assert set(whole.values) == {"daily", "weekly", "yearly"}
+
+
 def test_a_tool_alone_is_a_member(tmp_path):
     alone = {Pair.of(STOCK.id, tool_id) for tool_id in JOBS[0]}
     assert card_families(tmp_path, family=alone) == [(JOBS[0], (STOCK.id,))]

@@ -16,9 +16,15 @@ from toolscope_core.embedding.candidate_pairs import PairRows
 from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging.analysis import Analysis, bars_of
 from toolscope_core.merging.contracted_graph import RowGraph, component_of
-from toolscope_core.merging.grouping import family_groups, family_judge, family_rows, job_judge
+from toolscope_core.merging.grouping import (
+    family_groups,
+    family_judge,
+    family_rows,
+    job_judge,
+    named_alike,
+)
 from toolscope_core.merging.pair_graph import staying
-from toolscope_core.model.cluster import CardFamily, Cluster, Group
+from toolscope_core.model.cluster import CardFamily, Cluster
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.wording.reading import read_tool
@@ -40,6 +46,10 @@ def card_families(
     jobs = [c.canonical for c in clusters if c.relation != "family" and c.canonical in members]
     if not jobs:
         return ()
+    alike = _named_alike(analysis, links, clusters, members)
+    in_alike = {head for family in alike for head in family.members}
+    members = {head: tools for head, tools in members.items() if head not in in_alike}
+    jobs = [job for job in jobs if job not in in_alike]
     judge = _CardJudge(analysis, members)
     graph = _graph(analysis, links, judge, jobs)
     families = family_groups(
@@ -50,11 +60,31 @@ def card_families(
         analysis.catalog.by_id,
         judge.stands,
     )
-    return tuple(
-        _card_family(analysis, members, group)
+    others = (
+        _card_family(analysis, members, {one: one for one in group.members}, group.weakest_edge)
         for group in families
         if not set(jobs).isdisjoint(group.members)
     )
+    return tuple(sorted((*alike, *others), key=lambda family: family.members))
+
+
+def _named_alike(
+    analysis: Analysis, links: Constraints, clusters: Sequence[Cluster], members: _MembersByHead
+) -> list[CardFamily]:
+    """The families of similarly named tools of one server of which some are on cards of one job."""
+    of_values = {one.canonical for one in clusters if one.relation == "family"}
+    heads = {t: head for head, tools in members.items() if head not in of_values for t in tools}
+    free = np.array([tool in heads for tool in analysis.rows])
+    families, used = [], set[str]()
+    for group in named_alike(analysis, links, free & analysis.judge.facts.mappable):
+        by_head = {heads[tool]: tool for tool in reversed(group.members)}
+        is_alone = all(len(members[head]) == 1 for head in by_head)
+        if is_alone or len(by_head) < 2 or not used.isdisjoint(by_head):
+            continue
+        used.update(by_head)
+        own = [(head, by_head[head]) for head in sorted(by_head)]
+        families.append(_card_family(analysis, members, dict(own), group.weakest_edge))
+    return families
 
 
 def _members(analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]) -> _MembersByHead:
@@ -139,13 +169,16 @@ def _graph(
     return RowGraph(ids, nothing_copied, left[is_family], right[is_family])
 
 
-def _card_family(analysis: Analysis, members: _MembersByHead, group: Group) -> CardFamily:
-    tools = [analysis.catalog.by_id[head] for head in group.members]
+def _card_family(
+    analysis: Analysis, members: _MembersByHead, typical: Mapping[str, str], weakest_edge: float
+) -> CardFamily:
+    """The family of the canonical tools in ``typical``, each with the tool whose value it has."""
+    tools = [analysis.catalog.by_id[tool] for tool in typical.values()]
     selector, values = selector_of(tools, own_words([read_tool(tool) for tool in tools]))
     return CardFamily(
-        members=group.members,
-        tools=tuple(members[head] for head in group.members),
-        weakest_edge=round(group.weakest_edge, 6),
+        members=tuple(typical),
+        tools=tuple(members[head] for head in typical),
+        weakest_edge=round(weakest_edge, 6),
         selector=selector,
         values=values,
     )

@@ -5,7 +5,7 @@ member could serve another's callers, because the difference is in no argument; 
 selector could represent them all.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -134,8 +134,9 @@ def with_families(
         else group
         for group in groups
     )
-    named_alike = _named_alike(analysis, links, groups, _by_ids(analysis, judge))
-    graph = family_graph(analysis, links, (*groups, *named_alike))
+    in_jobs = {tool for group in marked if not group.family for tool in group.members}
+    alike = named_alike(analysis, links, free_rows(analysis, links, marked, in_jobs))
+    graph = family_graph(analysis, links, (*groups, *alike))
     tools = analysis.catalog.by_id
     if analysis.model_verdicts is None:
         offline = analysis.candidate_family_probabilities
@@ -145,18 +146,21 @@ def with_families(
         row_judge = _by_ids(analysis, judge)
         families = family_groups(graph, row_judge, family_at, links, tools, stands)
     families = tuple(_joinable(analysis, one, judge) for one in families)
-    return tuple(sorted((*marked, *named_alike, *families), key=lambda group: group.members))
+    whole = (one for one in alike if in_jobs.isdisjoint(one.members))
+    return tuple(sorted((*marked, *whole, *families), key=lambda group: group.members))
 
 
-def _named_alike(
-    analysis: Analysis, links: Constraints, groups: Sequence[Group], judge: RowJudge
+def named_alike(
+    analysis: Analysis, links: Constraints, free: NDArray[np.bool_]
 ) -> tuple[Group, ...]:
-    """Families of three or more tools of one server with equal arguments and one differing name
-    word.
+    """Families of three or more ``free`` tools (by row) of one server with equal arguments and one
+    differing name word.
 
-    A family is whole if half of its pairs are a family, candidates or not; largest first.
+    Half of the pairs of each are a family, candidates or not; largest first. A family with a tool
+    that also does the same job as others is one of ``card_families``, and no part of it is one.
     """
-    free, family_at = _free_rows(analysis, links, groups), bars_of(analysis).family_at
+    free, family_at = free.copy(), bars_of(analysis).family_at
+    judge = _by_ids(analysis, family_judge(analysis))
     by_template: dict[object, list[int]] = {}
     for row in np.flatnonzero(free).tolist():
         for template in _templates(read_tool(analysis.catalog.tools[row])):
@@ -285,17 +289,19 @@ def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[st
 
 def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
     """The family pairs among the tools left by the ``groups`` of one job."""
-    free = _free_rows(analysis, links, groups)
+    free = free_rows(analysis, links, groups)
     left, right, _, _ = staying(analysis, links, *family_rows(analysis))
     is_free = free[left] & free[right]
     return row_graph(analysis, replace(links, must=()), left[is_free], right[is_free])
 
 
-def _free_rows(
-    analysis: Analysis, links: Constraints, groups: Sequence[Group]
+def free_rows(
+    analysis: Analysis, links: Constraints, groups: Iterable[Group], in_jobs: Set[str] = frozenset()
 ) -> NDArray[np.bool_]:
-    """By row, whether a tool may be in a family: in no group, and with mappable calls."""
-    used = {tool for group in groups for tool in (*group.members, *group.newcomers)}
+    """By row, whether a tool may be in a family: in no group, or ``in_jobs``, and with mappable
+    calls.
+    """
+    used = {tool for group in groups for tool in (*group.members, *group.newcomers)} - in_jobs
     used |= analysis.catalog.blocked | links.omitted
     free = np.array([tool not in used for tool in analysis.rows])
     return np.asarray(free & analysis.judge.facts.mappable)

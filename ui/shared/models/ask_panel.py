@@ -79,13 +79,13 @@ def offer(snapshot: Snapshot) -> None:
         estimates = model_runs.first_estimate(snapshot, endpoint)
     if estimates.questions:
         question = Question("judge", (), lambda: estimates, lambda: model_runs.start(snapshot))
-        with st.container(border=True, key="offer"):
+        with st.container(border=True, key="offer", horizontal=True, vertical_alignment="center"):
             st.markdown(
                 f"**Ask the model before you decide?** {_price_in_words(estimates, endpoint)} "
                 "What it finds waits for you."
             )
-            safe_text.show(_REFUSED)
             _start("Ask for verdicts", "offer_judge", question)
+        safe_text.show(_REFUSED)
 
 
 def ask_box(

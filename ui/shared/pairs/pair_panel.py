@@ -111,7 +111,7 @@ def _heading(view: PairView) -> None:
     one, other = (safe_text.untrusted(tool.name) for tool in view.tools)
     st.subheader(f"{one} and {other}", anchor=False)
     with st.container(horizontal=True):
-        cluster_card.badge("Judge", verdict.outcome)
+        cluster_card.badge("Model" if view.has_model_verdict else "Judge", verdict.outcome)
         st.badge(f"Same job {verdict.same_job:.2f}", color="gray")
         st.badge(f"Family {verdict.family:.2f}", color="gray")
         if view.has_model_verdict:
