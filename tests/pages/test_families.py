@@ -7,7 +7,8 @@ import pytest
 from tests.pages.screen import metrics
 from tests.support.scripted import judge_says
 from tests.ui.services import family_catalog, small_workspace
-from tests.ui.services.small_workspace import by_name
+from tests.ui.services.small_workspace import by_name, on
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.pair import Pair, pair_key
 from ui.shared import safe_text
@@ -147,6 +148,18 @@ def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_need
     assert "Weakest pair 0.70" in page.text
     assert "no longer see" not in page.text
     assert f":violet[{FAMILY}]" in page.text, "of the pairs"
+
+
+def test_the_card_says_what_each_provider_is_in_the_servers_own_words(open_app, monkeypatch):
+    said = "<b>Reads</b> mails and " + "all that one could want to know of them " * 9
+    monkeypatch.setattr(small_workspace, "Server", lambda name: Server(name, said * (name == "a")))
+    tools = [on(server, small_workspace.MAIL) for server in "ab"]
+    judge_says(monkeypatch, {}, {("a/send_mail", "b/send_mail"): 0.9})
+    page = open_app(*tools).open("review", show="Families")
+    (table,) = [frame.value for frame in page.at.dataframe if "forwarded to" in frame.value]
+    of_server = dict(zip(table["server"], table["what it is"], strict=True))
+    assert of_server["b"] == ""
+    assert of_server["a"].startswith("<b>Reads</b> mails") and len(of_server["a"].split()) == 12
 
 
 def test_whether_all_words_match_stands_on_the_card_of_a_drop_in(page):

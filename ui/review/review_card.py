@@ -278,7 +278,7 @@ def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
 
     cluster_card.members(snapshot, card, drop_button if listing.is_open else None)
     if card.selector is not None and not blind:
-        cluster_card.family(card, card.selector)
+        cluster_card.family(card, card.selector, snapshot.catalog.servers)
     _wider_family(snapshot, cluster, blind)
 
 

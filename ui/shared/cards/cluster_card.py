@@ -1,7 +1,7 @@
 """How one cluster is drawn on the Review and the Documents page."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 import streamlit as st
@@ -9,6 +9,7 @@ import streamlit as st
 from toolscope_core.catalog.tokens import SizeChange, tokenizer
 from toolscope_core.judging.relation_words import FamilySelector
 from toolscope_core.merging.clusters import documented
+from toolscope_core.model.catalog import Server
 from toolscope_core.model.cluster import (
     KINDS,
     OUTCOME_NAMES,
@@ -68,6 +69,7 @@ def probability(verdict: Verdict) -> str:
 
 MEMBERS_SHOWN, _NAMED = 12, 3
 _TEXT_SHOWN = 3_000
+_OF_SERVER = 12
 DIFFERING_SHOWN = 10
 SINGLE_KINDS = {
     "drop_in": "Works as edited, no gateway needed",
@@ -156,8 +158,12 @@ def wording(card: Card) -> None:
     st.markdown("\n".join([head, "", *lines]))
 
 
-def family(card: Card, selector: FamilySelector) -> None:
-    """What differs, why no member can go, and the argument that a gateway would add."""
+def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> None:
+    """What differs, why no member can go, and the argument that a gateway would add.
+
+    Other providers are shown with what their ``servers`` say they are.
+    """
+    about = {server.name: _about(server) for server in servers}
     tools = {tool.id: tool for tool in card.tools}
     what = "by another provider" if selector.name in ("server", "provider") else "for another value"
     st.markdown(
@@ -171,12 +177,23 @@ def family(card: Card, selector: FamilySelector) -> None:
             Column(selector.name, lambda row: row[0]),
             Column("forwarded to", lambda row: row[1].name),
             Column("server", lambda row: row[1].server, visible=any(t.server for t in card.tools)),
+            Column(
+                "what it is",
+                lambda row: about.get(row[1].server, ""),
+                visible=any(about.get(tool.server) for tool in card.tools),
+            ),
         ],
         "The tool for each value of the argument",
         most=190,
     )
     schema = json.dumps({selector.name: selector.schema}, ensure_ascii=False)
     st.code(schema, language="json", wrap_lines=True)
+
+
+def _about(server: Server) -> str:
+    """The first words of a server on itself."""
+    words = (server.description or server.title).split()
+    return " ".join(words[:_OF_SERVER]) + ("…" if len(words) > _OF_SERVER else "")
 
 
 def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]) -> None:
