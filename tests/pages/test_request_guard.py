@@ -88,6 +88,11 @@ def test_what_is_refused_never_reaches_the_app(client):
             pass
 
 
+def test_the_first_page_has_its_name_as_an_address_too(client):
+    answer = client.get("/catalog?part=Tools", headers=OWN, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "./?part=Tools")
+
+
 def test_every_answer_says_what_a_page_may_load(client):
     for headers in ({}, {"host": "evil.test"}):
         answer = client.get("/", headers=headers)

@@ -89,6 +89,24 @@ def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, st
     return MappedCall(alpha.tool_id, back, tuple(dict.fromkeys((*lost, *unplaced))))
 
 
+def foreign_arguments(
+    alpha: ArgumentMap, arguments: JsonObject, declared: JsonObject
+) -> dict[str, bool]:
+    """The arguments that the merged tool has ``declared`` for other old tools than this one.
+
+    Each with whether it can be left out, because it only repeats the declared default: clients fill
+    defaults in.
+    """
+    own = {move.target for move in alpha.moves} | alpha.constants.keys()
+    return {
+        name: isinstance(schema := declared[name], Mapping)
+        and "default" in schema
+        and schema["default"] == value
+        for name, value in arguments.items()
+        if name in declared and name not in own
+    }
+
+
 def _mapped_arguments(
     arguments: JsonObject,
     moves: Mapping[str, tuple[str, Callable[[Any], Any]]],

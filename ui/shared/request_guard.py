@@ -9,9 +9,11 @@ from urllib.parse import SplitResult, urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+FIRST_PAGE = "/catalog"
+"""The first page by its name, which Streamlit knows by the empty address alone."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SECURITY_HEADERS = {
     # Streamlit's page has inline styles and one inline script; Plotly and its charts compile code,
@@ -87,7 +89,10 @@ class RequestGuard:
 
         headers = Headers(scope=scope)
         reason = refusal(",".join(headers.getlist("host")), headers.get("origin"))
-        if not reason:
+        if not reason and scope["path"] == FIRST_PAGE and scope["type"] == "http":
+            query = scope["query_string"].decode()
+            await RedirectResponse(f"./?{query}")(scope, receive, send_with_headers)
+        elif not reason:
             await self._app(scope, receive, send_with_headers)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": ""})

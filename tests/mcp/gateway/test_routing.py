@@ -11,7 +11,11 @@ import pytest
 
 from tests.support.catalogs import accepting
 from toolscope_core.mcp.gateway.bundle_routes import read_served_bundle
-from toolscope_core.mcp.gateway.call_mapping import chosen_original, original_call
+from toolscope_core.mcp.gateway.call_mapping import (
+    chosen_original,
+    misplaced_arguments,
+    original_call,
+)
 from toolscope_core.mcp.gateway.http_transport import http_place
 from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, prefixes_of
 from toolscope_core.mcp.gateway.routing import BundleTool, FoundTools, Original, routing_table
@@ -24,13 +28,16 @@ from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.model.tool import Tool
 
 
-def family():
-    """A gateway tool over two tools whose parameters differ in name and type."""
+def family(**of_north):
+    """A gateway tool over two tools whose parameters differ in name and type; ``of_north`` are
+    those of one alone.
+    """
     north = Tool("n/find", "find", "Find.", "n", schema_of(q="string", limit="string"))
     south = Tool("s/seek", "seek", "Seek.", "s", schema_of(text="string", most="integer"))
     merged = schema_of(q="string", limit="string", where="string")
     merged["properties"]["where"] |= {"enum": ["n", "s"], "default": "n"}
-    own = (ArgumentMove("q", "q"), ArgumentMove("limit", "limit"))
+    merged["properties"] |= of_north
+    own = tuple(ArgumentMove(name, name) for name in ("q", "limit", *of_north))
     other = (ArgumentMove("text", "q"), ArgumentMove("most", "limit", "cast"))
     alphas = {
         "n/find": ArgumentMap("n/find", "n/find", own, {"where": "n"}),
@@ -60,6 +67,22 @@ def test_the_selector_chooses_and_arguments_go_back_through_alpha():
     assert original_call(route, chosen, arguments, south).arguments == {"text": "a", "most": 3}
     assert table.old_names["seek"].route == "find"
     assert table.servers == ("n", "s")
+
+
+def test_a_default_of_another_original_is_as_if_left_out():
+    table, south = family(mode={"type": "string", "default": "rewrite"})
+    route = table.routes["find"]
+    given = {"q": "a", "limit": "3", "where": "s"}
+    filled = {**given, "mode": "rewrite"}
+    (chosen,) = [one for one in route.originals if one.server == "s"]
+    assert misplaced_arguments(route, chosen, filled, south) == ()
+    assert original_call(route, chosen, filled, south) == original_call(route, chosen, given, south)
+    (objection,) = misplaced_arguments(route, chosen, {**given, "mode": "append"}, south)
+    assert "'mode'" in objection
+    (north,) = [one for one in route.originals if one.server == "n"]
+    assert (
+        original_call(route, north, {**filled, "where": "n"}, None).arguments["mode"] == "rewrite"
+    )
 
 
 @pytest.mark.parametrize("name", ["text", "most", "new"])

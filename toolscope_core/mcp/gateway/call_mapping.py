@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp import MCPError
 
-from toolscope_core.catalog.calls import MappedCall, unmap_call
+from toolscope_core.catalog.calls import MappedCall, foreign_arguments, unmap_call
 from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.mcp.gateway.routing import Original, Route, RoutingTable
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
@@ -57,6 +57,8 @@ def original_call(
         original.tool_id, route.tool_id, tuple(ArgumentMove(name, name) for name in own)
     )
     types = {one.name: one.type for one in definition.parameters} if definition else {}
+    defaults = {name for name, is_it in foreign_arguments(alpha, arguments, own).items() if is_it}
+    arguments = {name: value for name, value in arguments.items() if name not in defaults}
     call = unmap_call(alpha, arguments, types)
     if (
         route.schema.get("additionalProperties") is False
@@ -80,11 +82,11 @@ def misplaced_arguments(
         return ()
     source_of = {move.target: move.source for move in alpha.moves}
     choice = _choice(route, alpha)
-    declared_here = properties_of(route.schema)
+    others = foreign_arguments(alpha, arguments, properties_of(route.schema))
     foreign = [
         f"{choice}{name!r} is not taken; leave it out"
-        for name in arguments
-        if name in declared_here and name not in source_of and name not in alpha.constants
+        for name, is_default in others.items()
+        if not is_default
     ]
     required = {one.name for one in definition.parameters if one.required} if definition else set()
     missing = [

@@ -10,7 +10,7 @@ from typing import Literal
 
 import streamlit as st
 
-from toolscope_core.catalog.calls import sample_arguments, unmap_call
+from toolscope_core.catalog.calls import foreign_arguments, sample_arguments, unmap_call
 from toolscope_core.catalog.schema.walking import properties_of
 from toolscope_core.merging.clusters import documented
 from toolscope_core.model.cluster import ArgumentMove
@@ -164,10 +164,10 @@ def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
     sent = []
     for tool in card.tools:
         alpha = alphas[tool.id]
-        targets = {move.target for move in alpha.moves} | alpha.constants.keys()
-        foreign = tuple(name for name in given if name in declared_names and name not in targets)
+        others = foreign_arguments(alpha, given, declared_names)
+        foreign = tuple(name for name, is_default in others.items() if not is_default)
         types = {one.name: one.type for one in tool.parameters}
-        own = {name: value for name, value in given.items() if name not in foreign}
+        own = {name: value for name, value in given.items() if name not in others}
         call = unmap_call(alpha, own, types)
         required = {one.name for one in tool.parameters if one.required}
         missing = [one.target for one in alpha.moves if one.source in required]
