@@ -41,13 +41,20 @@ with head:
 shown_ids: set[str] = st.session_state.setdefault("shown_proposals", set())
 linked = st.query_params.get("cluster")
 if linked and linked not in shown_ids and review.cluster(snapshot, linked) is None:
+    st.session_state["instead_of_gone"] = ""
+elif linked:
+    shown_ids.add(linked)
+    # what is shown instead is in the address from the next run on; another ends the warning
+    if st.session_state.get("instead_of_gone") == "":
+        st.session_state["instead_of_gone"] = linked
+    elif st.session_state.get("instead_of_gone") != linked:
+        st.session_state.pop("instead_of_gone", None)
+if "instead_of_gone" in st.session_state:
     st.warning(
         "The proposal in this link is gone: its tools have been decided on or have changed. The "
         "next one in the list is shown instead.",
         icon=":material/link_off:",
     )
-elif linked:
-    shown_ids.add(linked)
 if st.query_params.pop("safe_merges", None):
     bulk_panel.show_safe()
 

@@ -59,6 +59,9 @@ def test_an_address_whose_proposal_is_gone_says_so(page):
     page.open("review", cluster="f00")
     (warning,) = page.at.warning
     assert "gone" in warning.value and shown(page) == "get_weather"
+    assert page.at.run().warning, "the card that is shown now has its own address"
+    page.open("review", cluster=mail)
+    assert not page.at.warning
 
 
 def test_undo_takes_back_the_own_last_decision_only(page):

@@ -257,7 +257,8 @@ def _tell_decisions(
 
 def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
     states = {
-        state: sum(c.state == state for c in plan.clusters) for state in ("proposed", "stale")
+        state: sum(c.state == state for c in plan.clusters)
+        for state in ("proposed", "stale", "conflict")
     }
     families = sum(c.state == "proposed" and c.relation == "family" for c in plan.clusters)
     among = f" ({quantity(families, 'family')})" if families else ""
@@ -268,6 +269,7 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
         f"{terminal.more(routed, 'accepted that need --gateway', 'accepted that needs --gateway')}"
         f", {states['proposed']:,} proposed for review{among}"
         f"{terminal.more(states['stale'], 'to be looked at again')}"
+        f"{terminal.more(states['conflict'], 'in conflict')}"
         f"{terminal.more(len(plan.edited), 'edited')}{terminal.more(len(plan.removed), 'left out')}"
     )
     if config.accept == "all" and config.gateway:

@@ -148,7 +148,7 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
     ``unapplied`` says which edits are not included.
     """
     plan, size = figures.plan, figures.size
-    tokens = f"Tokens per prompt as {size.name} ({tokenizer().label})"
+    tokens = f"Tokens, {size.name} ({tokenizer().label})"
     kilobytes = [round(one.bytes / KILO, 1) for one in (size.before, size.after)]
     rows: tuple[tuple[str, float, float], ...] = (
         ("Tools", len(plan.catalog.tools), len(plan.tools)),

@@ -150,12 +150,11 @@ def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
 
 
 def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
-    served = cover.additions[-1].intents if cover.additions else 0
     total = sum(one.tokens for one in cover.additions)
     unasked = len(intent_cover.not_asked_for(cover.intents, names))
     st.markdown(
-        f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens**: tools for {served:,} of "
-        f"{quantity(len(cover.intents), 'request')}. Of the toolset's "
+        f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens**: tools for "
+        f"{served_in_words(cover.intents, cover.ids)}. Of the toolset's "
         f"{quantity(len(names), 'tool')}, {len(names) - len(cover.ids) - unasked:,} more could "
         f"do the same, and nobody asks for {unasked:,}."
     )
@@ -168,13 +167,21 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
     )
     for title, texts in {
         "Not served": [one.text for one in cover.intents if not one.is_served_by(cover.ids)],
-        "No tool does this": [one.text for one in cover.intents if one.is_doubtful],
+        "Perhaps no tool does this": [one.text for one in cover.intents if one.is_doubtful],
         "Not within the budget": [names[one] for one in cover.too_large],
     }.items():
         if texts:
             texts_shown = "; ".join(map(safe_text.untrusted, texts[:_NAMED]))
             more = f" And {len(texts) - _NAMED:,} more." if len(texts) > _NAMED else ""
             st.warning(f"{title} ({len(texts):,}): {texts_shown}{more}", icon=":material/help:")
+
+
+def served_in_words(intents: Sequence[intent_cover.Intent], ids: Collection[str]) -> str:
+    """How many requests the tools with these ids serve, and how many perhaps."""
+    served = [one for one in intents if one.is_served_by(ids)]
+    perhaps = sum(one.is_doubtful for one in served)
+    more = f", perhaps for {perhaps:,} more" if perhaps else ""
+    return f"{len(served) - perhaps:,} of {quantity(len(intents), 'request')}{more}"
 
 
 def intents_table(

@@ -21,7 +21,7 @@ from toolscope_core.profiles.intent_cover import with_choice
 from toolscope_core.profiles.profile_effect import ProfileReport
 from toolscope_core.profiles.profile_tools import ProfileTools, profile_tools, profile_words
 from ui.profiles import profile_edits
-from ui.profiles.make_profile_panel import intents_table, is_searchable
+from ui.profiles.make_profile_panel import intents_table, is_searchable, served_in_words
 from ui.profiles.profile_edits import requests_in
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
@@ -85,10 +85,7 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
     profile, key = toolset.profile, f"{toolset.profile.name}_{toolset.profile.seq}"
     if profile.intents and (result := _report(snapshot, toolset)):
         report, effect = result
-        served = len(report.intents) - len(report.unserved)
-        st.markdown(
-            f"It has tools for **{served:,} of {quantity(len(report.intents), 'request')}**."
-        )
+        st.markdown(f"It has tools for **{served_in_words(report.intents, toolset.ids)}**.")
         tools = [item.tool for item in toolset.tools]
         plan = snapshot.plan
         names = served_names(exports.exported_plan(snapshot, PlanConfig()), tools)

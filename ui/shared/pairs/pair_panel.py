@@ -200,7 +200,7 @@ def _arguments(view: PairView) -> None:
                 else "No arguments are needed."
             )
             lines = steps or (none,)
-            st.markdown("\n".join(f"- {safe_text.untrusted(line)}" for line in lines))
+            st.markdown("\n".join(f"- {safe_text.sentence(line)}" for line in lines))
 
 
 def _table(rows: list[object], alt: str) -> None:
