@@ -180,7 +180,8 @@ def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> N
             Column(
                 "what it is",
                 lambda row: about.get(row[1].server, ""),
-                visible=any(about.get(tool.server) for tool in card.tools),
+                visible=len({tool.server for tool in card.tools}) > 1
+                and any(about.get(tool.server) for tool in card.tools),
             ),
         ],
         "The tool for each value of the argument",
