@@ -109,7 +109,9 @@ CASES = {
     "a list and one": (
         tool("a", "get_price", returns=record(price=NUMBER)),
         tool("b", "fetch_price", returns=record(prices=listing(NUMBER))),
-        ["they return different things: `fetch_price` a list, `get_price` a number"],
+        [
+            "they return different things: `fetch_price` returns a list, `get_price` returns a number"
+        ],
     ),
     "a wrapper is looked through": (
         tool("a", "get_price", returns=record(result=record(value={"type": "integer"}))),
@@ -279,10 +281,10 @@ def test_what_a_tool_keeps_behind_it(name, description, kept):
         (TEXT, "text"),
         ({"type": ["string", "number"]}, ""),
         ({"type": ["integer", "number"]}, "a number"),
-        (record(a=TEXT, b=TEXT), "a record"),
+        (record(a=TEXT, b=TEXT), "an object"),
         (record(a=listing(TEXT)), "a list"),
         (record(a=True), ""),
-        ({"type": "object"}, "a record"),
+        ({"type": "object"}, "an object"),
         (FLAG, "true or false"),
     ],
 )

@@ -123,7 +123,7 @@ _RUNS_OR_ACTS = frozenset("id code script command prompt".split())
 
 _RESULTS = {
     "array": "a list",
-    "object": "a record",
+    "object": "an object",
     "string": "text",
     "integer": "a number",
     "number": "a number",
@@ -207,7 +207,7 @@ def returned(returns: JsonObject | None) -> str:
         if len(kinds) != 1:
             return ""
         fields = schema.get("properties")
-        if kinds != {"a record"} or not isinstance(fields, Mapping) or len(fields) > 1:
+        if kinds != {"an object"} or not isinstance(fields, Mapping) or len(fields) > 1:
             return kinds.pop()
         schema = next(iter(fields.values()), None)
     return ""
@@ -381,7 +381,7 @@ def _on_results(members: Sequence[Tool]) -> Iterator[str]:
         first.setdefault(returned(tool.returns), tool)
     first.pop("", None)
     if len(first) > 1:
-        clauses = (f"`{tool.name}` {result}" for result, tool in sorted(first.items()))
+        clauses = (f"`{tool.name}` returns {result}" for result, tool in sorted(first.items()))
         yield f"they return different things: {listed(clauses)}"
 
 

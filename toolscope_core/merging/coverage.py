@@ -132,14 +132,16 @@ class Coverage:
         """A sentence: *Switch off X (20 tools, −2,143 tokens): Y does the job of 16 of them,
         perhaps of 3 more; lost: 1 (bulk_delete)*.
 
-        The three numbers sum to its tools.
+        The numbers sum to its tools.
         """
+        done = f"{len(self.done):,} of them" if self.done else "none of them for sure"
+        perhaps = f"{len(self.perhaps_done):,}{' more' if self.done else ''}"
         do = "do" if self.others[1:] else "does"
         names = listed(f"`{tool.rpartition('/')[2]}`" for tool in self.lost_tools)
         return (
             f"Switch off {self.server} ({quantity(self.tools, 'tool')}, −{self.tokens:,} "
             f"tokens): {enumerated(self.others) or 'no other server'} {do} the job of "
-            f"{len(self.done):,} of them, perhaps of {len(self.perhaps_done):,} more; lost: "
+            f"{done}, perhaps of {perhaps}; lost: "
             f"{len(self.lost_tools):,}{f' ({names})' if names else ''}."
         )
 
