@@ -290,7 +290,7 @@ def test_the_name_of_a_call_is_read_from_its_span(name, attributes):
     [
         {"type": "response_item", "payload": {"type": "function_call"}},
         {"type": "response_item"},
-        {"role": "assistant", "content": [{"type": "other_tool_call", "name": "read"}]},
+        {"role": "assistant", "content": [{"type": "other_tool_call", "title": "read"}]},
         {"role": "assistant", "content": "<tool_call>{}</tool_call>"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "x"}]},
         {"role": "model", "parts": [{"functionCall": {"args": {}}}]},
@@ -342,6 +342,38 @@ FORMS = {
         for n in "12"],
     "Traceloop": [{"name": "read.tool", "attributes": {"traceloop.span.kind": "tool"}}] * 2,
     "AI SDK's spans": [{"name": "ai.toolCall", "attributes": {"ai.toolCall.name": "read"}}] * 2,
+    "Gemini CLI": {"messages": [{"type": "gemini", "content": "", "toolCalls": [
+        {"id": n, "name": "read", "args": {}, "result": [], "status": "success"} for n in "12"]}]},
+    "PydanticAI": [{"kind": "response", "parts": [
+        {"part_kind": "tool-call", "tool_name": "read", "args": {}, "tool_call_id": n}]} for n in "12"],
+    "goose": {"messages": [{"role": "assistant", "content": [{"type": "toolRequest", "id": n,
+        "toolCall": {"value": {"name": "read", "arguments": {}}}}]} for n in "12"]},
+    "MCP": [{"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "read"}} for n in "12"],
+    "OpenCode": {"messages": [{"info": {"role": "assistant"}, "parts": [
+        {"type": "tool", "callID": n, "tool": "read", "state": {"status": "completed"}}]} for n in "12"]},
+    "AutoGen": {"type": "ToolCallRequestEvent", "content": [{"id": n, "name": "read"} for n in "12"]},
+    "run steps": {"data": [{"type": "tool_calls", "step_details": {"type": "tool_calls", "tool_calls": [
+        {"id": n, "type": "function", "function": {"name": "read"}} for n in "12"]}}]},
+    "Copilot": {"requests": [{"response": [
+        {"kind": "toolInvocationSerialized", "toolId": "read", "toolCallId": n} for n in "12"]}]},
+    "a stream": [{"choices": [{"delta": {"tool_calls": [
+        {"index": 0, "id": n, "function": {"name": "read", "arguments": ""}},
+        {"index": 0, "function": {"arguments": "{}"}}]}}]} for n in "12"],
+    "told twice": {"steps": [{"toolCalls": [{"type": "tool-call", "toolCallId": n, "toolName": "read"}],
+        "toolResults": [{"type": "tool-result", "toolCallId": n}],
+        "content": [{"type": "tool-call", "toolCallId": n, "toolName": "read"}]} for n in "12"]},
+    "at any depth": {"values": {"state": {"chat": [
+        {"type": "ai", "tool_calls": [{"name": "read", "args": {}, "id": n}]} for n in "12"]}}},
+    "Agents SDK": {"data": [{"id": n, "span_data": {"type": "function", "name": "read"}} for n in "12"]},
+    "MLflow": {"data": {"spans": [
+        {"name": "read", "attributes": {"mlflow.spanType": '"TOOL"'}} for _ in "12"]}},
+    "Jaeger": {"data": [{"spans": [{"spanID": n, "operationName": "execute_tool read", "tags": [
+        {"key": "gen_ai.operation.name", "value": "execute_tool"}]} for n in "12"]}]},
+    "a model's answer": [{"name": "chat", "attributes": {"gen_ai.output.messages": json.dumps(
+        [{"role": "assistant", "parts": [{"type": "tool_call", "id": n, "name": "read"}]}])}} for n in "12"],
+    "a model's answer, flat": [{"name": "chat", "attributes": {
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "read",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.id": n}} for n in "12"],
     "Logfire": [{"name": "running tool", "attributes": {"gen_ai.tool.name": "read"}}] * 2,
 }  # fmt: skip
 
@@ -353,6 +385,47 @@ def test_a_call_is_read_wherever_it_stands(form):
     assert [call.tool.removeprefix("mcp__a__") for call in trace.calls] == ["read", "read"]
     assert trace.unread == 0
     assert [call.has_failed for call in trace.calls] == [False, form == "Responses"]
+
+
+@pytest.mark.case(79)
+def test_what_only_resembles_a_call_is_none():
+    odd = [
+        {"usage": {"server_tool_use": {"web_search_requests": 2}}},
+        {"tools": [{"name": "x", "parameters": {"properties": {"tool_calls": {"type": "array"}}}}]},
+        {"toolUseResult": {"content": [{"type": "tool_use", "name": "x", "input": {}}]}},
+        {
+            "content": [
+                {"type": "tool_use", "name": "read", "input": {"type": "tool_use", "name": "x"}}
+            ]
+        },
+        {"type": "response.mcp_call.completed", "item_id": "3"},
+    ]
+    assert counted([{"role": "assistant", **one} for one in odd]) == [("read", False)]
+
+
+@pytest.mark.case(79)
+def test_a_failed_result_in_a_later_message_is_of_its_call():
+    call = {
+        "lc": 1,
+        "kwargs": {"content": "", "tool_calls": [{"id": "1", "name": "read", "args": {}}]},
+    }
+    result = {"lc": 1, "kwargs": {"content": "no", "tool_call_id": "1", "status": "error"}}
+    assert counted([call, result]) == [("read", True)]
+
+
+@pytest.mark.case(79)
+def test_a_call_that_a_model_asked_for_counts_only_without_a_span_of_its_tool():
+    answer = [{"type": "tool_call", "id": "1", "name": "mcp__a__read"}]
+    said = {"gen_ai.operation.name": None, "gen_ai.output.messages": json.dumps(answer)}
+    asked = span("0", "", "chat", **said)
+    assert counted([asked]) == [("mcp__a__read", False)]
+    assert counted([asked, CLIENT]) == [("read", True)]
+
+
+@pytest.mark.case(79)
+def test_documents_one_after_the_other_are_read():
+    text = "\n".join(json.dumps(CLIENT | {"spanId": n}, indent=1) for n in "12")
+    assert len(read_trace(text.encode(), "t").calls) == 2
 
 
 @pytest.mark.case(79, 92)

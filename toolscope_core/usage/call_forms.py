@@ -1,84 +1,61 @@
-"""Where calls of tools and their results are in agents' records: one table for all formats.
+"""Where calls of tools and their results are in agents' records: one rule for all formats.
 
-A record is searched from the outside in. An object that declares its kind, or is under a key that
-does, is a call or a result; other objects are searched where messages have their parts. The
-arguments and results of calls are not searched.
+A record is searched from the outside in. An object is a call or a result if its kind, or the key it
+is under, says so: *tool_use*, *functionCall*, *mcp_call*, *tool-result*. Its name, id and arguments
+are under the usual keys, in it or one object below. The arguments and results of calls are not
+searched, nor are definitions of tools.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.usage.traced_calls import utc_time
 
 AgentRecord = Mapping[str, Any]
 _TIMES = frozenset(("timestamp", "created_at", "created", "at", "createdAt"))
-
-
-@dataclass(frozen=True, slots=True)
-class _CallForm:
-    """The keys of a call, in order of preference; ``call`` is the key under which they may be
-    nested.
-
-    ``is_end``: the record describes the end of a call that may be elsewhere.
-    """
-
-    name: tuple[str, ...] = ("name",)
-    number: tuple[str, ...] = ("id",)
-    arguments: tuple[str, ...] = ("arguments", "args", "input")
-    server: tuple[str, ...] = ("server_name", "server_label", "server", "namespace")
-    call: str = ""
-    is_end: bool = False
-
-
-_PLAIN = _CallForm()
-_BY_CALL_ID = _CallForm(number=("call_id",))
-_OF_AI_SDK = _CallForm(name=("toolName",), number=("toolCallId",))
-_OF_AI_SDK_SCREEN = _CallForm(name=("toolName", "type"), number=("toolCallId",))
-_CALL_KINDS: Mapping[str, _CallForm] = {
-    **dict.fromkeys(("tool_use", "mcp_tool_use", "server_tool_use", "tool_call"), _PLAIN),
-    **dict.fromkeys(("function_call", "custom_tool_call"), _BY_CALL_ID),
-    **dict.fromkeys(("tool-call", "tool_invocation"), _OF_AI_SDK),
-    "mcp_call": _PLAIN,
-    "mcp_tool_call_end": _CallForm(("tool",), ("call_id",), call="invocation", is_end=True),
-}
-_CALL_KEYS: Mapping[str, _CallForm] = {
-    "functionCall": _PLAIN,
-    "function_call": _PLAIN,
-    "toolUse": _CallForm(number=("toolUseId",)),
-    "toolInvocation": _OF_AI_SDK,
-}
-_CALL_LISTS: Mapping[str, _CallForm] = {
-    "tool_calls": _CallForm(call="function"),
-    "toolInvocations": _OF_AI_SDK,
-}
-_RESULT_KINDS: Mapping[str, str] = {
-    **dict.fromkeys(("tool_result", "mcp_tool_result"), "tool_use_id"),
-    **dict.fromkeys(("function_call_output", "custom_tool_call_output"), "call_id"),
-    "tool-result": "toolCallId",
-    "tool_call_response": "id",
-}
-_RESULT_KEYS: Mapping[str, str] = {"functionResponse": "id", "toolResult": "toolUseId"}
-_PARTS = frozenset(
+_KINDS = ("type", "kind", "part_kind", "content_type")
+_NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "function_name")
+_NUMBERS = (
+    *("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "callID", "callId"),
+    "id",
+)
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_input")
+_SERVERS = ("server_name", "server_label", "server", "namespace", "plugin_name")
+_HOLDERS = ("function", "invocation", "toolCall", "value", "data", "params")
+"""Where a call may have its name and arguments, one below the other."""
+_SAYS_CALL = re.compile(
+    r".*(?:tool|function|mcp)(?:call|use|request|invocation)s?"
+    r"(?:request|serialized|event|end|completed)*"
+)
+_SAYS_RESULT = re.compile(
+    r".*(?:tool|function|mcp)(?:call|use)?(?:result|response|return|output|execution)s?"
+    r"(?:event|error)?"
+)
+_IS_CALLED = re.compile(r"(?:dynamic-)?tool")
+"""A kind of calls that is also one of results, which do not name their tool so."""
+_UNSEARCHED = frozenset(
     (
-        *("message", "messages", "content", "parts", "contents", "choices", "candidates", "output"),
-        *("response", "body", "item", "payload", "kwargs", "conversations", "steps", "request"),
-        *("conversation", "generations", "invocations", "turns", "result", "data", "event"),
-        "update",
+        *("tools", "functions", "tool_definitions", "toolConfig", "tool_config", "properties"),
+        *("usage", "parameters", "arguments", "observations"),
     )
 )
-"""Keys with parts of a record below them."""
-_OTHER_CALL = re.compile(r".*(?:tool.?use|(?:tool|function|mcp).?call)", re.IGNORECASE)
-"""The kinds of objects that are calls in an unread form."""
+"""Keys with definitions, figures and values of tools, which contain no calls."""
+_OUTCOMES = ("result", "state", "toolResult", "response", "Ok")
+"""Where a call or its result may have what came of it."""
 _TEXT_KINDS = ("text", "input_text")
 _IN_TEXT = re.compile(
     r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|$)", re.IGNORECASE | re.DOTALL
 )
 _IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNORECASE)
 _ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "ai": "assistant"}
+_KEYS_OF_CALLS = re.compile(r"(?:mcp)?(?:tool|function)(?:call|use|invocation)s?")
+_KEYS_OF_RESULTS = re.compile(r"(?:mcp)?(?:tool|function)(?:use)?(?:result|response)s?")
+_KEPT_WORDS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,93 +97,119 @@ class UnreadEvent:
 
 
 TraceEvent = CallEvent | ResultEvent | RequestEvent | UnreadEvent
+_Said = Literal["", "call", "result", "progress"]
 
 
 def events_of(record: AgentRecord) -> Iterator[TraceEvent]:
     """The events in a record, in order."""
-    yield from _events(record, "", None)
+    yield from _events(record, "", None, "")
 
 
 def is_message(record: AgentRecord) -> bool:
     """Whether a record is a message, or an item of a conversation."""
-    return "role" in record or ("from" in record and "value" in record) or _kind(record) in _ITEMS
+    is_item = any(_said_by_kind(kind) for kind in _kinds(record) if not _is_end(kind))
+    return is_item or "role" in record or "lc" in record or {"from", "value"} <= record.keys()
 
 
-_ITEMS = frozenset((*_CALL_KINDS, *_RESULT_KINDS)) - {"mcp_tool_call_end"}
-
-
-def _events(value: Any, at: str, line: Any) -> Iterator[TraceEvent]:
-    """The events in a part of a record, or in a list of parts."""
+def _events(value: Any, at: str, line: Any, said: _Said) -> Iterator[TraceEvent]:
+    """The events in a part of a record, or in a list of parts; ``said`` is said by its key."""
     if isinstance(value, list):
         for one in value:
             if isinstance(one, (dict, list)):
-                yield from _events(one, at, line)
-        return
-    kind, line = _kind(value), value.get("uuid") or line
-    if kind in _TEXT_KINDS and "role" not in value:
-        return
-    for key in value.keys() & _TIMES:
-        at = utc_time(value[key]) or at
-    if form := _CALL_KINDS.get(kind):
-        yield from _call(form, value, at, line)
-    elif number := _RESULT_KINDS.get(kind):
-        yield ResultEvent(value.get(number), _has_failed(value))
-    elif kind.startswith("tool-") and "toolCallId" in value:
-        named = {**value, "type": kind.removeprefix("tool-")}
-        yield from _call(_OF_AI_SDK_SCREEN, named, at, line)
-    elif _OTHER_CALL.fullmatch(kind) and not _is_only_progress(kind):
-        yield UnreadEvent()
-    else:
-        yield from _parts(value, at, line)
+                yield from _events(one, at, line, said)
+    elif value.get("type") not in _TEXT_KINDS or "role" in value:
+        for key in value.keys() & _TIMES:
+            at = utc_time(value[key]) or at
+        yield from _events_of_object(value, at, value.get("uuid") or line, said)
 
 
-def _parts(value: AgentRecord, at: str, line: Any) -> Iterator[TraceEvent]:
+def _events_of_object(
+    value: AgentRecord, at: str, line: Any, by_key: _Said
+) -> Iterator[TraceEvent]:
+    kinds = _kinds(value)
+    by_kind = _said_in(kinds, value)
+    said = by_kind or by_key
+    if said == "result":
+        yield from _results(value)
+    elif said == "call" and (event := _call(value, kinds, at, line)):
+        yield event
+    elif said != "progress":
+        events = [*_parts(value, at, line, said)]
+        is_unread = said == "call" and "index" not in value and not events
+        if is_unread and (by_kind or not value.keys().isdisjoint((*_ARGUMENTS, *_HOLDERS))):
+            yield UnreadEvent()
+        yield from events
+
+
+def _said_in(kinds: Sequence[str], value: AgentRecord) -> _Said:
+    """What an object says of itself."""
+    for kind in kinds:
+        if said := _said_by_kind(kind):
+            return said
+    return "call" if _is_called(kinds, value) else ""
+
+
+def _is_called(kinds: Sequence[str], value: AgentRecord) -> bool:
+    """Whether an object without a word for calls in its kind is one."""
+    if isinstance(value.get("tool"), str) or "toolCallId" in value:
+        is_named = "tool" in value or "toolName" in value
+        words = [kind for kind in kinds if kind.startswith("tool-") or _IS_CALLED.fullmatch(kind)]
+        return any(is_named or kind.startswith("tool-") for kind in words)
+    return value.get("method") == "tools/call"
+
+
+def _parts(value: AgentRecord, at: str, line: Any, said: _Said) -> Iterator[TraceEvent]:
     """The events in the parts of a message or envelope."""
-    named_role = str(value.get("role") or value.get("from") or "")
-    role = _ROLES.get(named_role, named_role)
+    role = _role(value)
     if role == "user" and (text := "\n".join(message_texts(value)).strip()):
         yield RequestEvent(text)
-    for form, call in _calls_under_keys(value):
-        yield from _call(form, call, at, line)
-    yield from _results_under_keys(value, role)
+    number = value.get("id") if "jsonrpc" in value else _first(value, _NUMBERS[:-1])
+    is_result = role in ("tool", "function")
+    if (is_result or number) and ((has_failed := _has_failed(value)) or is_result):
+        yield ResultEvent(number or value.get("name"), has_failed)
     for text in message_texts(value) if role == "assistant" else ():
         yield from _calls_in_text(text, at, line)
     for key, inner in value.items():
-        if key in _PARTS and isinstance(inner, (dict, list)):
-            yield from _events(inner, at, line)
+        if isinstance(inner, (dict, list)) and key not in _UNSEARCHED:
+            by_key = _said_by_key(key)
+            if by_key == "result":
+                yield from _results(inner)
+            else:
+                is_list_of_calls = key == "content" and isinstance(inner, list)
+                yield from _events(inner, at, line, by_key or (said if is_list_of_calls else ""))
 
 
-def _calls_under_keys(value: AgentRecord) -> Iterator[tuple[_CallForm, AgentRecord]]:
-    for key in value.keys() & _CALL_LISTS.keys():
-        yield from ((_CALL_LISTS[key], call) for call in objects_of_list(value[key]))
-    for key in value.keys() & _CALL_KEYS.keys():
-        if isinstance(value[key], dict):
-            yield _CALL_KEYS[key], value[key]
+def _results(value: Any) -> Iterator[TraceEvent]:
+    """The results in an object or list that is said to have some."""
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            number = _first(one, (*_NUMBERS, "name", "toolName"))
+            if number is not None:
+                yield ResultEvent(number, _has_failed(one))
+            else:
+                yield from _results(one.get("content"))
 
 
-def _results_under_keys(value: AgentRecord, role: str) -> Iterator[ResultEvent]:
-    for key, number_key in _RESULT_KEYS.items():
-        if isinstance(result := value.get(key), dict):
-            yield ResultEvent(result.get(number_key) or result.get("name"), _has_failed(result))
-    number, has_failed = value.get("tool_call_id") or value.get("call_id"), _has_failed(value)
-    if role in ("tool", "function") or (number and has_failed):
-        yield ResultEvent(number or value.get("name"), has_failed)
-
-
-def _call(form: _CallForm, value: AgentRecord, at: str, line: Any) -> Iterator[TraceEvent]:
-    inner = value.get(form.call)
-    inner = inner if isinstance(inner, dict) else value
-    name = _first(inner, form.name)
-    if not isinstance(name, str) or not name:
-        yield UnreadEvent()
-        return
-    server = _first(inner, form.server) or _first(value, form.server)
-    if isinstance(server, str) and server and not name.startswith(server):
+def _call(value: AgentRecord, kinds: Sequence[str], at: str, line: Any) -> CallEvent | None:
+    """The call in an object; ``None`` if it names no tool."""
+    objects = [value]
+    while inner := next((objects[-1][key] for key in _HOLDERS if key in objects[-1]), None):
+        if not isinstance(inner, dict):
+            break
+        objects.append(inner)
+    name = next(filter(None, (_first(one, _NAMES) for one in objects)), None)
+    if name is None and "toolCallId" in value:
+        name = next((kind[5:] for kind in kinds if kind.startswith("tool-")), None)
+    if not isinstance(name, str):
+        return None
+    server = next(filter(None, (_first(one, _SERVERS) for one in reversed(objects))), None)
+    if isinstance(server, str) and not name.startswith(server):
         is_front = server.startswith("mcp__") and server.endswith("__")
         name = f"{server}{name}" if is_front else f"mcp__{server.strip('_')}__{name}"
-    number = _first(value, form.number) or _first(inner, form.number)
-    arguments = _first(inner, form.arguments)
-    yield CallEvent(name, number, arguments, at, _has_failed(value), line, form.is_end)
+    number = next(filter(None, (_first(one, _NUMBERS) for one in objects)), None)
+    given = (one[key] for one in objects for key in _ARGUMENTS if one.get(key) is not None)
+    is_end = any(map(_is_end, kinds))
+    return CallEvent(name, number, next(given, None), at, _has_failed(value), line, is_end)
 
 
 def _calls_in_text(text: str, at: str, line: Any) -> Iterator[TraceEvent]:
@@ -220,38 +223,64 @@ def _calls_in_text(text: str, at: str, line: Any) -> Iterator[TraceEvent]:
         except (ValueError, RecursionError):
             inside = None
         for one in inside if isinstance(inside, list) else [inside]:
-            call = one if isinstance(one, dict) else {}
-            events += _call(_PLAIN, call, at, line)
+            call = _call(one, (), at, line) if isinstance(one, dict) else None
+            events.append(call or UnreadEvent())
     yield from events or [UnreadEvent()]
 
 
-def _kind(value: AgentRecord) -> str:
-    kind = value.get("type")
-    return kind if isinstance(kind, str) else ""
+def _kinds(value: AgentRecord) -> list[str]:
+    return [value[key] for key in _KINDS if key in value and isinstance(value[key], str)]
 
 
-def _first(value: AgentRecord, keys: tuple[str, ...]) -> Any:
-    return next((value[key] for key in keys if value.get(key) not in (None, "")), None)
+@lru_cache(_KEPT_WORDS)
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
+
+
+@lru_cache(_KEPT_WORDS)
+def _said_by_kind(kind: str) -> _Said:
+    if _SAYS_CALL.fullmatch(_letters(kind)):
+        return "progress" if kind.startswith("response.") else "call"
+    return "result" if _SAYS_RESULT.fullmatch(_letters(kind)) else ""
+
+
+@lru_cache(_KEPT_WORDS)
+def _said_by_key(key: str) -> _Said:
+    if _KEYS_OF_CALLS.fullmatch(_letters(key)):
+        return "call"
+    return "result" if _KEYS_OF_RESULTS.fullmatch(_letters(key)) else ""
+
+
+def _is_end(kind: str) -> bool:
+    """Whether a record of this kind describes the end of a call that may be elsewhere."""
+    return kind.endswith("_end")
+
+
+def _role(value: AgentRecord) -> str:
+    named = value.get("role") or value.get("from") or value.get("type")
+    role = str(named) if named in _ROLES or "role" in value or "from" in value else ""
+    return _ROLES.get(role, role)
+
+
+def _first(value: AgentRecord, keys: Sequence[str]) -> Any:
+    for key in keys:
+        if key in value and value[key] not in (None, "", {}, []):
+            return value[key]
+    return None
 
 
 def _has_failed(value: AgentRecord) -> bool:
     """Whether a call or its result reports a failure."""
-    result = value.get("result")
+    inner = (value[key] for key in _OUTCOMES if key in value)
     return (
         value.get("is_error") is True
         or value.get("isError") is True
         or value.get("status") in ("error", "failed")
         or value.get("state") == "output-error"
-        or (value.get("error") not in (None, False, "", {}) and "name" in value)
-        or (isinstance(result, dict) and ("Err" in result or _has_failed(result.get("Ok") or {})))
+        or value.get("error") not in (None, False, "", {})
+        or "Err" in value
+        or any(_has_failed(one) for one in inner if isinstance(one, dict))
     )
-
-
-def _is_only_progress(kind: str) -> bool:
-    """Whether an event only reports the start or progress of a call that is
-    reported again in full.
-    """
-    return kind.startswith("response.") or kind.endswith(("_begin", "_start", "-start", "_delta"))
 
 
 def message_texts(value: AgentRecord) -> list[str]:

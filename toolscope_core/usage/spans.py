@@ -2,17 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.tool import digest
 from toolscope_core.usage import traced_calls
-from toolscope_core.usage.call_forms import message_texts
+from toolscope_core.usage.call_forms import CallEvent, events_of, message_texts
 
 Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")
-_ID = ("spanId", "span_id")
+_ID = ("spanId", "span_id", "spanID")
 _PARENT = (
     *("parentSpanId", "parent_span_id", "parent_id", "parent_run_id", "parentObservationId"),
 )
@@ -24,7 +24,15 @@ _RUN_KEYS = (
     "parent_run_id",
     "parentObservationId",
 )
-_BELOW = ("child_runs", "observations", "spans")
+_BELOW = ("child_runs", "observations", "spans", "data")
+_ABOUT = ("span_data", "span_attributes", "meta")
+"""Where a span has its name and kind, if not in itself."""
+_TITLES = ("name", "span_name", "operationName", "display_name")
+_OF_SPANS = frozenset((*_ABOUT, *_BELOW, "attributes", "tags", "run_type", "startTime"))
+_STARTS = (
+    *("startTimeUnixNano", "start_time", "startTime", "start_timestamp", "started_at"),
+    *("start_time_unix_nano", "start_ns"),
+)
 _NAMES = (
     *("gen_ai.tool.name", "mcp.tool.name", "tool.name", "ai.toolCall.name"),
     "traceloop.entity.name",
@@ -34,6 +42,11 @@ _KINDS = (".kind", ".type", "spantype")
 _MARKS = ("__", "/", ".", ":")
 _CALLS = ("execute_tool", "tools/call")
 _OPERATION = "gen_ai.operation.name"
+_ANSWER = re.compile(r"output|completion|response", re.IGNORECASE)
+_ASKED_NAME = re.compile(
+    r"(.*tool_?calls?\.\d+(?:\.tool_call)?)(?:\.function)?\.name", re.IGNORECASE
+)
+"""A model's calls as attributes, as OpenInference and Traceloop write them."""
 _OTHER_NAME = re.compile(r"(^|\.)tool[._]?(call[._]?)?name$", re.IGNORECASE)
 
 
@@ -50,32 +63,45 @@ def spans_of(record: Span) -> list[Span]:
             for scope in objects_of_list(resource.get("scopeSpans"))
             for span in objects_of_list(scope.get("spans"))
         ]
-    if "attributes" in record and "name" in record:
-        return [record]
-    kind = record.get("run_type") or (record.get("type") if "startTime" in record else None)
-    own = [_span_of_run(record, kind)] if isinstance(kind, str) and "name" in record else []
-    below = (one for key in _BELOW for one in objects_of_list(record.get(key)))
-    return (
-        own + [span for one in below for span in spans_of(one)] if own or _is_trace(record) else []
-    )
+    if record.keys().isdisjoint(_OF_SPANS):
+        return []
+    name = next((record[key] for key in _TITLES if isinstance(record.get(key), str)), None)
+    listed = record.get("attributes", record.get("tags"))
+    if name is not None and isinstance(listed, (dict, list)) and not record.get("run_type"):
+        return [{**record, "name": name, "attributes": listed}]
+    own = _span_of_run(record, name)
+    inner = [record.get(key) for key in _BELOW]
+    lists = (part if isinstance(part, list) else [part] for part in inner)
+    return own + [span for part in lists for one in objects_of_list(part) for span in spans_of(one)]
 
 
-def _is_trace(record: Span) -> bool:
-    return any(objects_of_list(record.get(key)) for key in _BELOW)
-
-
-def _span_of_run(record: Span, kind: str) -> Span:
-    """A run or an observation as a span."""
+def _span_of_run(record: Span, name: str | None) -> list[Span]:
+    """A run or an observation as a span; none for other records."""
+    about: Span = next((record[key] for key in _ABOUT if isinstance(record.get(key), dict)), {})
+    is_timed = bool(about) or "startTime" in record
+    kinds = (record.get("run_type"), about.get("kind"), about.get("type"))
+    kind = next(filter(None, (*kinds, record.get("type") if is_timed else None)), None)
+    name = about.get("name", name)
+    if not isinstance(kind, str) or not isinstance(name, str):
+        return []
     inputs = record.get("inputs") or record.get("input")
     messages = inputs.get("messages") if isinstance(inputs, dict) else inputs
     has_failed = bool(record.get("error")) or record.get("level") == "ERROR"
-    about = {key: record[key] for key in (*_RUN_KEYS, "name") if key in record}
-    return {
-        **about,
-        "spanId": record.get("id"),
-        "attributes": {"run.kind": kind, "gen_ai.input.messages": messages},
-        "status": 2 if has_failed else 0,
-    }
+    kept = {key: record[key] for key in (*_RUN_KEYS, *_STARTS) if key in record}
+    kind = "tool" if about and kind == "function" else kind
+    outputs = record.get("outputs") or record.get("output")
+    return [
+        {
+            **kept,
+            "name": name,
+            "spanId": record.get("id"),
+            "attributes": {
+                **{"run.kind": kind, "gen_ai.input.messages": messages},
+                "gen_ai.output.messages": outputs,
+            },
+            "status": 2 if has_failed else 0,
+        }
+    ]
 
 
 def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
@@ -113,6 +139,9 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
             tools_of.setdefault(trace, {})[key or str(row)] = tools[row]
         if (text := _request(own)) and trace not in texts:
             texts[trace] = text
+    for trace, call in _asked_calls_of(spans, attributes, tools_of):
+        calls.append(call)
+        tools_of.setdefault(trace, {})[call.key or f"asked {len(calls)}"] = call.tool
     requests = (
         traced_calls.TracedRequest(text, tuple(tools_of.get(one, {}).values()))
         for one, text in texts.items()
@@ -171,7 +200,7 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
         or is_named
         or bool(attributes.get("ai.toolCall.name"))
         or any(
-            name.lower().endswith(_KINDS) and str(value).lower() == "tool"
+            name.lower().endswith(_KINDS) and str(value).strip('"').lower() == "tool"
             for name, value in attributes.items()
         )
     )
@@ -184,20 +213,50 @@ def _has_failed(span: Span, attributes: Mapping[str, Any]) -> bool:
 
 
 def _start(span: Span) -> str:
-    times = (span.get(key) for key in ("startTimeUnixNano", "start_time", "startTime"))
+    times = (span.get(key) for key in _STARTS)
     return next(filter(None, map(traced_calls.utc_time, times)), "")
 
 
 def _request(attributes: Mapping[str, Any]) -> str:
     """The person's request in a span of a model call: the text of the last user message."""
-    value = attributes.get("gen_ai.input.messages")
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return ""
+    value = _from_json(attributes.get("gen_ai.input.messages"))
     user_messages = [one for one in objects_of_list(value) if one.get("role") == "user"]
     return "\n".join(message_texts(user_messages[-1])) if user_messages else ""
+
+
+def _asked_calls_of(
+    spans: Sequence[Span], attributes: Sequence[Mapping[str, Any]], tools_of: Collection[str]
+) -> list[tuple[str, traced_calls.TracedCall]]:
+    """The calls in the answers of models, of each trace that has no span of a tool."""
+    asked = []
+    for span, own in zip(spans, attributes, strict=True):
+        trace = _place(span)[0]
+        for call in () if trace in tools_of else _asked_calls(own):
+            key = traced_calls.call_key(call.number, call.name, trace)
+            asked.append((trace, traced_calls.TracedCall(call.name, at=_start(span), key=key)))
+    return asked
+
+
+def _asked_calls(attributes: Mapping[str, Any]) -> Iterator[CallEvent]:
+    """The calls in the answer of a model: as messages, or as one attribute for each part."""
+    for name, value in attributes.items():
+        if _ANSWER.search(name) is None:
+            continue
+        if flat := _ASKED_NAME.fullmatch(name):
+            yield CallEvent(str(value), attributes.get(f"{flat[1]}.id"))
+        elif isinstance(answer := _from_json(value), (dict, list)):
+            events = events_of({"content": answer, "tool_calls": answer})
+            yield from (one for one in events if isinstance(one, CallEvent))
+
+
+def _from_json(value: Any) -> Any:
+    """The value of a JSON text; other values unchanged."""
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _attributes(value: Any) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ the places of calls in a record, ``spans`` those in spans.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +21,9 @@ from toolscope_core.usage import call_forms, traced_calls
 from toolscope_core.usage.spans import spans_of, trace_of_spans
 
 _CONVERSATIONS = ("messages", "contents", "conversations")
-_REPLIES = ("choices", "candidates", "output", "response", "body", "kwargs", "generations")
-_EVENT_KEYS = ("timestamp", "sequence_number", "sessionId", "event_id")
+_REPLIES = ("choices", "candidates", "output", "response", "body", "generations")
+_EVENT_KEYS = frozenset(("timestamp", "sequence_number", "sessionId", "event_id"))
+_BLANKS = re.compile(r"\s*")
 
 
 @dataclass(slots=True)
@@ -49,9 +51,12 @@ class _Reading:
         except RecursionError:
             events = [call_forms.UnreadEvent()]
         is_unread = not (events or _says_something(record))
+        earlier = list[call_forms.CallEvent]()
         for event in events:
             if isinstance(event, call_forms.CallEvent):
-                self._call(event)
+                if not any(_is_repeated(event, one) for one in earlier):
+                    self._call(event)
+                earlier.append(event)
             elif isinstance(event, call_forms.ResultEvent):
                 self._result(event.number, failed=event.has_failed)
             elif isinstance(event, call_forms.RequestEvent):
@@ -111,6 +116,12 @@ def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:
     return reading.trace()
 
 
+def _is_repeated(call: call_forms.CallEvent, other: call_forms.CallEvent) -> bool:
+    """Whether a record has a call twice, in two of its forms."""
+    is_same = bool(call.number) and (call.number, call.name) == (other.number, other.name)
+    return is_same and call.arguments == other.arguments
+
+
 def _says_something(record: call_forms.AgentRecord) -> bool:
     """Whether a record without calls is a message or another event of a session."""
     if any(record.get(key) for key in ("content", "parts", "value", "output", "choices")):
@@ -118,7 +129,7 @@ def _says_something(record: call_forms.AgentRecord) -> bool:
     if call_forms.is_message(record):
         return "content" in record or "parts" in record
     inside = record.get("message")
-    is_event = isinstance(record.get("type"), str) and any(key in record for key in _EVENT_KEYS)
+    is_event = isinstance(record.get("type"), str) and not _EVENT_KEYS.isdisjoint(record)
     return is_event or (isinstance(inside, dict) and "role" in inside and "content" in inside)
 
 
@@ -223,8 +234,24 @@ def _documents(content: bytes, label: str) -> Iterator[Any]:
     except RecursionError as error:
         raise ConfigError(f"{label} is nested too deeply; use a trace") from error
     except ValueError:
-        document = [_line(line, f"{label}, line {n}") for n, line in enumerate(text.split("\n"), 1)]
+        document = _documents_in(text) or [
+            _line(line, f"{label}, line {n}") for n, line in enumerate(text.split("\n"), 1)
+        ]
     yield from document if isinstance(document, list) else [document]
+
+
+def _documents_in(text: str) -> list[Any]:
+    """The JSON documents in a text, one after the other; empty if there is anything else."""
+    documents, end = list[Any](), 0
+    while rest := _BLANKS.match(text, end):
+        if rest.end() == len(text):
+            return documents
+        try:
+            document, end = json.JSONDecoder().raw_decode(text, rest.end())
+        except (ValueError, RecursionError):
+            break
+        documents.append(document)
+    return []
 
 
 def _line(line: str, place: str) -> Any:
@@ -252,7 +279,7 @@ def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
     """Add a conversation, a single reply, or a message or event of a session."""
     place = f"{by_kind.scope} {len(by_kind.conversations)}"
     key = next((key for key in _CONVERSATIONS if isinstance(record.get(key), list)), None)
-    is_event = any(one in record for one in _EVENT_KEYS) or call_forms.is_message(record)
+    is_event = not _EVENT_KEYS.isdisjoint(record) or call_forms.is_message(record)
     if key is not None:
         replies = {name: record[name] for name in _REPLIES if name in record}
         messages = [*record[key], *([replies] if replies else [])]

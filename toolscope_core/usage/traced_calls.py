@@ -128,7 +128,7 @@ def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedC
 
 
 def utc_time(value: Any) -> str:
-    """A time as ISO 8601 in UTC to the second, from a text, or seconds or nanoseconds since 1970.
+    """A time as ISO 8601 in UTC to the second, from a text, or a number since 1970.
 
     Empty for anything else.
     """
@@ -138,7 +138,8 @@ def utc_time(value: Any) -> str:
             time = time if time.tzinfo else time.replace(tzinfo=UTC)
         elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
             number = float(value)
-            seconds = number / 1e9 if number > 1e17 else number / 1e3 if number > 1e11 else number
+            units = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+            seconds = number / next((unit for least, unit in units if number > least), 1)
             time = datetime.fromtimestamp(seconds, UTC)
         else:
             return ""
