@@ -36,7 +36,6 @@ _Names = Mapping[str, tuple[str, str | None]]
 _SAYS_TOOL = re.compile(
     r"tool|func|action|gold|\bapis?\b|(?:^|_)calls?(?:ed)?(?:_|$)", re.IGNORECASE
 )
-_SAYS_ANSWER = re.compile(r"ideal|expect|reference|label|answer|target|truth|correct|path", re.I)
 _NO_NAME = re.compile(
     r"descr|query|question|prompt|text|content|comment|note|(?:call|use)_?id$", re.IGNORECASE
 )
@@ -45,7 +44,7 @@ _OFFER = re.compile(
     re.IGNORECASE,
 )
 """Keys of lists from which an agent may choose; no name is in them twice."""
-_SPLIT = re.compile(r"(\s*[,;\n]\s*(?:\d+[.)]\s+|[-*]\s+)?|^\s*(?:\d+[.)]|[-*])\s+)")
+_SPLIT = re.compile(r"(\s*(?:[,;|\n]|[-=]>|→)\s*(?:\d+[.)]\s+|[-*]\s+)?|^\s*(?:\d+[.)]|[-*])\s+)")
 _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "params"))
 _RESULTS = frozenset(("result", "results", "response", "output", "tool_call_id"))
 _SCHEMAS = ("parameters", "inputSchema", "input_schema", "parameters_json_schema")
@@ -214,9 +213,13 @@ class _Reading:
             return self._call(value, keys)
         if value and all(map(self._tool, value)) and _ARGUMENTS.isdisjoint(keys):
             return self._map_of_calls(value, keys)
-        new = {key: self.value(inner, (*keys, key)) for key, inner in value.items()}
         named = next((key for key in _NAMES if self._tool(value.get(key))), None)
-        if named is None or not (_defines(value) or _says_tool(value, keys)):
+        named = named if _defines(value) or _says_tool(value, keys) else None
+        new = {
+            key: inner if key == named else self.value(inner, (*keys, key))
+            for key, inner in value.items()
+        }
+        if named is None:
             return new
         alpha = self.alphas.get((self._tool(value[named]) or ("",))[0])
         schema = next((key for key in _SCHEMAS if value.get(key)), None)
@@ -225,8 +228,7 @@ class _Reading:
             if moved is None:
                 return new
             new[schema] = moved
-        if new[named] == value[named]:
-            new[named] = self._name(value[named], (*keys, named))
+        new[named] = self._name(value[named], (*keys, named))
         return new
 
     def _call(self, call: JsonObject, keys: _Keys) -> JsonObject:
@@ -322,10 +324,10 @@ class _Reading:
     def _text(self, text: str, keys: _Keys) -> str:
         key = _last(keys)
         if _NO_NAME.search(key) is None:
-            if self._is_name(text, key):
+            if self._is_name(text, keys):
                 return self._name(text.strip(), keys)
             parts = _SPLIT.split(text)
-            if len(parts) > 1 and all(self._is_name(one, key) for one in parts[::2] if one):
+            if len(parts) > 1 and all(self._is_name(one, keys) for one in parts[::2] if one):
                 return "".join(
                     self._name(one, keys) if at % 2 == 0 and one else one
                     for at, one in enumerate(parts)
@@ -335,14 +337,12 @@ class _Reading:
         text = rewritten_values(text, lambda value: self.value(value, keys))
         return rewritten_calls(text, self._python_call)
 
-    def _is_name(self, text: str, key: str) -> bool:
-        """Whether a text is a name in a position for names; a plain word
-        needs a clearer position.
-        """
+    def _is_name(self, text: str, keys: _Keys) -> bool:
+        """Whether a whole text is a tool's name; a plain word needs a position for names."""
         if self._tool(text.strip()) is None:
             return False
-        is_answer = _SAYS_ANSWER.search(key) is not None and is_clear_name(text)
-        return is_answer or _SAYS_TOOL.search(key) is not None
+        is_value = not _ARGUMENTS.isdisjoint(keys)
+        return (is_clear_name(text) and not is_value) or _SAYS_TOOL.search(_last(keys)) is not None
 
     def _python_call(self, call: PythonCall) -> PythonCall | None:
         """A Python call after α; ``None`` if it stays unchanged."""

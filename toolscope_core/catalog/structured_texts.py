@@ -13,6 +13,7 @@ from toolscope_core.model.tool import JsonObject
 _OPEN = re.compile(r"[\[{]")
 _TAG = re.compile(r"<(tool_?calls?|tools?|function_?calls?|functions?|action)>", re.IGNORECASE)
 _CALLS = re.compile(r"\s*\[?\s*[^\W\d][^()\[\]{}\n\"'=]{0,128}\(")
+_LABEL = re.compile(r"\w[\w -]{0,40}:\s")
 _CALLED = re.compile(r"[^()\[\]{}\n\"',=]{1,128}(?=\()")
 _MOST_FAILURES = 1_000
 """After this many brackets without a value, the rest of a text counts as prose."""
@@ -55,10 +56,13 @@ def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
 
 
 def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None]) -> str:
-    """A text that is one Python call or a list of calls, with each replaced by ``rewrite``.
+    """A text that is one Python call or a list of calls, also after a label (*Action:*), with each
+    replaced by ``rewrite``.
 
     ``None`` keeps a call; ``None`` as arguments keeps its arguments. Other texts stay unchanged.
     """
+    if label := _LABEL.match(text):
+        return label[0] + rewritten_calls(text[label.end() :], rewrite)
     if not (_CALLS.match(text) and text.rstrip().endswith((")", "]"))) or "\r" in text:
         return text
     source, odd_names = _with_plain_names(text)
