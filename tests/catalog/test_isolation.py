@@ -78,7 +78,7 @@ def test_values_keep_their_kinds_and_labels_may_hold_anything():
 
 def test_time_has_an_end_and_the_message_names_the_limit_and_the_file(monkeypatch):
     monkeypatch.setattr(isolation, "READING_SECONDS", 1.0)
-    refused = r"^slow\.json takes more than 1 s to be read \(the input has 53\.4 MiB\); split"
+    refused = r"^slow\.json takes more than 1 s to be read \(the input is 53\.4 MiB\); split"
     with pytest.raises(CatalogError, match=refused):
         read_isolated([Source("slow.json", b"[" + b'{"name": "a"},' * 4_000_000 + b"{}]")])
 

@@ -282,7 +282,10 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
 ):
     entries = read_json(bundle / "relabel.json")["entries"]
     gone = next(row["old_id"] for row in entries if row["status"] == "merged")
-    good, odd = {"gold": [gone]}, {"id": "q", "answers": json.dumps([{"note": f"Use {gone} first"}])}
+    good, odd = (
+        {"gold": [gone]},
+        {"id": "q", "answers": json.dumps([{"note": f"Use {gone} first"}])},
+    )
     done, new = relabel(good, odd, code=1)
     assert new is None
     assert "2 queries, 1 understood" in done.stdout and "1 left" in done.stdout

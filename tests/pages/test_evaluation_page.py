@@ -240,7 +240,7 @@ def test_what_was_measured_stands_where_people_decide(page):
 def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     mails = by_name(page.work, page.catalog_id, "send_mail")
     page.open("review", cluster=mails.id)
-    assert "Measuring before" in page.text
+    assert "before and after" in page.text
     page.after(page.now.job(change_effect_panel.KIND))
     requests, won, lost, *_, need_two = page.figures("not enough queries")
     assert (requests, won, lost, need_two) == (2, 1, 0, 1)

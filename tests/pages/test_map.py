@@ -174,7 +174,7 @@ def test_a_large_catalog_is_projected_only_when_asked(monkeypatch, work, compute
     monkeypatch.setattr("ui.overlap.maps.UNASKED", 7)
     app = plane(monkeypatch, work)
     assert work.snapshot(1).job("UMAP") is None
-    assert "an estimate" in app.button(key="project").label
+    assert "estimated time" in app.button(key="project").label
     app.button(key="project").click().run()
     assert work.snapshot(1).job("UMAP") is not None
 

@@ -35,7 +35,7 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     assert figures(text, "decision holds") == figures(text, "not applied") == [1, 1]
     assert figures(text, "1 proposal with") == [1, 1], "new, and from before"
     labels = "\n".join(expander.label for expander in app.expander)
-    assert figures(labels, "Changes since") == figures(labels, "that wait") == [1]
+    assert figures(labels, "Changes since") == figures(labels, "on hold") == [1]
     assert links(app)["Look again (1)"] == "show=Look+again"
     assert links(app)["New proposals (1)"] == "show=New+proposals"
     assert links(app)["Look again"].startswith("cluster=")
@@ -58,7 +58,7 @@ def test_the_links_narrow_the_queue_to_their_part(monkeypatch, work):
     app = open_page(monkeypatch, work, "review", show="Look again")
     names = next(table.value["name"] for table in app.dataframe if "name" in table.value)
     assert names.tolist() == ["send_mail"]
-    assert "waits for another look" in words(app)
+    assert "needs another review" in words(app)
     assert "1 of 1 shown" in words(app)
     assert app.get("progress")[0].proto.text.endswith(", 1 new")
     app = open_page(monkeypatch, work, "review", show="New proposals")

@@ -198,7 +198,7 @@ def test_decided_clusters_are_listed_and_taken_back(page, action, state):
     assert not page.widgets("button", "keep_apart_")
     page.press("take_back_")
     assert review.active_decisions(page.now) == ()
-    assert f"Nothing is {state.lower()}" in page.text
+    assert f"Nothing has been {state.lower()}" in page.text
 
 
 def test_filters_narrow_the_queue_and_are_cleared(page):

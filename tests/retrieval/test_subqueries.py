@@ -105,8 +105,8 @@ def test_a_file_of_splits_is_taken_by_id_and_steps_are_the_querys_own(search, ou
     [
         ([{"id": "a"}], "`dummy` is None; use a list of strings, or another --decompose"),
         ([{"id": "a", "dummy": [1]}], "`dummy` is"),
-        ([{"dummy": ["x"]}], "`id` is ''"),
-        ([{"id": "a", "dummy": []}, {"id": "a", "dummy": []}], "line 2: `id` is 'a'"),
+        ([{"dummy": ["x"]}], "repeated (''"),
+        ([{"id": "a", "dummy": []}, {"id": "a", "dummy": []}], "repeated ('a'"),
     ],
 )
 def test_a_file_that_holds_no_splits_is_refused(tmp_path, rows, reason):

@@ -300,7 +300,7 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, 
     for options, words in (
         (["--server", "north"], "use CATALOG=KEY"),
         (["--server", "west=south"], "the toolset has 'north', 'south'"),
-        (["--http", "here"], "give HOST:PORT"),
+        (["--http", "here"], "HOST:PORT, for"),
         (["--http", "0.0.0.0:1"], "can be reached by others"),
         (["--log", str(tmp_path)], "cannot be written"),
     ):
