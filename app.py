@@ -30,6 +30,7 @@ STYLE = (
     "[data-testid='stPageLink'] a {align-items: flex-start} "
     "[data-testid='stPageLink'] [data-testid='stIconMaterial'] {position: relative; top: .2rem}"
     "[class*='st-key-members_'] .stColumn {min-width: 190px}"
+    "[data-testid='stHtml'] {overflow-wrap: anywhere}"  # a long word stays in its frame
     "@media (max-width: 1100px) {"  # a small screen, or a large one at 150 %
     "[data-testid='stSidebar'][style*='width: 300px'] {width: 210px !important} "
     "[data-testid='stMainBlockContainer'] {padding: 3.75rem 1rem 1rem} "

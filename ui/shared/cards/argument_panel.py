@@ -290,7 +290,7 @@ def _cell(kind: Literal["th", "td"], content: str) -> str:
     """A cell with content that is already escaped."""
     return (
         f'<{kind} style="text-align:left;font-weight:400;vertical-align:top;padding:2px 8px 2px 0;'
-        "min-width:6.5rem;overflow-wrap:anywhere;"
+        "min-width:6.5rem;"
         f'border-bottom:1px solid rgba(128,128,128,.3)">{content}</{kind}>'
     )
 
