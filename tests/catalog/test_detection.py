@@ -82,6 +82,21 @@ IN_FRAMEWORKS = {
     "CrewAI": ([{"name": "tide", "description": "Tool Name: tide\nTool Arguments: {'port': {'description': 'Name', "
         "'type': 'str'}, 'days': {'description': None, 'type': 'int'}}\nTool Description: Tide."}], ["tide"]),
     "AI SDK": ({"tide": {"description": "x", "parameters": TWO}, "boat": {"description": "y", "parameters": TWO}}, ["boat", "tide"]),
+    "Composio, another case": ([{"slug": "TIDE", "name": "Get the tide", "inputParameters": TWO, "toolkit": {"name": "h"}}], ["h/TIDE"]),
+    "Semantic Kernel, .NET": ([{"Name": "tide", "PluginName": "h", "Parameters": [
+        {"Name": "port", "IsRequired": True, "Description": "Name", "Schema": {"type": "string"}},
+        {"Name": "days", "IsRequired": False, "Schema": {"type": "integer"}}]}], ["h/tide"]),
+    "Semantic Kernel, without schemas": ([{"name": "tide", "pluginName": "h", "parameters": [
+        {"name": "port", "type_": "str", "is_required": True}, {"name": "days", "type_": "int"}]}], ["h/tide"]),
+    "Arcade": ([{"name": "Tide", "toolkit": {"name": "H"}, "input": {"parameters": [
+        {"name": "port", "required": True, "value_schema": {"val_type": "string"}},
+        {"name": "days", "required": False, "value_schema": {"val_type": "integer"}}]}}], ["H/Tide"]),
+    "LlamaIndex": ([{"name": "tide", "fn_schema_str": json.dumps(TWO), "return_direct": False}], ["tide"]),
+    "Agents SDK": ([{"name": "tide", "params_json_schema": TWO, "strict_json_schema": True}], ["tide"]),
+    "AI SDK, wrapped": ({"tools": {"tide": {"description": "x", "inputSchema": {"jsonSchema": TWO}}}}, ["tide"]),
+    "Strands": ([{"name": "tide", "inputSchema": {"json": TWO}}], ["tide"]),
+    "CrewAI, schema": ([{"name": "tide", "description": f"Tool Name: tide\nTool Arguments: {json.dumps(TWO)}\nTool Description: Tide."}], ["tide"]),
+    "a title beside a slug": ([{"key": "tide", "name": "Get the tide", "inputSchema": TWO}], ["tide"]),
     "Docker": ({"version": 2, "name": "docker-mcp", "registry": {"h": {"title": "H", "tools": [{"name": "tide", "arguments": ROWS}]}}}, ["h/tide"]),
     "Hermes": ({"id": "1", "conversations": [], "tools": f"[{TEXT}]"}, ["tide"]),
     "When2Call": ({"question": "x", "target_tool": TEXT, "tools": [TEXT]}, ["tide"]),

@@ -26,7 +26,15 @@ _TYPES = {
     "any": "",
 }
 
-_FLAGS = ("required", "is_required")
+_ENTRY_KEYS: Mapping[str, str] = {
+    **{word: word for word in ("name", "description", "type", "required", "optional", "schema")},
+    **{"isrequired": "required", "schemadata": "schema", "valueschema": "schema"},
+    **{"defaultvalue": "default", "desc": "description"},
+}
+"""The keys of a listed parameter, without case and underscores → the usual ones."""
+_OF_ENTRY = ("name", "optional", "required")
+_OF_ARCADE = ("val_type", "inner_val_type")
+"""Where Arcade has the type of a value and that of its items."""
 LEAF = frozenset({"type", "description"})
 KEYWORDS = {
     *(
@@ -152,35 +160,49 @@ def is_whole_schema(value: Mapping[str, Any]) -> bool:
 def _from_list(entries: list[Any], where: str) -> JsonObject:
     """A list of named parameters as a schema.
 
-    If any entry has the flag ``required`` (``is_required`` in Semantic Kernel), flagged ones are
-    required; otherwise all that are not ``optional``, as in Docker's MCP registry.
+    If any entry says whether it is required, those are that say so; otherwise all that are not
+    ``optional``, as in Docker's MCP registry.
     """
     properties: dict[str, Any] = {}
     required = []
-    flag = next(
-        (key for key in _FLAGS if any(isinstance(e, dict) and key in e for e in entries)), ""
-    )
-    for number, entry in enumerate(entries, 1):
-        item = {"name": entry} if isinstance(entry, str) else entry
-        name = item.get("name") if isinstance(item, dict) else None
+    items = [_parameter_entry(entry) for entry in entries]
+    are_flagged = any("required" in item for item in items)
+    for number, item in enumerate(items, 1):
+        name = item.get("name")
         if not isinstance(name, str):
             raise RecordError(f"has no name for entry {number} of {where}; name every entry")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
         properties[name] = _listed_parameter(item)
-        if item.get(flag) is True if flag else item.get("optional") is not True:
+        if item.get("required") is True if are_flagged else item.get("optional") is not True:
             required.append(name)
     return {"type": "object", "properties": properties, "required": required}
 
 
+def _parameter_entry(entry: Any) -> JsonObject:
+    """A listed parameter with the usual keys, in whatever case its framework writes them."""
+    if isinstance(entry, str):
+        return {"name": entry}
+    if not isinstance(entry, dict):
+        return {}
+    words = {key: _ENTRY_KEYS.get(key.replace("_", "").lower(), key) for key in entry}
+    usual = {words[key]: value for key, value in entry.items()}
+    return usual if len(usual) == len(entry) else entry
+
+
 def _listed_parameter(item: JsonObject) -> JsonObject:
-    """The schema of one listed parameter; Semantic Kernel keeps it inside the entry."""
-    inner = item.get("schema_data")
+    """The schema of one listed parameter; some frameworks keep it inside the entry."""
+    inner = item.get("schema")
     if not isinstance(inner, dict):
-        return {key: sub for key, sub in item.items() if key not in ("name", "optional", *_FLAGS)}
+        return {key: sub for key, sub in item.items() if key not in _OF_ENTRY}
     words = {"description": item["description"]} if item.get("description") else {}
-    default = item.get("default_value")
-    return {**words, **inner, **({} if default is None else {"default": default})}
+    default = item.get("default")
+    schema = {key: sub for key, sub in inner.items() if key not in _OF_ARCADE}
+    if kind := inner.get("val_type"):
+        schema["type"] = kind
+    if kind := inner.get("inner_val_type"):
+        schema["items"] = {"type": kind}
+    return {**words, **schema, **({} if default is None else {"default": default})}
 
 
 def _normalise(schema: Any, where: str) -> JsonObject | bool:
