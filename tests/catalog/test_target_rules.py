@@ -48,6 +48,9 @@ def test_names_by_hand():
     assert told([Tool("1", "a:b.c")], "gemini") == []
 
 
+NUMBER = {"type": "number"}
+
+
 @pytest.mark.case(79)
 @pytest.mark.parametrize(
     ("change", "places"),
@@ -55,14 +58,23 @@ def test_names_by_hand():
         ({}, []),
         ({"required": []}, ["where"]),
         ({"additionalProperties": True}, ["the parameters"]),
-        ({"properties": {"where": {"type": ["object", "null"], "properties": {"lat": {}}}}},
+        ({"properties": {"where": {"type": ["object", "null"], "properties": {"lat": NUMBER}}}},
          ["where/lat", "where"]),
+        ({"properties": {"where": {"description": "Anything"}}}, ["where"]),
+        ({"properties": {"where": {"type": "string", "default": "x"}}}, ["where"]),
+        ({"properties": {"where": {"type": "array", "uniqueItems": True, "items": NUMBER}}}, ["where"]),
+        ({"properties": {"where": {"type": "string", "format": "uri"}}}, ["where"]),
+        ({"properties": {"where": {"anyOf": [NUMBER, {"type": "string", "format": "date"}]}}}, []),
         ({"properties": {"where": {"oneOf": [{"type": "string"}, {"type": "null"}]}}}, ["where"]),
     ],
 )  # fmt: skip
 def test_what_strict_mode_refuses_is_said_and_mended(change, places):
     closed = {"type": "object", "required": ["where"], "additionalProperties": False}
-    record = {"name": "walk", "strict": True, "parameters": closed | {"properties": {"where": {}}}}
+    record = {
+        "name": "walk",
+        "strict": True,
+        "parameters": closed | {"properties": {"where": NUMBER}},
+    }
     record["parameters"] |= change
     for format, row in (
         ("openai-responses", {"type": "function", **record}),

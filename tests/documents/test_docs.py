@@ -8,6 +8,7 @@ import typer
 
 import toolscope_core
 from docs import make_reference
+from toolscope_core.catalog.formats.foreign_formats import STRICT_FORMATS, STRICT_KEYWORDS
 from toolscope_core.cli import app
 from toolscope_core.decisions.forms import ACTIONS
 from toolscope_core.model.decision import Action
@@ -219,3 +220,8 @@ def test_no_path_of_one_machine_is_in_the_source():
         ROOT / "app.py",
     ]:
         assert not re.search(r"/(home|root|tmp|Users)/[a-z]", path.read_text("utf-8")), path
+
+
+def test_the_rules_of_strict_mode_are_listed():
+    rules = (DOCS / "targets.md").read_text("utf-8").partition("## Strict mode")[2]
+    assert {*re.findall(r"`([^`]+)`", rules)} >= STRICT_KEYWORDS | STRICT_FORMATS

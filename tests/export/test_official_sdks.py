@@ -4,6 +4,7 @@ pip install --target DIR anthropic google-genai; npm install @modelcontextprotoc
 PYTHONPATH=DIR NODE_SDKS=node_modules python -m pytest -m nightly tests/export/test_official_sdks.py
 """
 
+import copy
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.catalog.test_writers import CATALOGS
+from toolscope_core.catalog.formats.foreign_formats import is_strict
 from toolscope_core.catalog.formats.writers import write_toolset
 from toolscope_core.catalog.readers import read_catalog
 from toolscope_core.catalog.sources import load_paths
@@ -73,6 +75,20 @@ def test_openai(catalog_file):
     for part in written(catalog_file, "openai-responses"):
         for record in part:
             own.validate_python(record)
+
+
+@pytest.mark.parametrize(
+    "inner", [{"type": "object", "properties": {"b": {"type": "string"}}}, {"$ref": "#/$defs/x"}]
+)
+def test_what_openais_own_function_makes_strict_is_strict(inner):
+    own = pytest.importorskip("openai.lib._pydantic")
+    schema = {
+        "type": "object",
+        "properties": {"a": inner},
+        "$defs": {"x": {"type": "object", "properties": {"c": {"type": "string"}}}},
+    }
+    assert not is_strict(schema)
+    assert is_strict(own._ensure_strict_json_schema(copy.deepcopy(schema), path=(), root=schema))
 
 
 def test_anthropic(catalog_file):

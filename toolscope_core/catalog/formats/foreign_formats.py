@@ -37,12 +37,14 @@ _SOURCE = "https://platform.openai.com/docs/guides/function-calling"
 _AS_OF = "2026-11"
 
 
-_NOT_STRICT = frozenset(
-    (
-        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
-        *("patternProperties", "propertyNames", "unevaluatedProperties", "prefixItems", "contains"),
-    )
+STRICT_KEYWORDS = frozenset(
+    "type enum const anyOf properties required additionalProperties items $ref $defs definitions "
+    "title description pattern format minLength maxLength multipleOf minimum maximum "
+    "exclusiveMinimum exclusiveMaximum minItems maxItems".split()
 )
+STRICT_FORMATS = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+"""What strict mode takes, by the guide to structured outputs; the API refuses the rest."""
+_OWN_TYPE = ("type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref")
 
 
 def says_strict(record: JsonObject) -> bool:
@@ -60,7 +62,8 @@ def is_strict(schema: JsonObject) -> bool:
 def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
     """What strict mode refuses in a schema: the place, and the fault in words.
 
-    Strict mode requires every declared property, allows no others, and does not know some keywords.
+    Strict mode requires every declared property and a type for each, allows no others, and takes
+    only some keywords and formats.
     """
     stack: list[tuple[str, Any]] = [("", schema)]
     while stack:
@@ -73,8 +76,12 @@ def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
         is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
         if (is_object or "properties" in node) and node.get("additionalProperties") is not False:
             yield place or "the parameters", "lacks `additionalProperties: false`"
-        for keyword in sorted(_NOT_STRICT & node.keys()):
+        for keyword in sorted(node.keys() - STRICT_KEYWORDS):
             yield place or "the parameters", f"has `{keyword}`"
+        if node.get("format", "date") not in STRICT_FORMATS:
+            yield place or "the parameters", f"has the format {node['format']!r}"
+        if not any(keyword in node for keyword in _OWN_TYPE):
+            yield place or "the parameters", "has no type"
         inner = [(one.removeprefix("/"), sub) for _, one, sub in placed_subschemas(node, "")]
         stack += [(_below(place, one), sub) for one, sub in reversed(inner)]
 
