@@ -33,7 +33,7 @@ def test_rules_that_match_nothing_are_listed_and_written_anew(tmp_path, capsys):
 def test_servers_of_other_names_and_files_of_something_else_are_told(tmp_path, capsys):
     config = {"mcpServers": {"alpha": {"command": "a"}, "b": {"command": "b"}}}
     out, err = told(tmp_path, capsys, mcp=config, other={"x": 1})
-    assert "no server of these names: beta" in err
+    assert "these names: beta" in err
     assert "other.json has neither" in err and not out
     assert not (tmp_path / "bundle-mcp.json").exists()
 

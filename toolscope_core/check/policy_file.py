@@ -60,12 +60,12 @@ class _Reader:
         self._keys(levels, "levels", CHANGE_KINDS)
         rows = content.get("accept") or []
         if not isinstance(rows, list):
-            self._refuse("accept", rows, "give a list")
+            self._refuse("accept", rows, "use a list")
         accepted: dict[str, Acceptance] = {}
         for at, row in enumerate(rows, 1):
             one = self._acceptance(row, f"accept/{at}")
             if one.fingerprint in accepted:
-                self._refuse(f"accept/{at}/fingerprint", one.fingerprint, "it is there twice")
+                self._refuse(f"accept/{at}/fingerprint", one.fingerprint, "remove the duplicate")
             accepted[one.fingerprint] = one
         bump = content.get("version-bump", "none")
         return Policy(
@@ -80,7 +80,7 @@ class _Reader:
         texts = {key: row.get(key) for key in needed}
         for key, text in texts.items():
             if not isinstance(text, str) or not text.strip():
-                self._refuse(f"{place}/{key}", text, "give a text")
+                self._refuse(f"{place}/{key}", text, "use a string")
         if not _FINGERPRINT.fullmatch(texts["fingerprint"]):
             self._refuse(f"{place}/fingerprint", texts["fingerprint"], "copy it from the report")
         until = self._date(texts["until"], f"{place}/until")
@@ -88,7 +88,7 @@ class _Reader:
             self._refuse(
                 f"{place}/until",
                 texts["until"],
-                "this has passed, so the finding counts again; remove the entry, or renew it",
+                "this date has passed, so the finding counts again; renew the entry or remove it",
             )
         reason, author = (
             for_terminal(" ".join(texts[key].split())) for key in ("reason", "author")
@@ -103,7 +103,7 @@ class _Reader:
 
     def _keys(self, value: Any, place: str, allowed: Collection[str]) -> None:
         if not isinstance(value, dict):
-            self._refuse(place or "the file", value, "give keys with values")
+            self._refuse(place or "the file", value, "use keys with values")
         for key in value:
             if key not in allowed:
                 name = f"{place}/{key}" if place else key
@@ -113,7 +113,7 @@ class _Reader:
 
     def _one_of(self, value: Any, place: str, allowed: Sequence[str]) -> Any:
         if value not in allowed:
-            self._refuse(place, value, f"give {', '.join(allowed[:-1])} or {allowed[-1]}")
+            self._refuse(place, value, f"use {', '.join(allowed[:-1])} or {allowed[-1]}")
         return value
 
     def _refuse(self, place: str, value: Any, remedy: str) -> NoReturn:

@@ -25,8 +25,8 @@ OwnFiles = Annotated[
     typer.Option(
         "--settings",
         help="Your client's configuration, or its settings with permission rules; repeatable. "
-        "Says which servers have another name there and which rules would match nothing, and "
-        "writes the settings with new rules beside the bundle.",
+        "Reports the servers that have a different name there and the rules that would match "
+        "nothing, and writes the settings with new rules beside the bundle.",
     ),
 ]
 
@@ -56,15 +56,15 @@ def tell_own_files(plan: MergePlan, values: dict[Path, Any], out: Path) -> None:
             say_error(f"{path} has neither servers nor permission rules")
         if servers and (missing := missing_servers(plan, servers)):
             say_error(
-                f"{path} has no server of these names: {listed(missing, _NAMED)}; what is exported "
-                "for them matches nothing there"
+                f"{path} has no servers with these names: {listed(missing, _NAMED)}; what is "
+                "exported for them has no effect there"
             )
         if after is None:
             continue
         new = out.with_name(f"{out.name}-{path.name}")
         text = json.dumps(after.settings, ensure_ascii=False, indent=2)
         new.write_text(f"{text}\n", "utf-8")
-        say(f"{path}: {quantity(len(after.idle), 'rule')} would match nothing; written anew: {new}")
+        say(f"{path}: {quantity(len(after.idle), 'rule')} would match nothing; new rules: {new}")
         for rule in after.idle:
             becomes = enumerated(rule.becomes) or "nothing"
             say(f"    {rule.list} {rule.rule} → {becomes}: {rule.why}")

@@ -12,7 +12,7 @@ from tests.mcp.gateway import stub_toolset
 from tests.mcp.gateway.test_callers import SAMPLING
 from toolscope_core.mcp.gateway.tool_calls import CallLog
 
-HELD = "'get' of north is not what it was"
+HELD = "'get' of north has changed"
 GET, CHANGE = ("get", {"path": "secret"}), stub_toolset.act_of("change")
 
 

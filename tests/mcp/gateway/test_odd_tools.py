@@ -103,12 +103,12 @@ def names_of(*tools):
 def test_tools_of_one_name_all_get_their_server_in_front():
     names, renamed = names_of(("b", "get"), ("a", "Get"), ("c", "ｇｅｔ"), ("c", "other"))
     assert names == {"a/Get": "a_Get", "b/get": "b_get", "c/ｇｅｔ": "c_get", "c/other": "other"}
-    why = "'Get' of a is called 'a_Get', since b and c have a tool of that name too"
+    why = "'Get' of a is now 'a_Get' because b and c have a tool of that name too"
     assert renamed["a/Get"] == why
     assert set(renamed) == {"a/Get", "b/get", "c/ｇｅｔ"}
     names, renamed = names_of(("a", "get"), ("a", "Get"))
     assert names == {"a/Get": "Get", "a/get": "a_get"}
-    why = "'get' of a is called 'a_get', since its server has two tools of that name"
+    why = "'get' of a is now 'a_get' because its server has two tools of that name"
     assert renamed == {"a/get": why}
 
 

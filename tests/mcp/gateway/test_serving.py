@@ -222,7 +222,7 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["serve", *map(str, arguments)])
 
 
-SHARED = "'same' of north is called 'north_same', since south has a tool of that name too"
+SHARED = "'same' of north is now 'north_same' because south has a tool of that name too"
 
 
 def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
@@ -248,7 +248,7 @@ def test_check_says_what_is_not_as_it_was_exported(toolset, config, tmp_path):
         "missing": ["read_file"],
         "new": ["brand_new", "south_same"],
         "renamed": [SHARED],
-        "to_be_renamed": ["'south_same' of north would be called 'north_south_same'"],
+        "to_be_renamed": ["'south_same' of north would be renamed to 'north_south_same'"],
     }
     assert {"failure", "mended", "withheld", "twice", "notes", "words"} <= north.keys()
     assert "south ended with status 1" in south["failure"]

@@ -130,7 +130,7 @@ def test_a_refused_call_names_what_the_agent_sees_and_the_server(tmp_path):
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("issue_key: missing", "'issue_key' is 'id' here"),
+        ("issue_key: missing", "'issue_key' is called 'id' here"),
         ("issue_keys: missing", ""),
         ("path: missing", ""),
     ],
@@ -258,7 +258,7 @@ def test_a_search_that_finds_nothing_that_fits_says_so_and_shows_the_nearest(too
     assert text.splitlines() == [
         "No tool does this.",
         "- get: Read a file.",
-        "list_tools has the names of all.",
+        "list_tools lists the names of all.",
     ]
 
 

@@ -245,21 +245,21 @@ def words_of_servers(bundle: ServedBundle) -> ServerWords:
     for server in sorted(bundle.catalog.servers, key=lambda one: -bundle.uses.get(one.name, 0)):
         if server.description.strip() and server.name in servers:
             if server.name in blocked:
-                notes[server.name] = f"its words are left out: {blocked[server.name]}"
+                notes[server.name] = f"its description is left out: {blocked[server.name]}"
             else:
                 texts[server.name] = _paragraph(server.name, server.description)
     sizes = {name: len(text.encode()) for name, text in texts.items()}
     most = MOST_BYTES - (NOTE_BYTES if notes or sum(sizes.values()) > MOST_BYTES else 0)
     rooms = _with_room(sizes, most)
     for name in sizes.keys() - rooms.keys():
-        notes[name] = "its words are left out: there is no room for those of so many servers"
+        notes[name] = "its description is left out: there is no room for so many servers"
     lines = []
     for name, room in rooms.items():
         if room < sizes[name]:
-            notes[name] = f"its words are cut: {sizes[name]:,} bytes, {room:,} of them have room"
+            notes[name] = f"its description is cut: {sizes[name]:,} bytes, with room for {room:,}"
         lines.append(_cut(texts[name], room))
     if left_out := notes.keys() - rooms.keys():
-        lines.append(f"[The words of {quantity(len(left_out), 'server')} are left out.]")
+        lines.append(f"[The descriptions of {quantity(len(left_out), 'server')} are left out.]")
     return ServerWords("\n\n".join(lines), notes)
 
 

@@ -106,7 +106,7 @@ def names_note(alpha: ArgumentMap | None, text: str) -> str:
     moves = alpha.moves if alpha else ()
     own = {move.target for move in moves}
     return "; ".join(
-        f"{move.source!r} is {move.target!r} here"
+        f"{move.source!r} is called {move.target!r} here"
         for move in moves
         if move.source in words and move.source not in own
     )

@@ -111,8 +111,8 @@ class Sender:
         if isinstance(url, str) and self.fixed.cut(url) != url:
             raise MCPError(
                 INVALID_PARAMS,
-                f"{for_terminal(self.name)} wants its user to open an address that holds what a "
-                "profile fixes; it is not passed on",
+                f"{for_terminal(self.name)} wants its user to open an address that contains a "
+                "value fixed by a profile; it is not passed on",
             )
         if not is_of_web or parts.username is not None or set(url) & set(" \\"):
             raise MCPError(
@@ -329,12 +329,12 @@ class Callers:
             return types.ErrorData(code=types.INVALID_REQUEST, message=why)
         capabilities = session.client_capabilities
         if capabilities is None or getattr(capabilities, capability) is None:
-            message = f"the agent's client does not {OFFERS[capability]}, which {server} asks for"
+            message = f"the agent's client does not {OFFERS[capability]}, which {server} requests"
             return types.ErrorData(code=types.INVALID_REQUEST, message=message)
         context = call.context if call else _ASKER.get()
         related = ServerMessageMetadata(related_request_id=context.request_id) if context else None
         answer: Any = types.ErrorData(
-            code=types.INVALID_REQUEST, message=f"the call in which {server} asks was given up"
+            code=types.INVALID_REQUEST, message=f"the call in which {server} asked was cancelled"
         )
         async with anyio.create_task_group() as group:
             if call is not None:
@@ -361,16 +361,16 @@ class Callers:
             return asker.session, None, ""
         calls = self._calls.get(server) or []
         if len({call.client for call in calls}) > 1:
-            return None, None, f"{server} asks while several clients use it; it cannot say which"
+            return None, None, f"{server} asks, but several clients use it; it cannot say which"
         if calls:
             session = calls[-1].context.session
             if not session.can_send_request:
-                why = f"the agent's client takes no requests during a call, which {server} makes"
+                why = f"{server} sends a request during a call, which the agent's client rejects"
                 return None, None, why
             return session, calls[-1], ""
         if len(self._sessions) == 1:
             return next(iter(self._sessions.values())), None, ""
-        return None, None, f"{server} asks while no call of it is under way"
+        return None, None, f"{server} asks while it is not being called"
 
     async def _log(self, server: str, params: types.LoggingMessageNotificationParams) -> None:
         """Pass a log message to the client of the current call, or else to all.

@@ -184,10 +184,9 @@ async def result_in_words(client: Client, name: str, arguments: JsonObject) -> t
     except MCPError as error:
         return error.message, True
     except (RuntimeError, ValidationError) as error:  # the result is not what its schema says
-        return f"{name} gave a result that cannot be read: {error}", True
+        return f"{name} returned a result that cannot be read: {error}", True
     parts = [
-        part.text if part.type == "text" else f"[{part.type} that is not shown]"
-        for part in result.content
+        part.text if part.type == "text" else f"[{part.type}, not shown]" for part in result.content
     ]
     return "\n".join(parts) or "done", bool(result.is_error)
 

@@ -74,7 +74,7 @@ class Door:
         connection.transport.abort()
         if why not in self._reasons:
             self._reasons.add(why)
-            self.notice(f"a connection that {why} was closed; further ones without a word")
+            self.notice(f"closed a connection that {why}; further cases are not reported")
 
 
 def is_admitted(scope: Scope) -> bool:
@@ -199,8 +199,8 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
         if name not in profiles or names.count(name) > 1:
             why = "which is not served" if name not in profiles else "twice"
             raise ConfigError(
-                f"{PROFILE_TOKENS} has a token for the profile {name}, {why}; served are "
-                f"{', '.join(sorted(profiles)) or 'none'}"
+                f"{PROFILE_TOKENS} has a token for the profile {name}, {why}; the served "
+                f"profiles are {', '.join(sorted(profiles)) or 'none'}"
             )
         _check_token(f"the token of {name} in {PROFILE_TOKENS}", token)
     return dict(pairs)
@@ -223,8 +223,8 @@ def http_place(
         _check_token(TOKEN_VARIABLE, token)
     if not _is_loopback(host) and not names:
         raise ConfigError(
-            f"{host} can be reached by others; say under which names they call it with "
-            "--allow-host, or listen on 127.0.0.1"
+            f"others can reach {host}; name the hosts they use with --allow-host, or listen on "
+            "127.0.0.1"
         )
     allowed_hosts = tuple(names) if names else LOOPBACK_NAMES
     own_token = token or secrets.token_urlsafe(32)

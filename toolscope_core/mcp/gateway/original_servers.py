@@ -215,8 +215,8 @@ class OriginalServers:
             if wait > 0 and connection.error is not None:
                 is_own = connection.client == requests.client  # else it may quote another's words
                 raise ServerConnectionError(
-                    f"{connection.error if is_own else f'{name} could not be opened'}; it is tried "
-                    f"again in {max(wait, 0.1):.1f} s",
+                    f"{connection.error if is_own else f'{name} could not be opened'}; the next "
+                    f"attempt is in {max(wait, 0.1):.1f} s",
                     getattr(connection.error, "kind", "settings"),
                 )
             connection.server = await self._open(name, connection, requests)

@@ -75,7 +75,7 @@ def check_servers(bundle: ServedBundle, config: GatewayConfig) -> tuple[ServerSt
                     failure=str(failures.get(name, "")),
                     words=words.get(name, ""),
                     to_be_renamed=tuple(
-                        f"{one!r} of {name} would be called {names[name, one]!r}"
+                        f"{one!r} of {name} would be renamed to {names[name, one]!r}"
                         for one in tools.new
                         if names.get((name, one), one) != one
                     ),

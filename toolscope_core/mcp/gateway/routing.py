@@ -29,8 +29,8 @@ Search = Callable[[str, int], FoundTools]
 """A request in words and a number → so many tools."""
 ANY_OBJECT: JsonObject = {"type": "object"}
 REWRITTEN = (
-    "Its parameters are not JSON Schema 2020-12, or a reference in them leads nowhere. Here they "
-    "are in that dialect, and its server checks the rest."
+    "Its parameters are not JSON Schema 2020-12, or contain a broken reference. The gateway "
+    "lists them in that dialect, and the server checks the rest."
 )
 
 
@@ -240,14 +240,14 @@ def _reasons(tools: Sequence[Tool], new: Mapping[str, str], former: Set[str]) ->
             others = " and ".join(server or "no server" for server in servers)
             if others:
                 have = "have" if len(servers) > 1 else "has"
-                why = f"since {others} {have} a tool of that name too"
+                why = f"because {others} {have} a tool of that name too"
             elif len(owners[comparable_name(tool.name)]) > 1:
-                why = "since its server has two tools of that name"
+                why = "because its server has two tools of that name"
             elif comparable_name(tool.name) in former:
-                why = "since that was the name of another server's tool"
+                why = "because another server's tool once had that name"
             else:
-                why = "since not every client takes its name"
-            sentences[tool.id] = f"{tool.name!r} of {tool.server} is called {new[tool.id]!r}, {why}"
+                why = "because not every client accepts its name"
+            sentences[tool.id] = f"{tool.name!r} of {tool.server} is now {new[tool.id]!r} {why}"
     return sentences
 
 
@@ -268,7 +268,7 @@ def _route(
     if "inputSchema" in record and record["inputSchema"] != sendable["inputSchema"]:
         mended.append(REWRITTEN)
     if tool != as_it_came:
-        mended.append("Its texts hold hidden characters. Here they are without.")
+        mended.append("Its texts contain hidden characters. The gateway removes them.")
     return Route(
         tool.id,
         readable.record,

@@ -283,7 +283,7 @@ class ServerFeatures:
             return next(iter(owners))
         if owners:
             forms = (repr(self.addresses.name_here(name, uri)) for name in sorted(owners))
-            raise _unknown(f"{uri!r} is of several servers; read {' or '.join(forms)}", uri)
+            raise _unknown(f"several servers have {uri!r}; read {' or '.join(forms)}", uri)
         raise _unknown(f"there is no resource {uri!r}; resources/list names them", uri)
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
@@ -323,7 +323,7 @@ class ServerFeatures:
         if cursor:
             items = items[:MOST_ITEMS]
             these = f"{len(items):,} of its {kind} are passed on"
-            self.notice(f"{name} goes on with {method}; the first {these}")
+            self.notice(f"{name} has more pages of {method}; only the first {these}")
         return items
 
     async def _ask(self, context: Context, name: str, method: str, params: JsonObject) -> McpResult:

@@ -298,9 +298,7 @@ class ToolCalls:
         original = call_mapping.chosen_original(route, arguments)
         if original is None:
             which = " or ".join(call_mapping.choices(route))
-            raise _RefusedCall(
-                f"{route.name} does several tools' work; say whose is meant: {which}"
-            )
+            raise _RefusedCall(f"{route.name} stands for several tools; choose one with {which}")
         against = self.reasons_against(route, arguments)
         _refuse_arguments(route, against)
         call.original = original
@@ -356,7 +354,7 @@ class ToolCalls:
                 if mapped.losses:
                     surplus = ", ".join(mapped.losses)
                     raise _RefusedCall(
-                        f"{call.tool} is {old.route} now, which does not take {surplus}"
+                        f"{call.tool} is now {old.route}, which does not accept {surplus}"
                     )
                 call.arguments = mapped.arguments
             call.tool = old.route
@@ -417,4 +415,4 @@ def _in_own_names(result: McpResult, alpha: ArgumentMap | None) -> McpResult:
 def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
     """Raises ``_Refused`` if there are ``reasons`` against the arguments."""
     if reasons:
-        raise _RefusedCall(f"{route.name} does not take these arguments: {'; '.join(reasons)}")
+        raise _RefusedCall(f"{route.name} does not accept these arguments: {'; '.join(reasons)}")

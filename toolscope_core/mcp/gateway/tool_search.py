@@ -43,16 +43,16 @@ def _text(description: str) -> JsonObject:
 _OWN_RECORDS = (
     _record(
         _LIST,
-        "List the tools by server, each with the first sentence of its description. "
-        f"{SEARCH} finds those for a need; {INSPECT} shows what one takes.",
+        f"List the tools by server, each with the first sentence of its description. {SEARCH} "
+        f"finds those for a task; {INSPECT} shows the arguments of one.",
         {"server": _text("Only the tools of this server.")},
     ),
     _record(
         SEARCH,
-        "Find tools by what they are needed for. Gives the name, description and input "
-        f"schema of each; call one with {CALL}.",
+        "Find tools for a task. Returns the name, description and input schema of each; call one "
+        f"with {CALL}.",
         {
-            "query": _text("What is to be done, in words."),
+            "query": _text("The task, in words."),
             "limit": {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _FEW},
         },
         "query",
@@ -68,7 +68,7 @@ _OWN_RECORDS = (
         f"Call a tool that {SEARCH} found or {_LIST} lists.",
         {
             "name": _text("The name of the tool."),
-            "arguments": {"type": "object", "description": "As its input schema says."},
+            "arguments": {"type": "object", "description": "As its input schema requires."},
         },
         "name",
         only_reads=False,
@@ -108,14 +108,14 @@ class ToolSearch:
             return await self.calls.call(context, params)
         name, arguments = own_arguments.get("name"), own_arguments.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            return tool_error(f"{CALL} needs `name`, a text, and `arguments`, an object")
+            return tool_error(f"{CALL} needs `name`, a string, and `arguments`, an object")
         inner = params.model_copy(update={"name": name, "arguments": arguments})
         return await self.calls.call(context, inner)
 
     async def _find(self, arguments: JsonObject) -> McpResult:
         query, limit = arguments.get("query"), arguments.get("limit", _FEW)
         if not isinstance(query, str) or not query.strip():
-            return tool_error(f"{SEARCH} needs `query`: say in words what is to be done")
+            return tool_error(f"{SEARCH} needs `query`: describe the task in words")
         if not isinstance(limit, int) or not 1 <= limit <= _MOST:
             return tool_error(f"`limit` is {limit!r}; use a number from 1 to {_MOST}")
         found = await anyio.to_thread.run_sync(self.search, query, limit)
@@ -124,7 +124,7 @@ class ToolSearch:
         if not found.note:
             return _answer(route.listing for route in routes)
         lines = [f"- {route.name}: {_begins(route)}" for route in routes]
-        text = "\n".join([found.note, *lines, f"{_LIST} has the names of all."])
+        text = "\n".join([found.note, *lines, f"{_LIST} lists the names of all."])
         return {"content": [{"type": "text", "text": text}], "isError": False}
 
     def _list(self, server: object) -> McpResult:
@@ -182,7 +182,7 @@ class SearchCosts:
         if not times:
             worth = "does not pay off: the full list is as short"
         return (
-            f"the list of {quantity(self.tools, 'tool')} takes {tokens} and for each answer "
+            f"the list of {quantity(self.tools, 'tool')} takes {tokens}, and each answer takes "
             f"{forms}; the search {worth}"
         )
 

@@ -48,7 +48,7 @@ before it is called, in a few words each; nothing where no call breaks and nobod
 
 def hold_every_change(original: Original, tool: Tool) -> Sequence[str]:
     """A review that holds back every change."""
-    return ("every change is held back here",)
+    return ("every changed tool is withheld",)
 
 
 def declared_tools(
@@ -69,7 +69,7 @@ def declared_tools(
     sentences = [f"{server}: {note}" for note in notes]
     if unread:
         these = "record that is" if unread == 1 else "records that are"
-        sentences.append(f"{server} lists {unread:,} {these} no tool; the others are read")
+        sentences.append(f"{server} lists {unread:,} {these} not a tool; the others are read")
     return DeclaredTools(
         by_name,
         changed={
@@ -99,8 +99,8 @@ def _read(server: str, records: Sequence[JsonObject]) -> tuple[tuple[Tool, ...],
 
 def _is_new(server: str, tool: str) -> str:
     return (
-        f"{tool!r} of {server} is new and waits until somebody has reviewed it: connect again, "
-        "merge, serve what comes of it"
+        f"{tool!r} of {server} is new and waits for review: connect again, merge, and serve the "
+        "new bundle"
     )
 
 
@@ -160,8 +160,8 @@ class WithheldTools:
         tools = self.declared.get(name, DeclaredTools())
         new = (_is_new(name, tool) for tool in tools.new)
         passed = (
-            f"{one.name!r} of {name} is not what it was when this toolset was made; nothing in it "
-            "breaks a call, so it is called on"
+            f"{one.name!r} of {name} has changed since this toolset was made; the change breaks "
+            "no calls, so it can still be called"
             for one in self.passed(name)
         )
         return [*self._reasons(name), *passed, *new, *tools.notes]
@@ -207,8 +207,8 @@ class WithheldTools:
             return ""
         if original.name in tools.twice:
             return (
-                f"{original.server} has two tools {original.name!r} with other words, of which "
-                "nobody knows which it runs; both wait until its server has one"
+                f"{original.server} has two different tools named {original.name!r}, and nobody "
+                "can tell which one it runs; both wait until only one is left"
             )
         if original.tool_id in tools.held:
             return (
@@ -217,5 +217,5 @@ class WithheldTools:
                 f"{'; '.join(tools.changed[original.tool_id])}"
             )
         if original.tool_id in tools.missing:
-            return f"{original.server} has no tool {original.name!r} any more"
+            return f"{original.server} no longer has a tool {original.name!r}"
         return ""

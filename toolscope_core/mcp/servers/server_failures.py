@@ -187,7 +187,7 @@ class Situation:
                 "a different value for its headers" if self.launch.headers else "a header for it"
             )
             return ServerConnectionError(
-                f"{name} refuses access at {host} ({status}); give {remedy}", "refused"
+                f"{name} refuses access at {host} ({status}); provide {remedy}", "refused"
             )
         if 300 <= status < 400:
             place = _one_line(self.launch, shown_url(record.location))
