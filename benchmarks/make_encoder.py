@@ -128,7 +128,7 @@ def quantised(rows: Array, axis: int) -> tuple[Array, Array]:
 
 
 def _embeddings(graph: Graph, weights: dict[str, Array]) -> str:
-    """Of the words, their places and the first sentence."""
+    """The tensors of the words, their places and the first sentence."""
     integers, scales = quantised(weights["embeddings.word_embeddings.weight"], axis=1)
     rows = graph.add("Gather", (graph.value("words.integers", integers), "ids"))
     scale = graph.add("Gather", (graph.value("words.scales", scales), "ids"))

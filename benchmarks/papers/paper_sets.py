@@ -57,7 +57,7 @@ class PaperSet:
         return self.bench.catalog.tools
 
     def trial(self, cutoffs: Sequence[int]) -> Trial:
-        """Its queries, split into their own steps if all have some, else by rules."""
+        """Its queries, split into their own steps if all have some, otherwise by rules."""
         split: RequestSplit = "steps" if all(one.steps for one in self.queries) else "rules"
         return self.bench.trial(self.queries, cutoffs, split)
 

@@ -32,7 +32,7 @@ _ARGUMENT_KEYS = (
     *("toolInput", "tool_args", "action_input", "input_parameters"),
 )
 _HOLDERS = ((), ("function",))
-"""Where a call has its tool and its arguments: in itself or, in OpenAI's chat, one step below."""
+"""Where a call keeps its tool and its arguments: in itself or, in OpenAI's chat, one step below."""
 _OF_SCHEMAS = ("properties", "$ref", "additionalProperties")
 
 _INVERSE: Mapping[Operation, Operation] = {"wrap": "unwrap", "unwrap": "wrap"}

@@ -45,7 +45,7 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
-"""What a name has that a plain word does not."""
+"""What a name contains and a plain word does not."""
 _BETWEEN = ("/", ".", "__", ":", "_", "::", "-", "--")
 """The characters between a server and a tool, as clients and files write them."""
 _LONGEST = 512

@@ -102,7 +102,7 @@ def _content_order(tool: Tool) -> tuple[str, str]:
 
 
 _INNER_BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]")
-"""What a name of several words has that a plain word does not."""
+"""What a name of several words contains and a plain word does not."""
 _KINDS = r"(?:tool|function|api|endpoint|method|command|operation)s?"
 
 

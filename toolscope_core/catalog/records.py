@@ -101,7 +101,7 @@ class DocumentReading:
             yield from self.find(around.inner(entry, f"{_word(entry)} {number}"))
 
     def _document(self, record: Record) -> Iterator[SourceEntry]:
-        """The operations of an OpenAPI document, and the tools that stand beside them."""
+        """The operations of an OpenAPI document, and the tools next to them."""
         document: JsonObject = record.value
         flaw = find_flaw(document)
         whole = joined_files(document, self.name, self.files) if not flaw else document
@@ -229,7 +229,7 @@ def _owner(value: JsonObject, lists: places.Places) -> Server:
 
 
 def _beside_tools(namespace: JsonObject, lists: places.Places) -> JsonObject:
-    """The other keys of a namespace beside its tools, if they can be kept exactly."""
+    """The keys of a namespace other than its tools, if they can be kept exactly."""
     others = {key: value for key, value in namespace.items() if key not in lists}
     return {key: value for key, value in others.items() if not find_flaw({key: value})}
 

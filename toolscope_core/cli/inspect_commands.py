@@ -76,7 +76,7 @@ def inspect(
         raise ConfigError("--fail-on, --findability and --queries need a file; use one")
     if machine != ASKS:
         raise ConfigError(
-            "--yes, --no-start and --fresh apply to the servers of this machine; leave out the file"
+            "--yes, --no-start and --fresh apply to the servers on this machine; leave out the file"
         )
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())

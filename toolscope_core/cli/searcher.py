@@ -348,7 +348,7 @@ class Searcher:
 
     @cached_property
     def ranker(self) -> ToolsetRanker:
-        """The same search for many requests on several toolsets."""
+        """The search for many requests on several toolsets."""
         return self.bench.ranker(self.options.config, self._model())
 
     def _encode(self) -> None:

@@ -100,7 +100,7 @@ def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dic
 
 
 _TOOLS = "tools"
-"""In a row: the tools that no earlier row described, by id, so that renamed tools are found in
+"""Key of a row: the tools that no earlier row described, by id, so that renamed tools are found in
 another version.
 """
 _DOCUMENT = ("name", "description", "schema")

@@ -77,7 +77,7 @@ class SentenceEmbedder:
         """Like ``encode``, but also returns for each text a float32 array of shape (tokens, d) with
         L2-normalised rows.
 
-        The special tokens at both ends are included.
+        Its rows are L2-normalised. The special tokens at both ends are included.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32), []

@@ -29,9 +29,9 @@ PASSES = 1_000
 """Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
 
 SAMPLE = 1_000
-"""So many tools are projected before all, where there are at least twice as many."""
+"""Tools projected before all others, if there are at least twice as many."""
 _BESIDE = 3
-"""The other tools lie between so many of the sample, until all are projected."""
+"""Each other tool lies between this many of the sample until all are projected."""
 
 LEAST_TOOLS = NEIGHBOURS + 1
 """UMAP and t-SNE need this many tools to have neighbourhoods."""

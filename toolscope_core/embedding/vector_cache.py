@@ -234,7 +234,7 @@ class TokenVectors:
         return decoded(self.codes(text))
 
     def codes(self, text: str) -> TokenCodes:
-        """The same as int8 in units of 1/127."""
+        """The vectors as int8 in units of 1/127."""
         place = self._places.get(text)
         codes = place.codes() if place else None
         return coded(self._embedder.encode_with_tokens([text])[1][0]) if codes is None else codes

@@ -29,7 +29,7 @@ from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]
-"""What takes tools of pools of a toolset for the requests of a trial; ``None`` for the best."""
+"""Chooses tools from a toolset's pools for the requests of a trial; ``None`` for the best."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -134,7 +134,7 @@ class SearchedToolset:
 
     @property
     def ranks_as_it_is(self) -> dict[str, int]:
-        """The same by ids of the original catalog."""
+        """The results by ids of the original catalog."""
         return {old: rank for new, rank in self.ranks.items() for old in self.origins(new)}
 
 

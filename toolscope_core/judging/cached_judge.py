@@ -29,7 +29,7 @@ from toolscope_core.model.tool import canonical_json
 _BLOCK = 2048
 """Pairs that a worker judges at a time, at most."""
 _LEAST_BLOCK, _PARTS = 64, 8
-"""Of few pairs there are as many blocks, so that progress moves."""
+"""Few pairs are divided into as many blocks, so that progress moves."""
 _MOST = 1_000_000
 """The most pairs in one file; beyond them only this run's are kept."""
 MOST_EXPLAINED = 250_000

@@ -210,7 +210,7 @@ def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 
 def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """The same, and how one server's names separate them."""
+    """The distinctions, and how one server's names separate them."""
     yield from facts_apart(one, other)
     yield from named_apart(one, other)
 

@@ -31,7 +31,7 @@ _HARM = (
 )
 _HARMFUL = re.compile(rf"\b(?:{_HARM})\b|\b(?:warning|caution)\s*[:!]", re.IGNORECASE)
 _ORDER = r"^|[.!?:;,(*–—-] *|\b(?:please|and|but|so|then|also) +"
-"""What precedes *do not* if it forbids: *when you do not know it* is information."""
+"""Words before a *do not* that forbids: *when you do not know it* is information."""
 _PERMISSION = (
     r"(?:requires?|needs?|without|lacks?|ha(?:s|ve|ving)|must|only|admin|proper|sufficient)\b"
     r"[^.!?]{0,60}?\bpermissions?|permissions?\b[^.!?]{0,40}?\b(?:required|needed|denied)"

@@ -35,7 +35,7 @@ _ALIKE = 0.9
 _LONGEST = 3
 """The most words in a product's name."""
 SWAPPED = 2
-"""Two ordinary words are products if they replace each other in so many pairs of names."""
+"""Two ordinary words are products if they replace each other in this many pairs of names."""
 
 _TEXT = 400
 _CAPITAL = re.compile(r"(?<=[^.!?\n:\-*•] )[A-Z][A-Za-z0-9]+")

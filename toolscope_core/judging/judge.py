@@ -162,7 +162,7 @@ def _name_words(name: str) -> frozenset[str]:
 _BLOCK = 4096
 _DIGITS = 6
 _OF_ONE_GENERAL = 0.97
-"""Two instances of one general tool, or it and an instance: a fact read off names and schemas."""
+"""Two instances of one general tool, or it and an instance: a fact read from names and schemas."""
 _CERTAIN = 16.0
 """The log-odds shown for 0 and 1, which are infinite; six digits make no difference."""
 _JUST_BELOW = 0.001

@@ -45,7 +45,7 @@ _LEAST_TOOLS = 2
 """The number of tools that must work on a thing before the server is said to have it."""
 
 _SAME_TOOLS = 0.4
-"""The share of the smaller server's tools from which two servers are instances of one."""
+"""Two servers are instances of one if they share this part of the smaller one's tools."""
 
 
 class Stores:

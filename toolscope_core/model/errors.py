@@ -92,7 +92,7 @@ _PACKAGES = {
     "ray": "ray",
 }
 EXTRAS = {package: extra for extra, names in _PACKAGES.items() for package in names.split()}
-"""By imported package, the extra of ``pyproject.toml`` that installs it."""
+"""For each imported package, the extra of ``pyproject.toml`` that installs it."""
 
 
 @contextmanager

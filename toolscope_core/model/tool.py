@@ -63,7 +63,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """Text written about a tool to help searches find it, beside its own.
+    """Text written about a tool to help searches find it, in addition to its own.
 
     It is an expanded description, and questions that the tool answers (Retrieval–Plan–Select,
     §3.1).

@@ -43,7 +43,7 @@ Scoring = Callable[[Sequence[str]], Iterator[Scores]]
 """For each request the scores of all tools; 0 for one that the search would not return."""
 Encode = Callable[[Sequence[str]], list[Vectors]]
 MakeScoring = Callable[[Sequence[Tool], Mapping[str, str], Encode], Scoring]
-"""From tools, the descriptions of their servers, and what encodes texts."""
+"""Makes scoring from tools, the descriptions of their servers, and an encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,4 +335,4 @@ CLIENT_SEARCHES: Mapping[ClientName, ClientSearch] = {
     ),
     "embedding": ClientSearch("plain embedding", _embedding, by_meaning=True),
 }
-"""By name, in the order of listings."""
+"""The searches by name, in the order of listings."""

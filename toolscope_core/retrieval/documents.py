@@ -151,7 +151,7 @@ MOST = 8_192
 _T = TypeVar("_T")
 
 Comparisons = dict[tuple[tuple[str, ...], str], tuple[float, float]]
-"""By the texts of either side of a tool its scores in both directions (``late``)."""
+"""The scores in both directions (``late``), by the texts of each side of a tool."""
 
 
 class RequestVectors:

@@ -167,7 +167,7 @@ class Retriever(DocumentSearch):
         return other
 
     def with_learned(self, model: assembly.LearnedRanking | None) -> Retriever:
-        """The same tools with a model's learned scores beside their texts; ``None`` for texts
+        """The same tools with a model's learned scores besides their texts; ``None`` for texts
         alone.
 
         Raises ``ConfigError`` for a model trained with another embedder.

@@ -130,7 +130,7 @@ _Choice = tuple[tuple[PlannedCall, ...], str]
 Worker = Callable[[Sequence[PlanJob]], Sequence[_Choice]]
 """Chooses the calls of jobs, in their order."""
 Rephraser = Callable[[Sequence[PlanJob]], Sequence[tuple[str, ...]]]
-"""Says jobs in other words, in their order; candidates are not looked at."""
+"""Says jobs in other words, in their order; candidates are ignored."""
 PlanFilter = Callable[[Sequence[RequestPlan], Mapping[str, Tool]], Sequence[Mapping[str, str]]]
 """Says which chosen tools each plan does not need, with the reason."""
 

@@ -24,7 +24,7 @@ from toolscope_core.store.tables import (
 _PARTS = {"servers": Server, "problems": Problem, "findings": Finding, "former_names": FormerName}
 """The contents of a catalog's body, and the class of each item."""
 _EXPORTED = "exported_names"
-"""In the body of the newest version: the names of all exports of its catalog."""
+"""Key in the body of the newest version: the names of all exports of its catalog."""
 _LAST_ID = "last catalog id"
 """Setting: the largest id that a catalog had when one was deleted."""
 
@@ -57,7 +57,7 @@ def save_catalog(
     written and its record is returned. Raises ``StoreError`` for a blank name.
     """
     if not name.strip():
-        raise StoreError(f"the catalog name is {name!r}; use a name that is not blank")
+        raise StoreError("the catalog name is blank; enter a name")
     body: dict[str, Any] = {name: list(map(asdict, getattr(catalog, name))) for name in _PARTS}
     names = [item.name for item in fields(Tool) if item.init]
     tools = [{name: getattr(tool, name) for name in names} for tool in catalog.tools]

@@ -25,7 +25,7 @@ def m001_tables(run: RunStatement) -> None:
 
 
 MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
-"""In the order of their application. Append only: a released step never changes."""
+"""The steps in order. Append only: a released step never changes."""
 
 
 def is_current(connection: Connection, place: str) -> bool:

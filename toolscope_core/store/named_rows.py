@@ -1,4 +1,4 @@
-"""Data of a catalog beside its tools: queries, logs, variants, its servers, selections."""
+"""Data of a catalog other than its tools: queries, logs, variants, its servers, selections."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

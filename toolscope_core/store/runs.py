@@ -130,7 +130,7 @@ def _run(session: Session, store: Store, row: RunRow) -> ModelRun:
 
 
 _AT_ONCE = 500
-"""Keys of one query."""
+"""The number of keys in one query."""
 _COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
 
 

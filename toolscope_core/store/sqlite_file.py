@@ -14,7 +14,7 @@ from toolscope_core.model.errors import StoreError
 
 REMEDIES = {
     "locked": "another program has locked it; close that program, or try again",
-    "readonly": "it cannot be written; give yourself write permission for the file and its folder",
+    "readonly": "it cannot be written; allow writing to the file and its folder",
     "unable to open": (
         "it cannot be opened; check that its folder exists and is writable, and that it is not a "
         "folder itself"

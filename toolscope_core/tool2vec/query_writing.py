@@ -46,7 +46,7 @@ WITH_OWN, WITH_NEAR = 6, 8
 _NEAR = 30
 """The number of nearest tools from which others are drawn."""
 ALIKE = 0.95
-"""Of two tools with this cosine only one is shown, because either would do."""
+"""If two tools have this cosine, only one is shown, because either would do."""
 
 
 def tool_samples(

@@ -57,8 +57,8 @@ class TunedEmbedder:
 
 
 MOST_TRIPLETS = 2_000
-"""So many make an epoch: of UltraTool's long requests they take a quarter of an hour on two cores
-(.44 s each)."""
+"""The triplets of an epoch: for UltraTool's long requests they take a quarter of an hour on two
+cores (.44 s each)."""
 MISTAKEN = 10
 """The negatives of a request are drawn from this many nearest tools."""
 

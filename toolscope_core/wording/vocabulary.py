@@ -29,7 +29,7 @@ from toolscope_core.wording.words import (
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 WORD_COUNTS = Path(__file__).with_name("data") / "word_counts.json"
-"""How many tools there were, and by stem how many of them say it; rare stems are left out. Counted
+"""The number of tools, and for each stem how many of them use it; rare stems are left out. Counted
 once over public catalogs (``benchmarks/count_words.py``), so that what two tools are to each other
 does not depend on what else is loaded.
 """

@@ -35,7 +35,7 @@ _FILLER = STOP_WORDS.union(WORD_LISTS["filler"]["words"])
 """Words that descriptions add without distinguishing tools."""
 
 _NAME_FILLER = frozenset(WORD_LISTS["name_filler"]["words"])
-"""The same in names, where each word is chosen."""
+"""Filler words of names, in which each word is chosen."""
 
 
 _EMPTY = STOP_WORDS.union(WORD_LISTS["empty"]["words"])

@@ -1,4 +1,4 @@
-"""A catalog's contents beside its tools: implied servers, findings, unread records."""
+"""A catalog's contents other than its tools: implied servers, findings, unread records."""
 
 from collections.abc import Sequence
 

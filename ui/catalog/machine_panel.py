@@ -35,7 +35,7 @@ FROM = "servers_from"
 """Session key of that choice."""
 _CHOSEN = "machine_chosen"
 _SECONDS = 20
-"""How long clients' files are not read again."""
+"""How long clients' files are kept before they are read again."""
 
 
 @st.cache_resource(ttl=_SECONDS, show_spinner=False)

@@ -211,7 +211,7 @@ def export_steps(
 
 
 Facet = Mapping[str, Collection[str]]
-"""By its label the ids of the tools that have it."""
+"""Ids of tools, by the label that they share."""
 
 PROPOSED, _MERGED, ALONE, _LEFT_OUT = "in a proposal", "merged", "in no proposal", "left out"
 SHARES_NAME = "shares its name with another server"

@@ -44,7 +44,7 @@ BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
     "dropped": ("Drop", ":material/close:", "Dropped"),
     "waiting": ("Put back", ":material/undo:", "Move back to waiting"),
 }
-"""By the state that a button leads to its label, its icon, and what is said then."""
+"""A button's label, icon and notice, by the state that it leads to."""
 
 
 def generated_panel(snapshot: Snapshot) -> None:

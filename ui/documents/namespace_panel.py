@@ -68,7 +68,7 @@ def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
 
 
 def texts_to_measure(snapshot: Snapshot) -> dict[str, str] | None:
-    """The texts to measure in ``findable_tools`` beside the current ones: the model's, if any."""
+    """The texts to measure in ``findable_tools`` besides the current ones: the model's, if any."""
     descriptions, suggested = _texts(snapshot)
     return {**descriptions, **suggested} if suggested else None
 

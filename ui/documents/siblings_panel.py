@@ -46,7 +46,7 @@ def show_violations(violations: Sequence[Violation], name: str = "") -> None:
 _WAITING, EDITED, _ALL = "waiting", "edited", "all"
 _NOW = "as they are"
 AT = "telling_apart"
-"""Session key: the pair that is looked at."""
+"""Session key: the open pair."""
 _ABOUT = (
     "These tools sound alike but stay separate: they do different jobs, or the same "
     "operation for another provider or value, or somebody decided to keep them apart. "

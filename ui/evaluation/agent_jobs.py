@@ -44,7 +44,7 @@ from ui.shared.snapshot import Snapshot
 AGENT: RunKind = "agent"
 """The kind of the job, the run and the experiment."""
 LONGEST_ANSWER = 2_000
-"""Of one that is kept with the experiment."""
+"""The characters of an answer that are kept with the experiment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class HistoryFilter:
 _Kind = Literal["merged", "split", "regrouped", "reworded", "new", "gone", "unchanged"]
 
 KINDS: tuple[_Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "gone", "unchanged")
-"""In the order in which they are shown."""
+"""The kinds, in the order in which they are shown."""
 
 
 @dataclass(frozen=True, slots=True)

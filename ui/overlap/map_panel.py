@@ -93,9 +93,9 @@ def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int)
 
 
 TWO_PANELS = 300
-"""Up to so many tools the merged toolset is shown beside the map by default: a browser takes longer
-to draw two panels, and draws them again for each selection (0.5 to 0.6 s at 527 tools, 0.3 to 0.4
-for one panel of 4,076).
+"""Up to this many tools, the merged toolset is shown beside the map by default. A browser takes
+longer to draw two panels, and draws them again for each selection (0.5 to 0.6 s at 527 tools, 0.3
+to 0.4 for one panel of 4,076).
 """
 
 MARKED = "map_marked"

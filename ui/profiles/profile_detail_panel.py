@@ -30,7 +30,7 @@ from ui.shared.services import exports
 from ui.shared.snapshot import Snapshot
 
 _CHOSEN = "profile"
-"""The widget that says which profile is looked at."""
+"""The widget that says which profile is open."""
 _MOST_NAMED = 12
 READS = {"read or change": None, "read only": True, "may change something": False}
 

@@ -223,7 +223,7 @@ def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None
 
 
 ONE_JOB = "one_job"
-"""Session key: the id of the family that is looked at."""
+"""Session key: the id of the open family."""
 
 
 def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:

@@ -25,7 +25,7 @@ ANSWERS: dict[str, tuple[_Answer, str]] = {
     "family": ("family", "Family"),
     "keep_apart": ("apart", "Keep apart"),
 }
-"""By shortcut: what is recorded, and what the button says."""
+"""What is recorded, and what the button says, by shortcut."""
 
 _SETTLED = (
     "they are kept apart, they are in proposals with cards of their own, or one reads and the "

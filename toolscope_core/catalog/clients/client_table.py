@@ -384,7 +384,7 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _write_search(switches: Sequence[Switch]) -> str:
-    """The same with all tools deferred except those in every prompt, and the search that returns
+    """The list with all tools deferred except those in every prompt, and the search that returns
     them.
     """
     toolsets = [_toolset(switch) for switch in switches if switch.on]

@@ -200,7 +200,7 @@ class _Gemini(RecordFormat):
     def document(
         self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
-        """One entry of ``tools``; tools that the API runs itself are beside the declarations."""
+        """One entry of ``tools``; tools that the API runs itself are next to the declarations."""
         built_in = [record for record in records if record_format.home_of(record)]
         declared = [record for record in records if not record_format.home_of(record)]
         switches = {key: part for record in built_in for key, part in record.items()}

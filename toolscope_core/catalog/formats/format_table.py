@@ -30,7 +30,7 @@ _IN_ORDER: tuple[RecordFormat, ...] = (
     GENERIC,
 )
 RECORD_FORMATS = {format.name: format for format in _IN_ORDER}
-"""By name, in the order in which they are tried: a record is read in the first format that fits."""
+"""Formats by name, in the order in which they are tried; the first that fits a record reads it."""
 _ON_OFFER = sorted(
     (format for format in _IN_ORDER if format.offered), key=lambda format: format.offered
 )

@@ -53,7 +53,7 @@ class Rules:
 
     @property
     def room(self) -> int | None:
-        """How many tools fit beside the client's own; ``None`` if there is no limit."""
+        """How many tools fit next to the client's own; ``None`` if there is no limit."""
         return None if self.most_tools is None else self.most_tools - self.own_tools
 
 

@@ -31,7 +31,7 @@ COMMAND = re.compile(
 
 
 def decoded_texts(plain: str) -> Iterator[tuple[str, int]]:
-    """Readable texts that stand in a text as Base64, Base32, hexadecimal, percent signs or ROT13,
+    """Readable texts that a text contains as Base64, Base32, hexadecimal, percent signs or ROT13,
     each with its position. Nothing is run. What is still encoded is decoded once more, and runs
     that are no text alone are tried as one.
     """
@@ -91,7 +91,7 @@ def _of_base64(run: str) -> bytes:
 
 
 def _readable(data: bytes) -> str:
-    """The text, empty where the bytes are none."""
+    """The bytes as text; empty if they are not text."""
     text = data.decode("utf-8", "ignore")
     letters = sum(char.isprintable() or char in "\n\t" for char in text)
     return (

@@ -190,7 +190,7 @@ def _is_legitimate(text: str, place: int) -> bool:
 
 
 def _is_picture(char: str) -> bool:
-    """Whether a character may stand in an emoji sequence; new ones are unknown to Python."""
+    """Whether a character may be part of an emoji sequence; new ones are unknown to Python."""
     if not char or char.isascii():
         return False
     is_symbol = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"

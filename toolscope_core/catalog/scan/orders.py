@@ -219,7 +219,7 @@ EXPLAINS = re.compile(
     r"|\b(?:like|say|says|write|writes)\W{0,2}[\"'“‘`]",
     re.IGNORECASE,
 )
-"""What makes the order after it, in the same sentence, one that is spoken of and not given."""
+"""Words after which an order in the same sentence is only mentioned, not given."""
 _CLAUSE = re.compile(
     r"(?<!e\.g)[.;!?]['\"”’)]?(?=\s|\Z)|\n|,\W+then\b|\b(?:also|and\W+then|instead)\b",
     re.IGNORECASE,
@@ -422,7 +422,7 @@ _EVERYWHERE: _Rules = (
         ),
     ),
 )
-"""Orders that may stand in any sentence."""
+"""Orders that may occur in any sentence."""
 _BESIDE: _Rules = (
     (
         "silence",
@@ -567,7 +567,7 @@ _NO_DEED = (
     " supported embedded including using used based performs performing performed places placed"
     " following shows means specified called".split()
 )
-"""What is said of arguments, and nothing that the tool does."""
+"""Words about arguments, not about what the tool does."""
 
 
 def _lexicon() -> Mapping[str, str]:

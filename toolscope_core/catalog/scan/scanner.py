@@ -192,7 +192,7 @@ ADDED = {
     "padding": "text pushed out of view",
 }
 MILD = {"insists", "active-markup", "secret-path", "ordering-claim"}
-"""Text that is not sufficient if only the names agree, because tools of one job have it too."""
+"""Texts that prove nothing if only the names agree, because tools of one job have them too."""
 COPIED = 0.85
 IN_ORDER = 0.4
 LONGER = 3

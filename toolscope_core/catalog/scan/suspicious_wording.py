@@ -38,7 +38,7 @@ _MARKS = (
     r"(?:\A|[\n.!?*#])\s{0,4}(?:system|developer|assistant)\s*(?:prompt|message|override|note)?\s*:"
     r"\s*(?:you|ignore|always|never|do\b|from\b|the\b)",
 )
-"""What stands between the messages of a conversation, and in no description."""
+"""Marks between the messages of a conversation; no description has them."""
 _LISTS_TAGS = re.compile(
     r"\b(?:allow|support|permit|accept|subset|saniti[sz]|remov|strip|escap|tags?\b|elements?\b|such\W+as"
     r"|e\.g\.)",
@@ -193,7 +193,7 @@ _FROM_USERS = re.compile(
     r"|\b(?:silently|secretly|covertly|quietly|discreetly|without\W+being\W+asked)\b",
     re.IGNORECASE,
 )
-"""What is to be kept from the person who is served."""
+"""Words for what the user must not learn."""
 _CODES = re.compile(r"\b(?:base-?(?:16|32|64)|hex|encod|decod|percent|rot-?13)", re.IGNORECASE)
 """Names of codes; a tool whose job they are may show a sentence in one."""
 _COMMON = frozenset("the a to of and you is in for with your all this that user when".split())

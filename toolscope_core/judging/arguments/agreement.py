@@ -30,7 +30,7 @@ _ASPECTS = WEAK_WORDS | frozenset(
 )
 """Words that do not change the meaning of a name: ``file`` and ``file_path``."""
 _MOMENTS = frozenset(map(meaning, "date datetime time timestamp".split()))
-"""The same if a name says which side: ``start`` and ``startTime``."""
+"""Names of moments that say which side they are: ``start`` and ``startTime``."""
 _HOW_MANY = frozenset(map(meaning, "number limit result return item".split()))
 """Names of a result count consist only of these: ``count``, ``max_results``."""
 

@@ -25,7 +25,7 @@ _OTHER_TYPE = 0.85
 """The factor on a score if only a list of one or a number as text would join the types."""
 
 _SAME_VALUES = 0.4
-"""Of two whose names end on different kinds but which are told to take the same values:
+"""For two arguments whose names end in different kinds but whose texts list the same values:
 ``species_name`` and ``bird_type``, both *e.g. parrot, owl*.
 """
 

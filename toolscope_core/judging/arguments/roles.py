@@ -36,7 +36,7 @@ TURNING_WORDS = frozenset(
 """Words that make a name another parameter: ``exclude_domains``, ``timeout_ms``."""
 
 SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
-"""Those that turn a name only in a tool that has the other side too: ``target_language`` beside
+"""Words that turn a name only in a tool that also has the other side: ``target_language`` beside
 no ``source_language`` is the language.
 """
 

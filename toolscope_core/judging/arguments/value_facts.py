@@ -37,7 +37,7 @@ _PLACES = frozenset("page line row column col index position".split())
 """Last words of names for an ordinal position, never for a count."""
 
 Statements = Mapping[str, frozenset[str]]
-"""By topic (``zone``), the statements in words (``UTC``)."""
+"""Statements in words (``UTC``), by topic (``zone``)."""
 
 
 def _compiled(group: str) -> dict[str, dict[str, re.Pattern[str]]]:

@@ -18,7 +18,7 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import Tool, digest, with_texts
 
 LONGEST_TEXT = 4_000
-"""Characters of one description."""
+"""The most characters of one description."""
 LONGEST_TOOL = 12_000
 """Characters of a whole tool."""
 LONGEST_SERVER = 300

@@ -214,7 +214,7 @@ SIBLINGS_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     show=prompts.numbered(_show_siblings),
 )
 """An answer is ``{"first", "second", "first_clause", "second_clause"}``: descriptions of the two
-tools in the order of ``in_hash_order``, and what could stand in front of their own.
+tools in the order of ``in_hash_order``, and what could be put in front of their own.
 """
 
 
@@ -339,7 +339,7 @@ partition of the tokens.
 FAMILY_AUDIT_TASK = replace(
     AUDIT_TASK, name="family audit", system=FAMILY_SYSTEM, reply_name="families"
 )
-"""The same for the cases of a family."""
+"""The audit task for the cases of a family."""
 
 
 def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:

@@ -297,7 +297,7 @@ REPHRASING_TASK: prompts.PromptTask[SelectionQuestion] = prompts.PromptTask(
     hashes=lambda item: [digest("rephrasing", item.request, item.job)],
     show=prompts.numbered(_show_rephrasing),
 )
-"""Of a question its request and its job are read. An answer is ``{"phrasings": [text…]}``, one to
+"""It reads the request and the job of a question. An answer is ``{"phrasings": [text…]}``, one to
 three of them, none the job itself.
 """
 

@@ -88,7 +88,7 @@ def read_original_catalog(path: Path) -> Catalog:
 
 
 def read_unmerged_bundle(path: Path) -> ServedBundle:
-    """The original tools of the bundle at ``path``, each served separately beside it.
+    """The original tools of the bundle at ``path``, each served separately.
 
     Raises the errors of ``read_served_bundle``.
     """

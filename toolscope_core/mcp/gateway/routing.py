@@ -26,7 +26,7 @@ class FoundTools:
 
 
 Search = Callable[[str, int], FoundTools]
-"""A request in words and a number → so many tools."""
+"""A request in words and a number → at most that many tools."""
 ANY_OBJECT: JsonObject = {"type": "object"}
 REWRITTEN = (
     "Its parameters are not JSON Schema 2020-12, or contain a broken reference. The gateway "

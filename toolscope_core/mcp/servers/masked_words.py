@@ -34,8 +34,8 @@ _REFERENCE = re.compile(r"\$\{[^}]*\}")
 _ENV_FLAGS = frozenset({"-e", "--env"})
 _HEADER_FLAGS = frozenset({"-H", "--header", "--headers"})
 _PLAIN = re.compile(r"[^\s;|&<>()`]+")
-"""What a value is made of that is no program text: a shell's argument may begin with an assignment
-and go on with commands, which have to be seen."""
+"""The characters of a value that is not program text: a shell's argument may begin with an
+assignment and go on with commands, which must stay visible."""
 _COMMANDS = re.compile(r"\s|\$\(|`")
 _WORD = re.compile(r"[A-Za-z0-9+/_=.-]{20,}")
 

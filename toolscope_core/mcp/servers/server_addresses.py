@@ -43,8 +43,8 @@ class HttpRecord:
 
 
 REPLY: ContextVar[HttpRecord | None] = ContextVar("reply to a request", default=None)
-"""Where a request notes its own reply: several may be under way. The SDK sends a message in the
-context of who gave it.
+"""Where a request keeps its own reply, because several may run at once. The SDK sends a message in
+the context of who gave it.
 """
 
 

@@ -59,7 +59,7 @@ _WAYS: Mapping[Transport, tuple[SessionKind, ...]] = {
 
 
 APPS = "io.modelcontextprotocol/ui"
-"""The extension by which a server shows pages beside the results of its tools (MCP Apps)."""
+"""The extension by which a server shows pages with the results of its tools (MCP Apps)."""
 ANY_APP: JsonObject = {"mimeTypes": ["text/html;profile=mcp-app"]}
 
 

@@ -21,7 +21,7 @@ from ui.shared.cards.cards import ArgumentRow, Card, cell_text
 from ui.shared.data_tables import Column
 
 COLUMNS_SHOWN = 4
-"""Up to so many members the table of arguments is drawn with its differences."""
+"""Up to this many members, the table of arguments shows their differences."""
 
 HINTS = "hints"
 """The row of what the servers declare of their tools' effects."""

@@ -21,8 +21,8 @@ Order = Literal[
 
 Show = Literal["all", "duplicates", "families"]
 Part = Literal["again", "new"]
-"""Of a new version of the catalog: clusters in which a tool has changed since somebody decided, and
-proposals that the version before could not have.
+"""Parts of a new version of the catalog: clusters with a tool that has changed since the decision,
+and proposals that the version before could not have.
 """
 
 VERSION_PARTS: dict[Part, str] = {"again": "Look again", "new": "New proposals"}

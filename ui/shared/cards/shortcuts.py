@@ -47,8 +47,8 @@ SHORTCUTS = {
     "flag": Shortcut("G", "Flag", "flag it with a note"),
     "help": Shortcut("H", "Help", "show or hide this list"),
 }
-"""By action, in the order of the buttons and of the help. Streamlit keeps C and R for itself, and
-takes no question mark.
+"""The keys by action, in the order of the buttons and of the help. Streamlit keeps C and R for
+itself, and takes no question mark.
 """
 
 CLOSE = "Escape"

@@ -120,7 +120,7 @@ LABEL_FROM, CLOSE_LABEL_FROM = 4, 9
 """Pixels from which on names are drawn: always, as good as, and where they can be read."""
 
 _LETTERS, CLOSE_LETTERS = 32, 20
-"""Letters of a name, and of one among many."""
+"""The most letters of a name, and of one among many."""
 
 SPACING, CROWDED = 130, 50
 """Pixels between neighbours, with names and without."""

@@ -18,7 +18,7 @@ ExperimentResult = TypeVar("ExperimentResult")
 ORIGINAL = "as it is"
 """The toolset name of the catalog before any merge."""
 _CONFIGURED = {"queries", "before", "after", "query_count"}
-"""What the configuration of every experiment has."""
+"""Keys of the configuration of every experiment."""
 
 
 def all(snapshot: Snapshot) -> tuple[Experiment, ...]:

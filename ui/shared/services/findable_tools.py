@@ -34,9 +34,9 @@ search alone reads; with the new descriptions of tools that stay single; and as 
 them, with all of that.
 """
 Sides = dict[str, tuple[object, ...]]
-"""By side all that decides what is found there."""
+"""All that decides what is found, by side."""
 _SUGGESTED = "under suggested namespaces"
-"""What is measured beside the sides: as the merge leaves the tools, by namespace alone."""
+"""What is measured in addition to the sides: as the merge leaves the tools, by namespace alone."""
 
 
 @dataclass(frozen=True, slots=True)

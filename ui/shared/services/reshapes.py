@@ -29,7 +29,7 @@ APART = 0
 """The part of tools that are merged with none of the others."""
 
 Parts = Mapping[str, int]
-"""By tool id the part, from 1, or ``APART``."""
+"""The part of each tool id, from 1, or ``APART``."""
 
 
 @dataclass(frozen=True, slots=True)

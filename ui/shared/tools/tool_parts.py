@@ -21,7 +21,7 @@ SINGLE = "Single tools"
 """The tab of the Documents page where any tool is edited, merged or not."""
 LINE_SHOWN = 400
 CUT = "cut"
-"""In an address: the keys of tools to be moved."""
+"""Key in an address: the tools to be moved."""
 
 
 def open_tool(tool_id: str) -> None:
