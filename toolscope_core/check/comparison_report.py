@@ -270,7 +270,7 @@ def _stale_item(stale: checks.StaleDecision) -> GateItem:
     details = [f"made by {decision.reviewer}, {decision.at[:16].replace('T', ' ')}"]
     details += [f"{tool_id} changed" for tool_id in stale.changed_ids]
     details += [f"{tool_id} is gone" for tool_id in stale.gone_ids]
-    summary = f"decision {decision.seq} ({decision.action_name}) needs a second look"
+    summary = f"decision {decision.seq} ({decision.action_name}) needs another review"
     return _item("stale", decision.ids, summary, details)
 
 

@@ -268,7 +268,7 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
         f"{quantity(len(plan.applied), 'cluster')} merged"
         f"{terminal.more(routed, 'accepted that need --gateway', 'accepted that needs --gateway')}"
         f", {states['proposed']:,} proposed for review{among}"
-        f"{terminal.more(states['stale'], 'to be looked at again')}"
+        f"{terminal.more(states['stale'], 'to be reviewed again')}"
         f"{terminal.more(states['conflict'], 'in conflict')}"
         f"{terminal.more(len(plan.edited), 'edited')}{terminal.more(len(plan.removed), 'left out')}"
     )

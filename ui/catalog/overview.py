@@ -195,7 +195,7 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
 def export_steps(
     plan: MergePlan, cache: BrokenRules, targets: Sequence[str] = ADVISED
 ) -> Iterator[NextStep]:
-    """The APIs that would refuse the current export, with what they refuse.
+    """The APIs that would reject the current export, with what they reject.
 
     ``cache`` as in ``violation_counts``.
     """

@@ -249,7 +249,7 @@ def try_it(card: Card, key: str) -> None:
         for name in trial.losses:
             st.warning(f"The merged tool has no place for `{safe_text.untrusted(name)}`.")
         for problem in trial.problems:
-            st.error(safe_text.untrusted(f"The merged tool refuses it: {problem}"))
+            st.error(safe_text.untrusted(f"The merged tool rejects it: {problem}"))
         if trial.undone and not trial.problems and not trial.refusals:
             st.markdown(
                 ":green[:material/check:] Translated there and back, the call stays the same."

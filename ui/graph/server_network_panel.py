@@ -321,7 +321,7 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
     data_tables.draw(
         rows,
         columns,
-        "Clusters of three or more tools, the largest first",
+        "Clusters of three or more tools (largest first)",
         most=320,
         key=key,
         on_select=choose,

@@ -277,7 +277,7 @@ def _table(entries: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> i
     data_tables.row_chooser(
         entries,
         columns,
-        "Decisions, newest first",
+        "Decisions (newest first)",
         most=_HEIGHT,
         key="history_table",
         choose=choose,

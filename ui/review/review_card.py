@@ -356,7 +356,7 @@ def _further(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
     if not blind:
         cluster_card.cluster_graph(snapshot, cluster)
         cluster_card.differing(card)
-        with st.expander("Verdicts on the pairs, weakest first"):
+        with st.expander("Verdicts on the pairs (weakest first)"):
             cluster_card.evidence(snapshot, card)
 
 

@@ -109,7 +109,7 @@ def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: i
             ),
             Column("same job", probability.__getitem__, format="%.2f", width=60),
         ],
-        "Undecided pairs, the most probable first",
+        "Undecided pairs (most probable first)",
         most=queue_panel.QUEUE_HEIGHT,
         key="undecided_queue",
         choose=lambda row: _show(keys[row]),

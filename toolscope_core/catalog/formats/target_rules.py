@@ -217,7 +217,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
     if rules.strict_mode and foreign_formats.says_strict(tool.raw):
         for place, why in foreign_formats.strict_faults(schema):
-            message = f"It asks for strict mode, and {place!r} {why}; {target.title} refuses it."
+            message = f"It asks for strict mode, and {place!r} {why}; {target.title} rejects it."
             remedy = (
                 "Or change it at its server: make an optional argument required and let it be null."
             )

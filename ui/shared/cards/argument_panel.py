@@ -142,7 +142,7 @@ def try_new_call(card: Card, key: str) -> None:
             )
             if one.unsent:
                 names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.unsent)
-                column.warning(f"It does not take {names}: the gateway refuses them.")
+                column.warning(f"It does not accept {names}: the gateway rejects them.")
             if one.missing:
                 names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.missing)
                 column.warning(f"It also needs {names}.")

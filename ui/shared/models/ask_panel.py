@@ -352,7 +352,7 @@ def grades_panel(snapshot: Snapshot) -> None:
     data_tables.draw(
         rows[: pictures.ROWS],
         columns,
-        "Tools and how well they are documented, the worst first",
+        "Tools and how well they are documented (worst first)",
         height=380,
     )
     with st.container(horizontal=True):

@@ -165,7 +165,7 @@ def ways(snapshot: Snapshot, gateway: bool, target: str) -> tuple[PolicySize, ..
 def bundle(
     snapshot: Snapshot, config: PlanConfig, format: str | None = None, fix: bool = False
 ) -> dict[str, bytes]:
-    """The files of the export bundle. Raises ``ExportError`` if the target refuses it."""
+    """The files of the export bundle. Raises ``ExportError`` if the target rejects it."""
     return dict(_bundle(snapshot, config, format, fix).files())
 
 
@@ -179,7 +179,7 @@ def download(
 ) -> Download:
     """The zip for ``choice``, by default the input's format: its files, and the whole bundle.
 
-    Raises ``ExportError`` if the target refuses it.
+    Raises ``ExportError`` if the target rejects it.
     """
     record = snapshot.record
     choice = choice or export_targets(record.format)[-1]
