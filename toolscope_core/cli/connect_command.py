@@ -175,7 +175,7 @@ def _as_json(offer: ServerOffer) -> dict[str, object]:
     return {
         "server": offer.name,
         "tools": len(offer.tools),
-        "besides tools": dict(offer.others),
+        "beside tools": dict(offer.others),
         "failure": offer.failure,
         "kind": offer.kind,
         "notes": list(offer.notes),

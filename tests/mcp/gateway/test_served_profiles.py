@@ -110,7 +110,7 @@ def test_fixed_arguments_are_in_no_schema_and_in_every_call(profiled, servers):
     assert (reply["server"], reply["arguments"]) == ("north", {"act": "tell", "size": 3})
     texts = [one.content[0].text for one in refused if one.is_error]
     assert "'size' is fixed here" in texts[0]
-    assert "'depth' is not accepted" in texts[1], "it is an argument of the server that is left out"
+    assert "'depth' is not taken" in texts[1], "it is an argument of the server that is left out"
     assert "'server' is fixed here" in texts[2]
 
 

@@ -212,8 +212,8 @@ class WithheldTools:
             )
         if original.tool_id in tools.held:
             return (
-                f"{original.name!r} of {original.server} is not what it was when this toolset was "
-                "made, and is held back until somebody has reviewed it: "
+                f"{original.name!r} of {original.server} has changed since this toolset was made, "
+                "so it is held back until somebody has reviewed it: "
                 f"{'; '.join(tools.changed[original.tool_id])}"
             )
         if original.tool_id in tools.missing:

@@ -296,7 +296,7 @@ def _server(offer: ServerOffer, definition: ServerDefinition, at: str) -> dict[s
         "protocol": offer.protocol,
         "command": definition.command_line,
         "url": definition.url,
-        "besides tools": dict(offer.others),
+        "beside tools": dict(offer.others),
     }
     return {
         "name": offer.name,
