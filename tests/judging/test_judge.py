@@ -299,11 +299,16 @@ def test_another_language_is_known_by_its_letters_and_small_words(text, foreign)
     assert is_foreign(text) is foreign
 
 
-def test_what_is_told_in_another_language_is_never_sure():
-    german = "Holt den Kurs für zwei Währungen von der Bank."
-    tools = tuple(replace(one, description=german) for one in (TOOLS[0], TOOLS[1]))
-    english = probability("a", "b", (TOOLS[0], replace(TOOLS[1], description=RATE)))
-    assert english > shipped_weights().merge_at > probability("a", "b", tools)
+@pytest.mark.parametrize(
+    "text",
+    ["Holt den Kurs für zwei Währungen von der Bank.", "获取两种货币的汇率。", "Курс двух валют."],
+)
+def test_names_and_arguments_show_one_job_whatever_the_language(text):
+    foreign = replace(TOOLS[0], id="z", server="bank", description=text)
+    other_job = replace(TOOLS[4], id="y", server="bank", description=text)
+    tools = (replace(TOOLS[0], server="fx"), foreign, other_job)
+    assert probability("a", "z", tools) > shipped_weights().merge_at
+    assert probability("a", "y", tools) < shipped_weights().unsure_at
 
 
 FAMILY_SIGNS = (

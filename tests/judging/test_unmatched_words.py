@@ -363,3 +363,12 @@ def test_of_two_languages_only_that_is_told(one, other):
     assert [*reasons(*both), *silent_changes(*both, argument_map(*both).moves)] == [*told, *told]
     named = reasons(tool("fetch_page", one), tool("fetch_file", other))
     assert named[:2] == [*told, "`fetch_page` says “page” where `fetch_file` says “file”"]
+
+
+def test_what_is_not_in_english_is_not_accepted_unseen():
+    german = tool("get_issue", "Holt ein Ticket aus dem Projekt.", id=TEXT)
+    renamed = replace(german, id="fetch_issue", name="fetch_issue")
+    assert any("English" in reason for reason in reasons(german, renamed))
+    assert accepted_by_auto(german, renamed).state == "proposed"
+    in_english = [replace(one, description="Get an issue.") for one in (german, renamed)]
+    assert accepted_by_auto(*in_english).state == "accepted"

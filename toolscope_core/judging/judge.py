@@ -30,7 +30,6 @@ from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import ToolReading
 from toolscope_core.wording.tool_text import source_name
-from toolscope_core.wording.vocabulary import is_foreign
 from toolscope_core.wording.words import is_empty, stem, words_of
 
 
@@ -46,7 +45,7 @@ class ToolFacts:
     general: Mapping[str, str]
     mappable: NDArray[np.bool_]
     _undeclared: NDArray[np.bool_]
-    _unclear: NDArray[np.bool_]
+    _undescribed: NDArray[np.bool_]
     _contents: NDArray[np.int64]
     _generals: NDArray[np.int64]
 
@@ -60,7 +59,7 @@ class ToolFacts:
             general=general,
             mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
             _undeclared=np.array([tool.schema is None for tool in tools], dtype=np.bool_),
-            _unclear=np.array([_is_unclear(tool) for tool in tools], dtype=np.bool_),
+            _undescribed=np.array([not tool.description.strip() for tool in tools], dtype=np.bool_),
             _contents=codes([_visible_content(tool) for tool in tools]),
             _generals=codes(generals),
         )
@@ -86,17 +85,17 @@ class ToolFacts:
         """Which pairs a person must review.
 
         Calls of one cannot be mapped (unless both leave their parameters open), or one has no
-        readable description.
+        description.
         """
         comparable = self.mappable[left] & self.mappable[right]
         comparable |= self._undeclared[left] & self._undeclared[right]
-        return np.asarray(~comparable | self._unclear[left] | self._unclear[right])
+        return np.asarray(~comparable | self._undescribed[left] | self._undescribed[right])
 
-    def are_unclear_across(self, left: int, right: int) -> bool:
-        """Whether two tools are on two servers and one has no readable description."""
+    def are_undescribed_across(self, left: int, right: int) -> bool:
+        """Whether two tools are on two servers and one has no description."""
         servers = self.tools[left].server, self.tools[right].server
-        unclear = bool(self._unclear[left] or self._unclear[right])
-        return unclear and all(servers) and servers[0] != servers[1]
+        undescribed = bool(self._undescribed[left] or self._undescribed[right])
+        return undescribed and all(servers) and servers[0] != servers[1]
 
     def are_copies(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs look identical to a person."""
@@ -149,11 +148,6 @@ def _visible_content(tool: Tool) -> str:
     )
 
 
-def _is_unclear(tool: Tool) -> bool:
-    text = tool.description.strip()
-    return not text or is_foreign(text)
-
-
 def _name_words(name: str) -> frozenset[str]:
     """The informative words of a name: ``translate_to_french`` has two."""
     return frozenset(stem(word) for word in words_of(name) if not is_empty(word))
@@ -192,10 +186,10 @@ class Share:
 class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers of its tools.
 
-    A pair is at most *unsure* if one tool has calls that cannot be mapped, no description, or a
-    description that is not in English. Two tools without declared parameters are judged by words.
-    Exact copies (equal but for hidden characters) have probability 1, unless they are made for two
-    products: the *query* of two databases.
+    A pair is at most *unsure* if one tool has calls that cannot be mapped, or no description. Two
+    tools without declared parameters are judged by words. Exact copies (equal but for hidden
+    characters) have probability 1, unless they are made for two products: the *query* of two
+    databases.
     """
 
     tools: tuple[Tool, ...]
@@ -358,7 +352,7 @@ class OfflineJudge:
             pair = int(left[at]), int(right[at])
             readings = self._readings(*pair)
             if (
-                self.facts.are_unclear_across(*pair)
+                self.facts.are_undescribed_across(*pair)
                 or self.signals.is_no_family(*pair)
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)

@@ -21,7 +21,7 @@ from toolscope_core.model.pair import Verdict
 from toolscope_core.model.tool import JsonObject, Parameter, Tool, names_of
 from toolscope_core.wording.products import product_words
 from toolscope_core.wording.reading import ToolReading, read_tool
-from toolscope_core.wording.vocabulary import are_of_other_languages, only_gets
+from toolscope_core.wording.vocabulary import are_of_other_languages, is_foreign, only_gets
 from toolscope_core.wording.words import KEY_WORDS, WordKey, keys_of, meaning, plain_words, words_of
 
 
@@ -38,6 +38,8 @@ def unmatched_reasons(
         yield OTHER_LANGUAGES
         sides = zip(words, (kept, replaced), strict=True)
         words = tuple([one for one in own if one in side.name_words] for own, side in sides)
+    elif is_foreign(kept.tool.description):
+        yield "the descriptions are not in English"
     yield from _on_words((kept.tool, replaced.tool), words)
     yield from distinctions.facts_apart(kept, replaced)
     if distinctions.one_and_several(kept, replaced):
