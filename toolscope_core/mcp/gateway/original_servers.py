@@ -26,8 +26,6 @@ from toolscope_core.mcp.servers.sessions import OpenServer, Seen, ServerRequests
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ServerConnectionError, ToolScopeError
 
-"""Seconds until a stream that was lost is opened again; twice as long after each loss in a row."""
-
 
 class ChangeStreams:
     """The streams of one connection, running in ``group``.
