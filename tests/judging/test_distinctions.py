@@ -7,6 +7,7 @@ from tests.support.catalogs import accepting
 from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.distinctions import (
     alternatives,
+    detached_from,
     facts_apart,
     named_apart,
     number_apart,
@@ -18,6 +19,11 @@ from toolscope_core.judging.distinctions import (
 )
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
+
+
+def _requiring(*names):
+    properties = {name: {"type": "string"} for name in names}
+    return {"type": "object", "properties": properties, "required": list(names)}
 
 
 def spoken(name, description, server=""):
@@ -55,6 +61,25 @@ def test_a_part_of_what_the_other_works_on(one, other, part):
 def test_what_is_taken_away(one, other, differ):
     apart = removed_apart(spoken(*one), spoken(*other))
     assert bool(apart) == bool(removed_apart(spoken(*other), spoken(*one))) == differ
+
+
+@pytest.mark.parametrize(
+    ("takes_out", "keys", "deletes", "own_keys", "whole"),
+    [
+        ("remove_issue_from_project", "issue_id project_id", "delete_issue", "id", "project"),
+        ("removeBookFromShelf", "bookId shelfId", "delete_book", "book_id", "shelf"),
+        ("remove_issue_from_project", "issue_id project_id", "delete_issue", "project_id id", ""),
+        ("remove_issue_from_project", "issue_id project_id", "remove_issue", "issue_id", ""),
+        ("delete_note_from_page", "note_id page_id", "delete_note", "note_id", ""),
+        ("remove_user_from_team", "team_id", "delete_user", "user_id", ""),
+    ],
+)
+def test_what_is_taken_out_of_something_is_not_deleted(takes_out, keys, deletes, own_keys, whole):
+    one, other = (
+        read_tool(Tool(name, name, schema=_requiring(*words.split())))
+        for name, words in ((takes_out, keys), (deletes, own_keys))
+    )
+    assert detached_from(one, other) == detached_from(other, one) == whole
 
 
 def test_a_description_that_both_have_says_nothing_of_one():

@@ -190,6 +190,7 @@ def _without_verb(name: Sequence[str]) -> Sequence[str]:
     return name[:-1] if name and action_classes(name[-1]) else name
 
 
+_DELETE = "delete"
 _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
 
@@ -271,6 +272,34 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
         for thing, other_tool in zip(things, (other, one), strict=True)
     )
     return things if any(unsaid) else None
+
+
+def detached_from(one: ToolReading, other: ToolReading) -> str:
+    """What one tool only takes something out of that the other deletes; else empty.
+
+    For example the *project* of *remove an issue from a project*, beside *delete an issue*.
+    """
+    for taking, deleting in ((one, other), (other, one)):
+        if deleting.verb == _DELETE != taking.verb:
+            keys = set(_things(taking.tool, True))
+            rest = [
+                whole
+                for whole in _sources(taking) & keys
+                if not any(english.are_one(whole, thing) for thing in _things(deleting.tool, False))
+            ]
+            if rest and len(keys) > 1:
+                return min(rest)
+    return ""
+
+
+def _sources(reading: ToolReading) -> set[str]:
+    """The nouns that follow *from* in the name and the description."""
+    return {
+        english.singular(_head(words[at + 1 :]))
+        for words in (reading.name, reading.text)
+        for at, word in enumerate(words)
+        if word == "from"
+    }
 
 
 def _is_mentioned(word: str, reading: ToolReading, by_text: bool = True) -> bool:

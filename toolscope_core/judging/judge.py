@@ -356,6 +356,7 @@ class OfflineJudge:
                 or self.signals.is_no_family(*pair)
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)
+                or distinctions.detached_from(*readings)
             ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
@@ -423,6 +424,8 @@ class OfflineJudge:
         both_remove = effect(one) == effect(other) == "destroys"
         if both_remove and (things := distinctions.removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"
+        if whole := distinctions.detached_from(one, other):
+            yield f"one only takes something out of the {whole}, the other deletes it"
 
     def _readings(self, left: int, right: int) -> tuple[ToolReading, ToolReading]:
         return self.signals.reading(left), self.signals.reading(right)
