@@ -556,3 +556,14 @@ def test_real_calls_mapped_by_a_real_map_are_valid_and_map_back(labelled_tools, 
 def test_one_meaning_without_a_common_stem_is_only_inferred(one, other, inferred):
     ((*_, is_inferred),) = paired(one, other, is_required=True)
     assert is_inferred == inferred
+
+
+def test_names_of_one_spelling_are_matched_before_names_that_mean_the_same():
+    moments = ("seen_on_after", "seen_at_after", "seen_on_before", "seen_at_before", "filename")
+    dotted = ("seen_at.after", "seen_on.after", "seen_at.before", "seen_on.before", "filePath")
+    one = tool("a", "search", **dict.fromkeys(moments, text()))
+    other = tool("b", "search", **dict.fromkeys((*dotted, "fileName"), text()))
+    matched = {match.left: match.right for match in match_parameters(one, other)}
+    for name, target in matched.items():
+        assert target.replace(".", "_").casefold() == name
+    assert len(matched) == len(moments)

@@ -228,6 +228,9 @@ _MARGIN = 0.05
 _TELLING_TYPES = frozenset({"integer", "number", "array", "object"})
 
 
+_ScoredPair = tuple[float, str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """Parameter ``left`` of one tool is parameter ``right`` of the other; score in (0, 1].
@@ -244,9 +247,9 @@ class Match:
 def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
     """One-to-one matches between the declared parameters, in the order of ``left``.
 
-    Best scores come first, each parameter at most once, ties by name; swapping the tools only swaps
-    the matches. Of the rest, two are matched if they fit each other clearly better than anything
-    else: such a match is ``inferred``.
+    Names of one spelling come first, then the best scores, each parameter at most once, ties by
+    name; swapping the tools only swaps the matches. Of the rest, two are matched if they fit each
+    other clearly better than anything else: such a match is ``inferred``.
     """
     names = {p.name: p for p in right.parameters}
     matches = [
@@ -255,7 +258,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
         if p.name in names and types_meet(p.schema, names[p.name].schema)
     ]
     candidates = _scored_pairs(left, right)
-    for score, a, b in sorted(candidates, key=lambda row: (-row[0], sorted(row[1:]), row[1])):
+    for score, a, b in sorted(candidates, key=_order):
         if score >= MATCH_AT and _rest([(score, a, b)], matches):
             matches.append(Match(a, b, score))
     rest = _rest(candidates, matches)
@@ -265,12 +268,16 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
     return tuple(sorted(matches, key=lambda match: order[match.left]))
 
 
+def _order(row: _ScoredPair) -> tuple[bool, float, list[str], str]:
+    """Sort key: names of one spelling, then by score: *on* and *at* say a date and a moment."""
+    score, a, b = row
+    ours, theirs = ("".join(plain_words(name)) for name in (a, b))
+    return ours != theirs, -score, sorted((a, b)), a
+
+
 def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
     """The matches of ``match_parameters`` with the tools swapped, in the same order."""
     return tuple(Match(m.right, m.left, m.score, m.inferred) for m in matches)
-
-
-_ScoredPair = tuple[float, str, str]
 
 
 def _scored_pairs(left: Tool, right: Tool) -> Sequence[_ScoredPair]:
