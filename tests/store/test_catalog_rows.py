@@ -92,7 +92,7 @@ def test_an_import_that_breaks_half_way_leaves_nothing(store):
 
 
 def test_a_blank_name_and_an_unknown_id_are_refused(store):
-    with pytest.raises(StoreError, match="name is ' '"):
+    with pytest.raises(StoreError, match="name is blank"):
         save_catalog(store, " ", CATALOG)
     with pytest.raises(StoreError, match="no catalog 999"):
         load_catalog(store, 999)

@@ -89,7 +89,7 @@ def test_a_damaged_database_is_named_so(store, path):
 
 
 def test_a_store_that_refuses_writing_says_so(store):
-    with pytest.raises(StoreError, match="permission"), store.write() as session:
+    with pytest.raises(StoreError, match="cannot be written"), store.write() as session:
         session.connection().execute(text("PRAGMA query_only=ON"))
         session.add(row())
 

@@ -17,7 +17,7 @@ def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
 def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_id):
     steps = overview.steps(work.snapshot(catalog_id))
     assert (steps[0].page, steps[0].query) == ("review", {"show": "Same job"})
-    assert "3 proposals" in steps[0].text
+    assert "3 same-job proposals" in steps[0].text
     (accept,) = [step for step in steps if step.query == {"safe_merges": "open"}]
     assert accept.page == "review" and "1 safe merge" in accept.text
     clusters = work.snapshot(catalog_id).plan.clusters
@@ -37,6 +37,6 @@ def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalo
     many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(129)]
     record = small_workspace.add_analysed(work, "Many", *many)
     (only,) = export_steps(work.snapshot(record.id).plan, {})
-    assert only.text.startswith("OpenAI chat") and "128 tools" in only.text
+    assert only.text.startswith("OpenAI chat") and "limit: 128" in only.text
     first = overview.steps(work.snapshot(record.id))[0]
     assert first.page == "profiles" and "129 tools" in first.text, "there is nothing to merge"
