@@ -98,11 +98,14 @@ def test_files_and_folders(tmp_path):
 
 @pytest.mark.case(79)
 @pytest.mark.parametrize("suffix", ["json", "snap"])
-def test_a_folder_of_files_of_one_tool_is_one_server(tmp_path, suffix):
+@pytest.mark.parametrize(
+    "wrap", [lambda tool: tool, lambda tool: [tool], lambda tool: {"tools": [tool]}]
+)
+def test_a_folder_of_files_of_one_tool_is_one_server(tmp_path, suffix, wrap):
     folder = tmp_path / "harbor"
     folder.mkdir()
     for name in ("tide", "berth"):
-        (folder / f"{name}.{suffix}").write_text(json.dumps(described(name)), "utf-8")
+        (folder / f"{name}.{suffix}").write_text(json.dumps(wrap(described(name))), "utf-8")
     if suffix == "snap":
         (folder / "LICENSE").write_text("Free.", "utf-8")
     catalog = read_files([folder])
@@ -111,7 +114,7 @@ def test_a_folder_of_files_of_one_tool_is_one_server(tmp_path, suffix):
     assert {file.server for file in catalog.files} == {"harbor"}
     put_server(folder, "named.json", "harbor", described("boats"))
     (folder / "list.json").write_text(json.dumps([described("a"), described("b")]), "utf-8")
-    names = {"harbor", "list", *(("tide", "berth") if suffix == "json" else ())}
+    names = {"harbor", "list", "tide", "berth"}
     assert {server.name for server in read_files([folder]).servers} == names
 
 

@@ -39,6 +39,7 @@ from toolscope_core.model.catalog import Catalog, FormerName, InputFile, Problem
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.tool import Tool
+from toolscope_core.model.unicode_forms import letters_and_digits
 
 _LONGEST_VERSION = 100
 
@@ -66,10 +67,18 @@ class SourceContents:
 
     @property
     def is_one_tool(self) -> bool:
-        """Whether the source is the record of a single tool without a server."""
+        """Whether the source has a single tool and no server: the bare record, or a list in a
+        source that is named after the tool.
+        """
         records = [item for item in self.items if isinstance(item, Record)]
-        is_alone = len(self.items) == len(records) == 1
-        return is_alone and not any(records[0].trail) and not self.server_names
+        if self.server_names or not len(self.items) == len(records) == 1:
+            return False
+        value = records[0].value
+        name = self.format.get(value, "name") if isinstance(value, dict) else None
+        is_named = isinstance(name, str) and letters_and_digits(name) == letters_and_digits(
+            self.name
+        )
+        return is_named or not any(records[0].trail)
 
     def server_of(self, record: Record) -> str:
         """The server that the source gives the record; empty if none."""

@@ -56,8 +56,8 @@ def pasted(text: str, format: str | None = None) -> Source:
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     """Sources of files, and of the files directly in folders.
 
-    In a folder, files with one of ``SUFFIXES`` are read, or if there are none, those that begin
-    like JSON; from a bundle, only the merged tools. An API description brings the files below its
+    In a folder, files with one of ``SUFFIXES`` are read, and others that are JSON and may have
+    tools; from a bundle, only the merged tools. An API description brings the files below its
     folder that it refers to.
 
     The given order is kept, files of a folder are sorted by name, and repeated files count once. A
@@ -109,18 +109,24 @@ def _files(path: Path) -> list[Path]:
             if bundled := _toolset(path):
                 return bundled
             files = sorted(path.iterdir())
-            usual = [file for file in files if file.suffix.lower() in SUFFIXES]
-            return usual or [file for file in files if _begins_as_json(file)]
+            return [file for file in files if _is_read(file)]
     except OSError as error:
         raise CatalogError(f"cannot read the folder {path}: {error.strerror}") from error
     return [path]
 
 
-def _begins_as_json(file: Path) -> bool:
+def _is_read(file: Path) -> bool:
+    """Whether a file of a folder is read: by its suffix, or as JSON that may have a tool."""
+    if file.suffix.lower() in SUFFIXES:
+        return True
+    if file.name.startswith(".") or not file.is_file():
+        return False
     try:
-        return read_file(file, MAX_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+        content = read_file(file, MAX_BYTES)
     except OSError:
         return False
+    is_json = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return is_json and b'"name"' in content and b'"description"' in content
 
 
 def _toolset(folder: Path) -> list[Path]:

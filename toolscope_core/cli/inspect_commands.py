@@ -161,7 +161,7 @@ def tell_files(catalog: Catalog) -> None:
             f"{files[0].label if len(files) == 1 else quantity(len(files), 'file')} → {server}"
             for server, files in made_up.items()
         )
-        say(f"files that name no server are treated as one server each: {servers}")
+        say(f"files that name no server count as servers: {servers}")
 
 
 def tell_findings(findings: Iterable[Finding]) -> None:
