@@ -10,6 +10,7 @@ from tests.support.properties import examples
 from toolscope_core.catalog.naming import (
     assign_ids,
     cited_identifiers,
+    find_folded,
     find_repeats,
     identifier_keys,
     mentioned_names,
@@ -29,6 +30,24 @@ def test_a_repeated_id_gets_the_fingerprint_and_exact_repeats_are_numbered_and_r
     repeats = [(f"{stem}-2", "info", "exact-repeat"), (f"{stem}-3", "info", "exact-repeat")]
     assert [(item.tool_id, item.severity, item.code) for item in found] == repeats
     assert repr(stem) in found[0].message
+
+
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("others", "number"),
+    [
+        ([("w.s", "saw_get")], 2), ([("w_s", "saw.get")], 2), ([("w.s", "saw/get"), ("w s", "saw get")], 3),
+        ([("w.s", "saw-get")], 0), ([("v.s", "saw_get")], 0), ([("w.s", "saw.get")], 0), ([("", "saw_get")], 0),
+    ],
+)  # fmt: skip
+def test_names_that_a_client_writes_alike_are_a_finding(others, number):
+    names = [("w.s", "saw.get"), *others]
+    tools = [Tool(f"{n}", name, server=server) for n, (server, name) in enumerate(names)]
+    found = find_folded(tools)
+    assert [(one.tool_id, one.severity) for one in found] == [
+        (f"{n}", "warn") for n in range(number)
+    ]
+    assert all("mcp__w_s__saw_get" in one.message for one in found)
 
 
 def test_a_suffix_never_takes_the_id_of_another_tool():

@@ -12,10 +12,12 @@ from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool, canonical_json, digest
+from toolscope_core.model.unicode_forms import plain_name
 
 _DIGITS = 6
 _HASH_DIGITS = 64
 REPEAT = "exact-repeat"
+FOLDED = "one-name-in-a-client"
 
 
 def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
@@ -53,6 +55,28 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
         if original != tool.id:
             message = f"This tool repeats {original!r} exactly; one of them is enough."
             findings.append(Finding(tool.id, "info", REPEAT, "name", message, tool.name))
+    return tuple(findings)
+
+
+def find_folded(tools: Sequence[Tool]) -> tuple[Finding, ...]:
+    """A *warn* finding for each tool that some client calls by the same name as another tool.
+
+    Claude Code writes ``_`` for every other mark in the names of servers and tools.
+    """
+    called = grouped(
+        (tool for tool in tools if tool.server and re.search(r"[a-zA-Z0-9]", tool.name)),
+        lambda tool: f"mcp__{plain_name(tool.server)}__{plain_name(tool.name)}",
+    )
+    findings = []
+    for name, group in called.items():
+        owners = {(tool.server, tool.name): tool.id for tool in reversed(group)}
+        for tool in group if len(owners) > 1 else ():
+            other = min(owners[key] for key in owners.keys() - {(tool.server, tool.name)})
+            message = (
+                f"Claude Code calls this tool and {other!r} by one name, {name}; rename one of "
+                "them at its server."
+            )
+            findings.append(Finding(tool.id, "warn", FOLDED, "name", message, tool.name))
     return tuple(findings)
 
 

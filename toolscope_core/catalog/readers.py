@@ -18,7 +18,7 @@ from toolscope_core.catalog.formats.record_format import (
     own_server,
     read_record,
 )
-from toolscope_core.catalog.naming import assign_ids, find_repeats, source_names
+from toolscope_core.catalog.naming import assign_ids, find_folded, find_repeats, source_names
 from toolscope_core.catalog.records import (
     DocumentReading,
     SourceEntry,
@@ -307,6 +307,7 @@ def read_catalog(
                 (finding for find in FINDERS for finding in find(tool)) for tool in tools
             ),
             *find_repeats(tools),
+            *find_folded(tools),
         ),
         files=files,
         former_names=_former_names(all_contents, tools),

@@ -9,7 +9,7 @@ from pathlib import Path
 from toolscope_core.catalog import sources
 from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES
 from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.naming import REPEAT, assign_ids, find_repeats
+from toolscope_core.catalog.naming import FOLDED, REPEAT, assign_ids, find_folded, find_repeats
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.files.folders import read_file
 from toolscope_core.model.catalog import Catalog, Finding, Problem, Server
@@ -138,7 +138,8 @@ def _findings(
         replace(finding, tool_id=tool.id)
         for catalog in catalogs
         for finding in catalog.findings
-        if finding.tool_id and finding.code != REPEAT
+        if finding.tool_id and finding.code not in (REPEAT, FOLDED)
         for tool in alike[catalog.by_id[finding.tool_id].fingerprint]
     )
-    return tuple(dict.fromkeys((*scan_catalog(tools, servers), *by_readers, *find_repeats(tools))))
+    among_all = (*scan_catalog(tools, servers), *by_readers)
+    return tuple(dict.fromkeys((*among_all, *find_repeats(tools), *find_folded(tools))))

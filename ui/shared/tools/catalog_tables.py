@@ -39,6 +39,7 @@ _KINDS = {
     "leading-bom": "Byte order mark",
     "stray-invisible": "Stray invisible character",
     "exact-repeat": "Exact repeat",
+    "one-name-in-a-client": "One name in a client",
     "inferred-hint": "Hint guessed from the HTTP method",
     "ignored-parameter": "Parameter that OpenAPI ignores",
     "deprecated-operation": "Deprecated by its API",
