@@ -438,6 +438,21 @@ def test_tools_that_do_another_thing_are_no_family():
     assert judge.verdict(0, 2).outcome == "family"
 
 
+@pytest.mark.case(79)
+@pytest.mark.parametrize(
+    ("one", "other", "outcome"),
+    [
+        ("tür_öffnen", "tür_schließen", "keep"), ("zamknij_drzwi", "otworz_drzwi", "keep"),
+        ("启用账户", "禁用账户", "keep"), ("lukitse_ovi", "avaa_ovi", "keep"),
+        ("wetter_monday", "wetter_friday", "family"), ("open_jira", "open_trello", "family"),
+    ],
+)  # fmt: skip
+def test_actions_of_other_languages_are_no_family_and_values_are(one, other, outcome):
+    tools = [tool(name, name, "X.", "id", server="s") for name in (one, other)]
+    judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=16.0))
+    assert judge.verdict(0, 1).outcome == outcome
+
+
 def test_two_servers_of_which_one_says_nothing_of_a_tool_make_no_family():
     def outcome(description, server):
         tools = (

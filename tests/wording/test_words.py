@@ -8,7 +8,7 @@ from toolscope_core.judging.distinctions import renamed, unshared
 from toolscope_core.judging.selector import own_words
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import read_tool
-from toolscope_core.wording.words import base_forms, groups_of, is_filler, stem
+from toolscope_core.wording.words import base_forms, groups_of, is_filler, stem, words_of
 
 TEXT = {"type": "string"}
 
@@ -108,6 +108,13 @@ def test_what_is_left_over_on_each_side(one, other, ours, theirs):
 
 def parts(reading):
     return [getattr(reading, name) for name in reading.__slots__ if name != "tool"]
+
+
+@pytest.mark.case(79)
+def test_a_letter_with_an_accent_is_part_of_its_word_and_another_script_is_not():
+    assert words_of("tür_öffnen2 thẻ API接口 naïveMethod") == [
+        *("tür", "öffnen", "2", "thẻ", "api", "接口", "naïve", "method")
+    ]
 
 
 def test_hidden_characters_and_case_play_no_part():

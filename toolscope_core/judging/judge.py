@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
 from toolscope_core.wording.reading import ToolReading
 from toolscope_core.wording.tool_text import source_name
-from toolscope_core.wording.words import is_empty, stem, words_of
+from toolscope_core.wording.vocabulary import is_foreign
+from toolscope_core.wording.words import is_empty, is_english, stem, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,12 +355,25 @@ class OfflineJudge:
             if (
                 self.facts.are_undescribed_across(*pair)
                 or self.signals.is_no_family(*pair)
+                or self._may_be_foreign_opposites(*pair)
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)
                 or distinctions.detached_from(*readings)
             ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
+
+    def _may_be_foreign_opposites(self, left: int, right: int) -> bool:
+        """Whether tools in another language differ in words that are no known values.
+
+        Such words may be opposite actions (*öffnen*, *schließen*).
+        """
+        words, tools = [self.signals.reading(row).name for row in (left, right)], self.signals.plain
+        are_foreign = all(is_foreign(tools[row].description) for row in (left, right))
+        if not are_foreign and any(map(is_english, chain.from_iterable(words))):
+            return False
+        values = self.signals.renamed(left, right)
+        return not (all(values) and kind_of_values(values))
 
     def _other_values(
         self, left: PairRows, right: PairRows, probabilities: NDArray[np.float64]

@@ -47,7 +47,9 @@ KEY_WORDS = frozenset("id ids uuid key keys name names type types value values".
 _GROUPS_FROM = 10_000_000
 """Keys of the lines of our own list begin here, above those of WordNet."""
 
-_WORD = re.compile(r"[a-z]+|\d+|[^\W\d_a-z]+")
+_LATIN = "a-zß-öø-ɏḀ-ỿ"
+"""Letters of the Latin script with their accents: *tür* and *thẻ* are one word each."""
+_WORD = re.compile(rf"[{_LATIN}]+|\d+|[^\W\d_{_LATIN}]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
