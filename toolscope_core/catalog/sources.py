@@ -9,6 +9,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 
 from toolscope_core.catalog.flaws import MAX_BYTES, MAX_TOTAL_BYTES, MIB, Flaw, value_excerpt
 from toolscope_core.catalog.schema.walking import map_references
-from toolscope_core.files.archives import bundle_below
+from toolscope_core.files.archives import archive_folder, bundle_below, is_archive
 from toolscope_core.files.folders import MANIFEST, read_file
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import JsonObject
@@ -54,7 +55,7 @@ def pasted(text: str, format: str | None = None) -> Source:
 
 
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
-    """Sources of files, and of the files directly in folders.
+    """Sources of files, and of the files directly in folders; a zip counts as its folder.
 
     In a folder, files with one of ``SUFFIXES`` are read, and others that are JSON and may have
     tools; from a bundle, only the merged tools. An API description brings the files below its
@@ -63,9 +64,18 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     The given order is kept, files of a folder are sorted by name, and repeated files count once. A
     label is the file's name, with as many folders as its stem needs to be unique. Raises
     ``CatalogError`` for a path that is missing, unreadable, too large (before reading) or without
-    files.
+    files, and ``ConfigError`` for a damaged zip.
     """
-    files = list(dict.fromkeys(file.absolute() for path in paths for file in _files(path)))
+    with ExitStack() as stack:
+        folders = [
+            stack.enter_context(archive_folder(path)) if is_archive(path) else path
+            for path in paths
+        ]
+        return _load(paths, folders)
+
+
+def _load(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Source, ...]:
+    files = list(dict.fromkeys(file.absolute() for path in folders for file in _files(path)))
     if not files:
         names = ", ".join(str(path) for path in paths) or "nothing was given"
         raise CatalogError(

@@ -1,4 +1,4 @@
-"""A bundle's files from the zip of the Export page.
+"""Files in a zip: of a bundle from the Export page, or of a catalog.
 
 A zip may lie about its sizes, so the unpacked bytes are counted.
 """
@@ -9,7 +9,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -25,7 +25,7 @@ _DAMAGED = (
     *(IndexError, EOFError, OSError),
 )
 """What ``zipfile`` raises for files that are damaged."""
-_REMEDY = "use the zip from the Export page"
+_REMEDY = "use the zip from the Export page, or a folder"
 MOST_FILES = 10_000
 MOST_AT_ONCE = 1 << 20
 """The most bytes of a zip read at once, including its list of files."""
@@ -49,12 +49,40 @@ def bundle_folder(path: Path) -> Iterator[Path]:
     if not path.is_file():
         yield bundle_below(path)
         return
+    with _unpacked(path, path.name, bundle_files_in) as folder:
+        yield folder
+
+
+@contextmanager
+def archive_folder(path: Path) -> Iterator[Path]:
+    """The folder of the files in a zip, without folders that only have one folder in them.
+
+    It exists until the block ends. Raises ``ConfigError`` for a damaged zip.
+    """
+    with _unpacked(path, path.stem, files_in) as whole:
+        folder = whole
+        while len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
+            folder = inside[0]
+        yield folder
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path is called a zip, and is a file."""
+    return path.suffix.lower() == ".zip" and path.is_file()
+
+
+@contextmanager
+def _unpacked(
+    path: Path, name: str, files_of: Callable[[bytes, str], Mapping[str, bytes]]
+) -> Iterator[Path]:
+    """A folder called ``name`` with the files of a zip."""
     with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
-        folder = Path(place) / path.name
+        folder = Path(place) / name
         try:
-            for name, content in bundle_files_in(read_file(path), path.name).items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(content)
+            folder.mkdir()
+            for inner, content in files_of(read_file(path), path.name).items():
+                (folder / inner).parent.mkdir(parents=True, exist_ok=True)
+                (folder / inner).write_bytes(content)
         except OSError as error:
             raise ConfigError(f"{path} cannot be unpacked: {error.strerror}; {_REMEDY}") from error
         yield folder
@@ -63,8 +91,16 @@ def bundle_folder(path: Path) -> Iterator[Path]:
 def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
     """The files beside or below φ in a zip, by their path from there.
 
+    Raises ``ConfigError`` if there is no φ, and the errors of ``files_in``.
+    """
+    return files_in(content, label, _ANCHOR)
+
+
+def files_in(content: bytes, label: str, anchor: str = "") -> dict[str, bytes]:
+    """The files in a zip by their path; with an ``anchor``, those beside or below a file so called.
+
     Files with names that the program never writes are left out. Raises ``ConfigError`` if there is
-    no φ, the zip is damaged or has more than ``MOST_FILES``, or they exceed ``MOST_BYTES``
+    no anchor, the zip is damaged or has more than ``MOST_FILES``, or they exceed ``MOST_BYTES``
     together.
     """
     try:
@@ -73,9 +109,10 @@ def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
             if len(members) > MOST_FILES:
                 raise ConfigError(f"{label} has more than {MOST_FILES:,} files; {_REMEDY}")
             entries = {PurePosixPath(one.filename): one for one in members if not one.is_dir()}
-            home = next((path.parent for path in entries if path.name == _ANCHOR), None)
+            homes = (path.parent for path in entries if path.name == anchor)
+            home = next(homes, None) if anchor else PurePosixPath()
             if home is None:
-                raise ConfigError(f"{label} has no {_ANCHOR}; {_REMEDY}")
+                raise ConfigError(f"{label} has no {anchor}; {_REMEDY}")
             inside = {
                 path.relative_to(home): one
                 for path, one in entries.items()
