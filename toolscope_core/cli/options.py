@@ -28,7 +28,7 @@ BundlePath = Annotated[
 ]
 CatalogPaths = Annotated[
     list[Path],
-    typer.Argument(help="Catalog files or folders; several are combined into one catalog."),
+    typer.Argument(help="Catalog files, folders or zips; several are combined into one catalog."),
 ]
 Accepted = Annotated[
     AcceptPolicy,
