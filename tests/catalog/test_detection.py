@@ -97,6 +97,8 @@ IN_FRAMEWORKS = {
     "Strands": ([{"name": "tide", "inputSchema": {"json": TWO}}], ["tide"]),
     "CrewAI, schema": ([{"name": "tide", "description": f"Tool Name: tide\nTool Arguments: {json.dumps(TWO)}\nTool Description: Tide."}], ["tide"]),
     "a title beside a slug": ([{"key": "tide", "name": "Get the tide", "inputSchema": TWO}], ["tide"]),
+    "xLAM": ({"query": "x", "answers": "[]", "tools": json.dumps([{"name": "tide", "parameters": {
+        "port": {"type": "str", "description": "Name"}, "days": {"type": "int, optional", "default": 1}}}])}, ["tide"]),
     "Docker": ({"version": 2, "name": "docker-mcp", "registry": {"h": {"title": "H", "tools": [{"name": "tide", "arguments": ROWS}]}}}, ["h/tide"]),
     "Hermes": ({"id": "1", "conversations": [], "tools": f"[{TEXT}]"}, ["tide"]),
     "When2Call": ({"question": "x", "target_tool": TEXT, "tools": [TEXT]}, ["tide"]),

@@ -26,6 +26,7 @@ _TYPES = {
     "any": "",
 }
 
+_OPTIONAL = re.compile(r",\s*optional$")
 _ENTRY_KEYS: Mapping[str, str] = {
     **{word: word for word in ("name", "description", "type", "required", "optional", "schema")},
     **{"isrequired": "required", "schemadata": "schema", "valueschema": "schema"},
@@ -134,8 +135,18 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
     if isinstance(value, list):
         value = _from_list(value, where)
     elif not is_whole_schema(value):
+        required = _required_beside_optional(value) if required is None else required
         value = {"type": "object", "properties": value, "required": required}
     return with_current_draft(keywords.split_invalid(_normalise_object(value, where)))
+
+
+def _required_beside_optional(value: Mapping[str, Any]) -> list[str] | None:
+    """The flat parameters that are not *optional* by their types, as xLAM writes them; ``None`` if
+    none is.
+    """
+    types = {name: sub.get("type") for name, sub in value.items() if isinstance(sub, dict)}
+    optional = {name for name, kind in types.items() if _OPTIONAL.search(str(kind))}
+    return [name for name in value if name not in optional] if optional else None
 
 
 def is_whole_schema(value: Mapping[str, Any]) -> bool:
