@@ -159,8 +159,8 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
     """Tables 6 and 7: what is found among distractors.
 
-    With ``selects``, tables 6 and 8: what the worker chooses from the whole pool, by a model, else
-    the best of each job.
+    With ``selects``, tables 6 and 8: what the worker chooses from the whole pool, by a model, or
+    else the best of each job.
     """
     trials, tools = one.split_trials(), toolsets(one)
     papers = CLOSEST_TAKEN if selects else CLOSEST

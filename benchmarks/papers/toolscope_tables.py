@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -28,12 +29,22 @@ from toolscope_core.evaluation.comparison import (
     measurement_of,
 )
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, as_it_is, of_plan
-from toolscope_core.evaluation.selection import selected_by_model, selection_rates
+from toolscope_core.evaluation.selection import (
+    is_correct,
+    job_rankings,
+    jobs_of,
+    selected_by_model,
+    selection_rates,
+)
 from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows, setting_points
+from toolscope_core.llm.answer_file import AnswerFile, FileLedger
+from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.requests.request_workers import Item
+from toolscope_core.llm.run_configuration import model_without_key
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge, plan_of, proposed
-from toolscope_core.model.configuration import Knob, PlanConfig
-from toolscope_core.model.protocols import Progress, silent
+from toolscope_core.model.configuration import Endpoint, Knob, PlanConfig
+from toolscope_core.model.protocols import Answer, Progress, Task, silent
 from toolscope_core.model.search_configuration import PAPER_SEARCHES, RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -191,6 +202,54 @@ def by_model(one: PaperSet) -> Iterator[JsonObject]:
             yield {"search": title, "k": row.k, **intervals([row]), "paper CSR, GPT-4o": paper}
 
 
+class RecordedAnswers(ModelRequests):
+    """Answers of a file; ``is_whole`` says whether the last questions all had one."""
+
+    is_whole = False
+
+    def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
+        answers = super().__call__(task, items)
+        self.is_whole = None not in answers
+        return answers
+
+
+def by_recorded_model(one: PaperSet) -> Iterator[JsonObject]:
+    """Table 2, with recorded choices of a language model (not GPT-4o) that saw the prompts alone.
+
+    UltraTool is its requests with recorded splits, nothing merged. A request whose list has changed
+    since counts in neither CSR nor oracle. The *oracle* takes every needed tool that is there: in
+    the list, or among the five best of each step.
+    """
+    ledger = FileLedger(AnswerFile(SELECTIONS, is_required=True), None)
+    asker = RecordedAnswers(model_without_key(RECORDED), ledger, None)
+    k, bench, splits = CSR_AT[one.name], one.bench, one.split_trials()
+    trial = replace(splits.get("context", one.trial((k,))), cutoffs=(k,))
+    ranker = bench.ranker(RetrievalConfig())
+    merged = of_plan(plan_merge(bench.analysis(), (), ALL_MERGES), MERGED)
+    for toolset in (as_it_is(bench.catalog), merged)[: 1 if "context" in splits else 2]:
+        own = measurement_of(toolset, trial, ranker, bench.tokens)
+        by_job = job_rankings(toolset.tools, trial.requests, ranker)
+        (by_rule,) = (row.values for row in own.rows if row.name == f"csr@{k}")
+        rows = []
+        for request, ids, gold, rule in zip(
+            trial.requests, own.rankings, own.golds, by_rule, strict=True
+        ):
+            (choice,) = selected_by_model(toolset.tools, [request], asker, [ids[:k]])
+            near = {one for job in jobs_of(request) for one in by_job[job][:5]}
+            if asker.is_whole:
+                found = (all(not tools.isdisjoint(n) for n in gold) for tools in ({*ids[:k]}, near))
+                rows.append((is_correct(choice, gold), rule, *found))
+        titles = (f"csr@{k}", "by rule", "oracle", "oracle of steps")
+        columns = zip(*rows, strict=True) if rows else ()
+        yield {
+            "search": toolset.name,
+            "k": k,
+            "requests answered": f"{len(rows)} of {len(trial.requests)}",
+            **dict(zip(titles, map(share, columns), strict=False)),
+            "paper CSR, GPT-4o": CSR[one.name][3 if toolset is merged else 2],
+        }
+
+
 def ablation(one: PaperSet) -> Iterator[JsonObject]:
     """Table 3, and tables 6 and 9."""
     name, bench = one.name, one.bench
@@ -303,8 +362,14 @@ def silhouettes(one: PaperSet) -> Iterator[JsonObject]:
             yield {"clusters": groups, "before": round(before, 4), "merged": round(after, 4)}
 
 
+SELECTIONS = Path(__file__).parents[1] / "data" / "selections.jsonl"
+RECORDED = Endpoint("http://localhost", "a language model, not GPT-4o")
+"""Who chose: the prompts of SELECTION_TASK were answered on 2026-11-29, no gold answer in sight."""
 TABLES: Mapping[str, PaperTable] = {
     "ts-2": PaperTable("CSR where a model selects", THREE, 60, by_model, asks=True),
+    "ts-selector": PaperTable(
+        "CSR where recorded choices of a model select", ("bfcl", "ultratool"), 1, by_recorded_model
+    ),
     "ts-3": PaperTable("CSR, parts on and off; tables 6 and 9", THREE, 4, ablation),
     "ts-4": PaperTable("CSR by k; figure 6, recall of table 5", THREE, 8, by_cut_off),
     "ts-8": PaperTable("tokens of all tools and of those found", THREE, 1, tokens),
