@@ -1,5 +1,6 @@
 """``learn`` over the bundled example, and what was learned used by ``search`` and ``evaluate``."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -29,6 +30,23 @@ def queries(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def transcript(queries):
+    """The same requests as conversations in which the tools were called by their names."""
+    talks = []
+    for row in filter(None, queries.read_text().splitlines()):
+        asked, (tool, *_) = (one := json.loads(row))["query"], one["gold"]
+        call = {
+            "id": asked,
+            "function": {"name": f"mcp__{tool.replace('/', '__')}", "arguments": "{}"},
+        }
+        said = {"role": "user", "content": asked}, {"role": "assistant", "tool_calls": [call]}
+        talks.append({"messages": said})
+    file = queries.with_name("talks.jsonl")
+    write_lines(file, *talks)
+    return file
+
+
+@pytest.fixture(scope="module")
 def trained(queries, tmp_path_factory):
     out = tmp_path_factory.mktemp("models") / "model"
     done = run("learn", EXAMPLE, "--queries", queries, "--out", out)
@@ -45,14 +63,15 @@ def test_it_says_what_it_reached_on_queries_left_out(trained):
     assert read_json(out / "model.json")["method"] == "refiner"
 
 
-@pytest.mark.parametrize("way", ["model", "usage"])
-def test_a_search_uses_what_was_learned(trained, queries, way):
+@pytest.mark.parametrize("way", ["model", "usage", "transcript"])
+def test_a_search_uses_what_was_learned(trained, queries, transcript, way):
     asked = "what would my grandma in Lyon say for nine"
-    given = ("--model", trained[0]) if way == "model" else ("--usage", queries)
+    given = ("--usage", transcript if way == "transcript" else queries)
+    given = ("--model", trained[0]) if way == "model" else given
     done = run("search", EXAMPLE, asked, "-k", 1, *given)
     assert "translate_to_french" in done.output
     assert "learned 0." in done.output
-    if way == "model":
+    if way != "usage":
         asked = ("--queries", queries, "--skip-unknown", "--at", 1)
         assert "recall@1      1.000" in run("evaluate", EXAMPLE, *asked, *given).output
 
@@ -78,17 +97,37 @@ def test_a_tuned_embedder_is_named_like_any_other(queries, tmp_path):
     assert "1_Pooling/config.json" in refused
 
 
-def test_a_served_search_uses_the_queries_that_tools_were_needed_for(queries, tmp_path):
+def served_search(merged, tmp_path, usage=None):
+    """The ids that a search finds for a request in others' words, in a toolset with that tool."""
     family = "My grandma lives in Lyon. What would she say?"
     others = [Tool("memo", "family", family), Tool("phone", "grandma", "Call grandma.")]
-    french = Tool(FRENCH, "translate_to_french", "Render words in the other tongue.")
     currency = Tool(CURRENCY, "convert_currency", "Change one thing into another.")
-    merged = SubstituteTool.of(replace(french, id="merged", name="render"), [french])
-    tools = [currency, merged, *others]
     settings = Settings("", cache_dir=tmp_path, data_dir=tmp_path)
-    asked = "what would my grandma in Lyon say for nine"
-    assert tool_search(tools, settings)(asked, 2).ids == ["memo", "phone"]
-    assert tool_search(tools, settings, queries)(asked, 2).ids == ["memo", "merged"]
+    search = tool_search([currency, merged, *others], settings, usage)
+    return search("what would my grandma in Lyon say for nine", 2).ids
+
+
+def test_a_served_search_uses_the_queries_that_tools_were_needed_for(queries, transcript, tmp_path):
+    french = Tool(FRENCH, "translate_to_french", "Render words in the other tongue.")
+    merged = SubstituteTool.of(replace(french, id="merged", name="render"), [french])
+    assert served_search(merged, tmp_path) == ["memo", "phone"]
+    assert served_search(merged, tmp_path, queries) == ["memo", "merged"]
+    assert served_search(merged, tmp_path, transcript) == ["memo", "merged"]
+
+
+def test_a_transcript_may_name_the_tool_that_others_were_merged_into(transcript, tmp_path):
+    french = Tool(FRENCH, "say_it_there", "Render words in the other tongue.")
+    merged = SubstituteTool.of(replace(french, name="translate_to_french"), [french])
+    assert served_search(merged, tmp_path) == ["memo", "phone"]
+    assert served_search(merged, tmp_path, transcript) == ["memo", FRENCH]
+
+
+def test_usage_that_names_no_tool_is_refused(tmp_path):
+    file = tmp_path / "talk.json"
+    write_lines(file, {"role": "user", "content": "Hello"})
+    assert "no tool calls" in run("search", EXAMPLE, "hello", "--usage", file, code=2).output
+    file.write_text("hello")
+    assert "not JSON" in run("search", EXAMPLE, "hello", "--usage", file, code=2).output
 
 
 def test_queries_without_a_search_are_refused(queries, tmp_path):

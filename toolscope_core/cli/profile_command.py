@@ -14,15 +14,15 @@ from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.relabelling import with_members
 from toolscope_core.cli import options
 from toolscope_core.cli.terminal import MOST_TOLD, command, progress, say
-from toolscope_core.cli.usage_command import counted_calls
+from toolscope_core.cli.usage_command import traced_requests
 from toolscope_core.decisions.constraints import owners, profiles
 from toolscope_core.decisions.decision_lines import decision_lines, decision_of_row, read_decisions
 from toolscope_core.decisions.log import admit
 from toolscope_core.decisions.profile_decisions import check_name
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
-from toolscope_core.evaluation.query_sets import Query, queries_of, read_queries, with_ids
-from toolscope_core.files.json_lines import lines_of, write_whole
+from toolscope_core.evaluation.query_sets import Query, read_queries, with_ids
+from toolscope_core.files.json_lines import write_whole
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.analysis import Analysis, with_owners
@@ -39,7 +39,6 @@ from toolscope_core.profiles.profile_tools import profile_tools
 from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.planner import intents_by_model
-from toolscope_core.usage.call_counts import query_rows
 
 
 @dataclass(frozen=True)
@@ -121,8 +120,9 @@ def profile(
     if not makes or name is None:
         _show(catalog, name)
         return
-    query_set = with_ids(read_queries(queries), catalog.plan.catalog.tools) if queries else ()
-    requests = [*query_set, *_traced_requests(catalog, intents)]
+    tools = catalog.plan.catalog.tools
+    query_set = with_ids(read_queries(queries), tools) if queries else ()
+    requests = [*query_set, *(traced_requests(intents, tools) if intents else ())]
     if by == "model":
         needs = _planned_intents(catalog, requests, ask)
     else:
@@ -146,21 +146,6 @@ def _decided(
     analysis = analyse(catalog, AnalysisConfig(), encoder, cache, progress())
     analysis = with_owners(analysis, owners(catalog, log))
     return DecidedCatalog(analysis, log, plan_merge(analysis, log, config), encoder, cache)
-
-
-def _traced_requests(catalog: DecidedCatalog, log: Path | None) -> tuple[Query, ...]:
-    """People's requests in a log or trace for which a tool of the catalog was called.
-
-    Raises ``ConfigError`` if there are none.
-    """
-    if log is None:
-        return ()
-    tools = catalog.plan.catalog.tools
-    _, trace = counted_calls([log], tools)
-    queries = queries_of(lines_of(query_rows(trace.requests, tools)), "requests").queries
-    if not queries:
-        raise ConfigError(f"{log} has no request that called a tool of the catalog")
-    return queries
 
 
 def _planned_intents(

@@ -12,11 +12,12 @@ import typer
 from toolscope_core.catalog.document_variants import LoadedVariants, read_variants, with_variants
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import SAVED, AskRequest, EmbedderName, VariantsFile
+from toolscope_core.cli.usage_command import recorded_requests
 from toolscope_core.evaluation import selection
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker, variants_of
 from toolscope_core.evaluation.metrics import Gold, MetricRow
-from toolscope_core.evaluation.query_sets import Query, read_queries, with_ids
+from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.search_results import place_id
 from toolscope_core.files.folders import MODEL_PROGRAM, why_not_ours
 from toolscope_core.model.catalog import Catalog
@@ -101,8 +102,9 @@ SkipUnknown = Annotated[
 Usage = Annotated[
     Path | None,
     typer.Option(
-        help="JSONL or CSV with `query` and `gold`: tools are also found by the mean vector of "
-        "the queries that need them (Tool2Vec)."
+        metavar="FILE",
+        help="JSONL or CSV with `query` and `gold`, or a log or trace as `usage` reads it: tools "
+        "are also found by the mean vector of the requests that needed them (Tool2Vec).",
     ),
 ]
 WorkerOption = Annotated[
@@ -373,7 +375,7 @@ class Searcher:
         if self.options.searched.usage is None:
             return None
         bench = replace(self.bench, catalog=self._former)
-        queries = with_ids(read_queries(self.options.searched.usage), self._former.tools)
+        queries = recorded_requests(self.options.searched.usage, self._former.tools)
         return usage_model(bench, queries, self.options.config, self.progress)
 
     def servers(self) -> ServerRetriever:

@@ -55,7 +55,7 @@ from toolscope_core.retrieval.retriever import Retriever
 def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = None) -> Search:
     """The search over these tools with the local model.
 
-    It also uses recorded queries of a file where they help. Raises the retriever's errors, and
+    It also uses the recorded requests of a file where they help. Raises the retriever's errors, and
     ``ConfigError`` if the file cannot be read.
     """
     config = RetrievalConfig()
@@ -73,18 +73,19 @@ def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = 
 
 
 def _learned_from(usage: Path, tools: Sequence[Tool], config: RetrievalConfig) -> LearnedRanking:
-    """What recorded queries teach about the original tools."""
+    """What recorded requests teach about the original tools, also those that name merged ones."""
     # Only a search that learns needs the training.
     from toolscope_core.cli.searcher import usage_model
+    from toolscope_core.cli.usage_command import recorded_requests
     from toolscope_core.evaluation.bench import Bench
-    from toolscope_core.evaluation.query_sets import read_queries, with_ids
 
     originals = [
         one
         for tool in tools
         for one in (tool.members if isinstance(tool, SubstituteTool) else (tool,))
     ]
-    queries = with_ids(read_queries(usage), originals)
+    named = {(one.id, one.name): one for one in (*originals, *tools)}
+    queries = recorded_requests(usage, list(named.values()))
     return usage_model(Bench.of(Catalog(tuple(originals))), queries, config, silent)
 
 
@@ -152,8 +153,10 @@ def serve(
     usage: Annotated[
         Path | None,
         typer.Option(
-            help="With --search: JSONL or CSV with `query` and `gold`. Tools are also found by the "
-            "queries that needed them, if that finds more on queries left out."
+            metavar="FILE",
+            help="With --search: JSONL or CSV with `query` and `gold`, or a log or trace as "
+            "`usage` reads it. Tools are also found by the requests that needed them, if that "
+            "finds more on requests left out.",
         ),
     ] = None,
     on_change: Annotated[

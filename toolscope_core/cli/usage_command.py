@@ -15,8 +15,9 @@ from toolscope_core.evaluation.calls_after_merges import (
     DatedMerge,
     calls_after_merges,
 )
+from toolscope_core.evaluation.query_sets import Query, queries_of, read_queries, with_ids
 from toolscope_core.files.folders import read_file
-from toolscope_core.files.json_lines import write_rows
+from toolscope_core.files.json_lines import lines_of, write_rows
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
@@ -101,6 +102,32 @@ def counted_calls(
     if trace.unread:
         say_error(call_counts.unread_line(trace.unread))
     return call_counts.count_calls(trace, tools), trace
+
+
+def recorded_requests(path: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
+    """The requests of a query set, or people's in a log or trace, by ids of the tools they needed.
+
+    A file of which no row is a query is read as a log. Raises ``ConfigError`` for a file that is
+    neither, or a log without a request that called one of the tools.
+    """
+    if queries_of(_content(path), str(path)).queries:
+        return with_ids(read_queries(path), tools)
+    return traced_requests(path, tools)
+
+
+def traced_requests(log: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
+    """People's requests in a log or trace, with the ids of the tools that were called for each.
+
+    Raises ``ConfigError`` if there are none.
+    """
+    _, trace = counted_calls([log], tools)
+    rows = lines_of(call_counts.query_rows(trace.requests, tools))
+    if queries := queries_of(rows, str(log)).queries:
+        return queries
+    raise ConfigError(
+        f"{log} has no request that called a tool of the catalog; use a query set (`query`, "
+        "`gold`), or conversations with their calls"
+    )
 
 
 def _calls_after(
