@@ -5,6 +5,7 @@ import pytest
 
 from tests.pages.screen import figures, metrics, open_page, words
 from tests.ui.services import small_workspace
+from tests.ui.services.test_learned_searches import QUERIES
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.evaluation.comparison import ComparedQuery
 from toolscope_core.model.catalog import Problem
@@ -15,7 +16,7 @@ from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import canonical_json
 from ui.catalog import listing_panel
 from ui.catalog.overview import ALONE
-from ui.shared.services import experiments, findable_tools, review, server_advice
+from ui.shared.services import experiments, findable_tools, learned_searches, review, server_advice
 from ui.shared.services.experiments import missed_tools
 
 GOOD = canonical_json(
@@ -52,6 +53,14 @@ def test_the_first_page_says_what_is_loaded_and_what_comes_next(monkeypatch, wor
     alike = [label for label in links(app) if "Similarity 1.00" in label]
     assert ["two servers" in label for label in alike] == [True, True, False]
     assert words(app).count(r"Exact copies\: name") == 3
+
+
+def test_the_first_page_says_that_a_search_can_learn_from_requests(monkeypatch, work):
+    learned_searches.delete(work.snapshot(1), "usage")
+    small_workspace.add_queries(work, 1, QUERIES, "logged.jsonl")
+    app = open_page(monkeypatch, work)
+    (link,) = [one.proto for one in app.get("page_link") if "learn from 12" in one.proto.label]
+    assert dict(parse_qsl(link.query_string))["ranking"] == "Usage"
 
 
 def test_the_first_page_and_the_table_say_what_a_search_finds(monkeypatch, work):

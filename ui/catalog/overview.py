@@ -15,15 +15,18 @@ from toolscope_core.decisions.constraints import constraints
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
+from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 from toolscope_core.profiles.profile_effect import client_limits
+from toolscope_core.tool2vec.training import BLENDED, BY_TEXT
+from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
 from ui.shared.cards.queue import ReviewProgress
 from ui.shared.kept import kept, kept_under
 from ui.shared.pairs import pair_view
-from ui.shared.services import review
+from ui.shared.services import learned_searches, review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools.catalog_tables import findings_by_kind
 
@@ -143,6 +146,30 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
         clients = "; ".join(f"{who}: {most:,}" for most, who in over.items())
         text = f"Make a profile: every merge leaves {quantity(tools, 'tool')}, too many ({clients})"
         yield NextStep(text, "profiles")
+
+
+def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
+    """What a search gains from the requests of the query sets, or that it could learn from them.
+
+    Nothing if there are too few of them, or if they do not clearly help.
+    """
+    asked = len({query.text for query in learned_searches.queries(snapshot)})
+    if asked < LEAST_QUERIES:
+        return
+    usage: Mapping[str, str] = {"ranking": "Usage"}
+    try:
+        trained = learned_searches.view(snapshot, "usage")
+    except ConfigError:
+        trained = None  # a damaged model is trained again
+    if trained is None:
+        text = f"Let the search learn from {quantity(asked, 'request')}: see what it gains"
+        yield NextStep(text, "retrieval", usage)
+    elif trained.before.helps:
+        metrics = trained.before.figures.metrics
+        by_text, learned = (metrics[way]["recall@5"].mean for way in (BY_TEXT, BLENDED))
+        figures = f"recall@5 {by_text:.3f} by text, {learned:.3f} by usage"
+        text = f"Search by usage too: {figures}, on requests left out of training"
+        yield NextStep(text, "retrieval", usage)
 
 
 def most_confused(analysis: Analysis) -> Iterator[Pair]:

@@ -1,10 +1,14 @@
+import re
 from dataclasses import replace
 
+from tests.support.printed import figures
 from tests.ui.services import small_workspace
+from tests.ui.services.small_workspace import add_queries
+from tests.ui.services.test_learned_searches import QUERIES
 from ui.catalog import overview
 from ui.catalog.overview import export_steps, review_steps
 from ui.shared.cards.queue import progressed
-from ui.shared.services import review
+from ui.shared.services import learned_searches, review
 
 
 def test_what_people_settled_is_no_collision_any_more(work, catalog_id):
@@ -27,6 +31,34 @@ def test_what_waits_in_review_comes_first_and_safe_ones_are_told(work, catalog_i
     export, undecided = review_steps(done, 1)
     assert (export.page, undecided.page) == ("export", "review")
     assert undecided.query == {"show": "Undecided"} and "1 undecided pair" in undecided.text
+
+
+def test_learning_from_requests_is_offered_then_its_gain_is_told(opened):
+    work, catalog_id = opened
+
+    def step():
+        return next(overview.learning_steps(work.snapshot(catalog_id)), None)
+
+    elsewhere = [{"query": "a", "gold": ["beta/dance"]}]
+    add_queries(work, catalog_id, [*QUERIES[:9], *elsewhere], "few.jsonl")
+    assert step() is None, "nine requests are too few to prove anything"
+    add_queries(work, catalog_id, [*QUERIES, *QUERIES[:1]], "logged.jsonl")
+    assert (step().page, step().query) == ("retrieval", {"ranking": "Usage"})
+    assert figures(step().text, "learn from") == [12]
+    learned_searches.run(work.snapshot(catalog_id), "tool2vec")
+    metrics = learned_searches.view(work.snapshot(catalog_id), "usage").before.figures.metrics
+    by_text, learned = (metrics[way]["recall@5"].mean for way in ("text", "blend"))
+    assert by_text < learned and step().page == "retrieval"
+    assert re.findall(r"\d\.\d+", step().text) == [f"{by_text:.3f}", f"{learned:.3f}"]
+
+
+def test_what_does_not_help_is_no_step(opened):
+    work, catalog_id = opened
+    found = [{"query": f"send mail to person {at}", "gold": ["beta/send_mail"]} for at in range(12)]
+    add_queries(work, catalog_id, found, "found.jsonl")
+    learned_searches.run(work.snapshot(catalog_id), "tool2vec")
+    assert not learned_searches.view(work.snapshot(catalog_id), "usage").before.helps
+    assert not list(overview.learning_steps(work.snapshot(catalog_id)))
 
 
 def test_an_api_that_would_refuse_the_export_says_what_and_how_many(work, catalog_id):

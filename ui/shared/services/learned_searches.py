@@ -56,8 +56,10 @@ KIND = "learn"
 
 
 def queries(snapshot: Snapshot) -> tuple[Query, ...]:
-    """The queries of all sets that name a tool."""
-    return tuple(one for one in loaded_queries.queries(snapshot) if one.gold)
+    """The queries of all sets that need a tool of the catalog."""
+    ids = snapshot.catalog.by_id.keys()
+    asked = loaded_queries.queries(snapshot)
+    return tuple(one for one in asked if any(need & ids for need in one.gold))
 
 
 def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
