@@ -115,6 +115,19 @@ def test_the_price_is_that_of_the_plan_and_of_the_servers_left(monkeypatch, work
     assert f"As decided so far: {quantity(len(left), 'tool')}" in words(app.run())
 
 
+def test_what_is_accepted_is_not_offered_again_and_the_closest_server_is_named(monkeypatch, work):
+    mails = [small_workspace.tool(one, "send_mail", "Sends a mail to a person.") for one in "xy"]
+    others = [small_workspace.tool("x", name, f"Plays {name}.") for name in ("chess", "poker")]
+    more = [small_workspace.tool("y", name, f"Cooks {name}.") for name in ("rice", "beans")]
+    record = small_workspace.add_analysed(work, "Mixed", *mails, *others, *more)
+    app = open_page(monkeypatch, work, catalog="Mixed")
+    assert "none can be switched off" in words(app) and "Closest" in words(app)
+    assert figures(words(app), "Also merge") == [1]
+    snapshot = work.snapshot(record.id)
+    review.decide(snapshot, "accept", review.queue(snapshot)[0], "ann")
+    assert "Nothing more to merge" in words(app.run())
+
+
 def test_the_limits_are_those_of_the_clients_that_are_ticked(monkeypatch, work):
     many = [small_workspace.tool("s", f"tool_{at}", f"Does job {at}.") for at in range(81)]
     small_workspace.add_analysed(work, "Many", *many)

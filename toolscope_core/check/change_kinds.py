@@ -67,7 +67,7 @@ idempotent-lost | careful | a repeated call may act twice | Only callers that tr
 task-required | breaking | calls that are not tasks fail | Callers have to call it another way. | `taskSupport: optional` → `required`
 task-refused | breaking | calls as tasks fail | Callers have to call it another way. | `taskSupport: required` → `optional`
 annotation-changed | info | an annotation is another | It changes no call. | `annotations.title`
-record-changed | info | the record has something other than the tool | No call or search depends on it. | `icons`, `_meta`
+record-changed | info | something in the record outside the tool has changed | No call or search depends on it. | `icons`, `_meta`
 """  # noqa: E501
 
 CHANGE_KINDS: Mapping[str, ChangeKind] = MappingProxyType(

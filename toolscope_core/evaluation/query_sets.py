@@ -261,8 +261,9 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
         ) from error
     if "query" not in header:
         raise ConfigError(
-            f"{name} has the columns {', '.join(header)[:200] or 'of an empty file'}; name one "
-            "of them query"
+            f"{name} has no column named query, only {', '.join(header)[:200]}; rename one to query"
+            if header
+            else f"{name} is empty; add a header with query, then one row per query"
         )
     reader.fieldnames = header
     while True:

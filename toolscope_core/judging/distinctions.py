@@ -261,8 +261,8 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
 
 
 def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """What each of two removing tools removes, unless the other tool mentions it: for example a
-    *star* and a *repository*.
+    """The things that two removing tools remove, if the other tool does not mention at least one of
+    them: for example a *star* and a *repository*.
     """
     things = object_apart(one, other)
     if things is None:

@@ -174,7 +174,10 @@ class _Transport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if origin_of(str(request.url)) != self._origin:
-            raise _UnreadableError(f"{request.url.host} is not {self._origin}; nothing was sent")
+            raise _UnreadableError(
+                f"a request was for {request.url.host}, but the endpoint is {self._origin}; "
+                "nothing was sent"
+            )
         headers = {name: request.headers[name] for name in SENT if name in request.headers}
         headers |= {"accept-encoding": "identity", "user-agent": "toolscope"}
         if self._secret:

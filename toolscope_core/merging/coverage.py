@@ -141,7 +141,7 @@ class Coverage:
         return (
             f"Switch off {self.server} ({quantity(self.tools, 'tool')}, −{self.tokens:,} "
             f"tokens): {enumerated(self.others) or 'no other server'} {do} the job of "
-            f"{done}, perhaps of {perhaps}; lost: "
+            f"{done}{f', perhaps of {perhaps}' * bool(self.perhaps_done)}; lost: "
             f"{len(self.lost_tools):,}{f' ({names})' if names else ''}."
         )
 

@@ -75,8 +75,8 @@ def shouts(text: str) -> bool:
 def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
     """The description of a gateway tool whose members are chosen by ``selector``.
 
-    It is the canonical's, plus what only some of them say about the form of arguments. The
-    selector's own description explains its values. ``texts`` are the members' descriptions by
+    It is the canonical tool's, plus what only some of the members say about the form of arguments.
+    The selector's own description explains its values. ``texts`` are the members' descriptions by
     value, canonical first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}

@@ -157,7 +157,7 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class ClusterChanges:
-    """The changes of clusters: new, grown, split, and vanished (no two tools left together).
+    """New, grown, split and vanished clusters (vanished: no two tools are left together).
 
     Largest first, then by ids.
     """

@@ -56,7 +56,7 @@ class Fit:
 
     @property
     def sentence(self) -> str:
-        """What is said if no tool does it; empty if one may."""
+        """The sentence to show if no tool does the job; empty if one may."""
         return NO_TOOL if self.is_none else ""
 
 

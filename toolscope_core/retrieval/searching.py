@@ -39,7 +39,7 @@ class TextScores:
 
     ``dense`` is the mean of two cosines, ``sparse`` is BM25. ``parts`` are the shares of both and
     of the reranker in ``scores``: the hybrid score (ToolScope, eq. 4), and the reranker's share for
-    the reranked best.
+    the best documents, which it reranked.
     """
 
     dense: Scores

@@ -268,8 +268,8 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
     )
     if tokens := unused(snapshot):
         st.caption(
-            f"Their servers send {tokens:,} more tokens of definitions that nothing uses; every "
-            "export leaves them out."
+            f"Not counted: {tokens:,} tokens of definitions that nothing uses. The servers send "
+            "them; every export leaves them out."
         )
     clients = st.pills(
         "Clients you use",
@@ -293,7 +293,9 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
 def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
     """Draw the prices that need the analysis. Raises ``JobError`` before it is done."""
     decided, plan = under(snapshot, DECIDED), snapshot.plan_under(WITH_GATEWAY)
-    kinds = Counter("family" if is_family(one) else one.kind for one in plan.applied)
+    accepted = {one.id for one in snapshot.plan.clusters if one.state == "accepted"}
+    waiting = [one for one in plan.applied if one.id not in accepted]
+    kinds = Counter("family" if is_family(one) else one.kind for one in waiting)
     if decided != tag.today:
         tag.card.caption(
             f"As decided so far: {quantity(decided.tools, 'tool')}, {decided.tokens:,} tokens."
@@ -308,13 +310,13 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
     with servers, st.spinner("Comparing the servers"):
         off = server_advice.advice(snapshot).switch_off
         price = without_servers(snapshot)
-    with tag.add(servers, "Servers switched off", price):
-        _servers_off(off)
+    with tag.add(servers, "Servers switched off", price if off else tag.today):
+        _servers_off(off, () if off else server_advice.against_all(snapshot))
 
 
 def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     if not drop_ins:
-        st.caption("There is no drop-in: no tool accepts every call of another as it is.")
+        st.caption("No drop-in is left: no other tool accepts every call of another as it is.")
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no review." if safe else ""
     st.container(key="drop_ins").caption(
@@ -337,19 +339,29 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
             f" {quantity(left, 'proposal')} {'is' if left == 1 else 'are'} not counted: larger "
             "than the tools, blocked, changed or in conflict."
         )
-    st.container(key="gateways").caption(
-        f"Also merge {quantity(gateways, 'group')} of one job that needs a gateway, and "
-        f"{quantity(families, 'family')}.{more}"
-    )
+    groups = [
+        quantity(number, word)
+        for number, word in ((gateways, "group that does one job"), (families, "family"))
+        if number
+    ]
+    also = f"Also merge {' and '.join(groups)}." if groups else "Nothing more to merge."
+    st.container(key="gateways").caption(f"{also}{more}")
     if gateways + families:
         show = "All" if gateways else "Families"
         page_frame.page_link("review", "Review these", {"show": show})
 
 
-def _servers_off(off: Sequence[Coverage]) -> None:
-    """What it takes to switch these servers off, and what is lost."""
+def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
+    """What it takes to switch these servers off, and what is lost; if there are none, which of the
+    ``others`` comes closest.
+    """
     if not off:
         st.caption("No server does most of another's work, so none can be switched off.")
+        closest = max(others, key=lambda one: (one.share, one.server), default=None)
+        if closest is not None and closest.served:
+            st.caption(safe_text.sentence(f"Closest: {closest.in_words}"))
+            query = {"part": "Servers", "server": closest.server}
+            page_frame.page_link("catalog", f"See {safe_text.untrusted(closest.server)}", query)
         return
     names = safe_text.untrusted(listed((one.server for one in off), _NAMED))
     done, perhaps, lost, tools = (
@@ -361,8 +373,8 @@ def _servers_off(off: Sequence[Coverage]) -> None:
     )
     st.caption(
         f"Switch off {names}, and change nothing else. Of their {quantity(tools, 'tool')}, "
-        f"{done:,} are covered by other servers and perhaps {perhaps:,} more; {lost:,} would be "
-        "lost."
+        f"{done:,} are covered by other servers{f' and perhaps {perhaps:,} more' * bool(perhaps)};"
+        f" {lost:,} would be lost."
     )
     page_frame.page_link("catalog", "Server against server", server_advice_panel.CAN_GO)
 

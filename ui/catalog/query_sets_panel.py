@@ -178,7 +178,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
             )
         if unusable := count["dropped"] + count["failed"]:
             st.button(
-                f"Delete {unusable:,} dropped or failed",
+                f"Delete {quantity(unusable, 'dropped or failed query')}",
                 key="clear_generated",
                 type="tertiary",
                 icon=":material/delete_sweep:",

@@ -20,7 +20,7 @@ from ui.shared.tools import catalog_tables, tool_selection
 
 DONE, PERHAPS, LOST = "does", "perhaps", "lost"
 ABOUT = {
-    DONE: "Its tools whose every call another server takes without losing anything.",
+    DONE: "Its tools whose every call other servers take without losing anything.",
     PERHAPS: "Its tools that another server may replace: the job may differ, "
     "or calls would lose or guess something.",
     LOST: "Its tools whose job no other server does.",
@@ -49,6 +49,8 @@ def servers_panel(snapshot: Snapshot) -> None:
     if shown is not None:
         which = st.session_state.get("servers_shown", EVERY)
         rows = tuple(row for row in rows if which == EVERY or row.name in shown)
+    if not rows:
+        st.info("No server does most of another's work.", icon=":material/dns:")
     _table(snapshot, rows, shown or {})
     if shown:
         if (one := shown.get(st.query_params.get("server", ""))) is not None:
@@ -95,6 +97,9 @@ def _table(
         gone = "switched off" if coverages else ""
         return ", ".join(coverages[row.name].others) if row.name in coverages else gone
 
+    def merged_away(row: catalog_tables.ServerRow) -> int:
+        return row.tools - coverages[row.name].tools if row.name in coverages else 0
+
     def choose(at: int) -> None:
         st.query_params["server"] = names[at]
 
@@ -103,6 +108,13 @@ def _table(
         Column("tools", width=60),
         Column("tokens", title="tokens ≈", format="localized", width=80),
         *map(number, ABOUT),
+        Column(
+            "merged",
+            merged_away,
+            help="Its tools that an accepted merge already replaces; the others are counted.",
+            width=75,
+            visible=any(map(merged_away, rows)),
+        ),
         Column("done by", done_by, width=260, visible=bool(coverages)),
         tool_selection.server_column(snapshot, rows, lambda row: row.name, "select_server"),
         Column("description"),

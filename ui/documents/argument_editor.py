@@ -203,9 +203,9 @@ def _object(text: str, noun: str) -> dict[str, Any]:
 class TriedCall:
     """A call mapped to the merged tool and back.
 
-    ``new`` are the arguments of the merged tool, ``back`` those mapped back. ``losses`` have no
-    place. ``problems`` are refusals by the merged schema, ``refusals`` by the old tool. ``undone``
-    says whether mapping there and back gives the same call.
+    ``new`` are the arguments of the merged tool, ``back`` those mapped back, ``losses`` those that
+    have no place in it. ``problems`` are refusals by the merged schema, ``refusals`` by the old
+    tool. ``undone`` says whether mapping there and back gives the same call.
     """
 
     new: JsonObject

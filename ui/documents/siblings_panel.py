@@ -92,9 +92,9 @@ def _accept_winning(snapshot: Snapshot, threshold: float) -> None:
         icon=":material/done_all:",
         on_click=_save_winning,
         args=(snapshot, threshold),
-        help="Saves, for each pair, the first rewrite that wins a request, loses none, brings the "
-        "right tool nearer on requests it was not chosen on, and has no warning. A single "
-        "undo takes all of them back.",
+        help="For each pair, saves the first rewrite that wins a request, loses none, ranks the "
+        "right tool higher on requests not used to choose the rewrite, and has no warning. A "
+        "single undo reverts all of them.",
     )
 
 

@@ -78,7 +78,7 @@ def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
         return
     columns = [Column[Query]("query", lambda query: query.text), Column[Query]("id")]
     own = [queries[at] for at in places]
-    data_tables.draw(own, columns, "Queries of the cell", key="cell_queries")
+    data_tables.draw(own, columns, "Queries in the selected cell", key="cell_queries")
     if cell.is_wrong and {cell.expected, cell.actual} <= tools.keys():
         pair_link(snapshot, pair_key(Pair.of(cell.expected, cell.actual)))
 

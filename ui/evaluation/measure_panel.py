@@ -135,6 +135,10 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         )
     if after in WITH_GATEWAY and page_frame.gateway_switch(bar, "after_gateway"):
         after = WITH_GATEWAY[after]
+    elif withheld := measured_sides.withheld(snapshot, after):
+        st.caption(
+            f"Left out, because they need a gateway: {quantity(withheld, 'accepted merge')}."
+        )
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     rerank, alpha = "auto", None

@@ -137,6 +137,14 @@ def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
     return "accepted" if is_begun else "all proposals"
 
 
+def withheld(snapshot: Snapshot, policy: str) -> int:
+    """How many accepted merges a policy leaves out because they need a gateway."""
+    plan = snapshot.plan_under(POLICIES[policy]) if policy in POLICIES else snapshot.plan
+    applied = {cluster.id for cluster in plan.applied}
+    accepted = (one for one in snapshot.plan.clusters if one.state == "accepted")
+    return sum(cluster.id not in applied for cluster in accepted)
+
+
 def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:
     """Store an exported bundle (zip) for measuring; returns its name in ``names``.
 

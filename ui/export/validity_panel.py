@@ -234,7 +234,10 @@ def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
         )
     if figures.withheld:
         merges = quantity(figures.withheld, "merge")
-        st.info(f"Not exported, because they need a gateway: {merges}. *Include those* adds them.")
+        st.info(
+            f"Not exported, because they need a gateway: {merges}. "
+            "Switch on *Include merges that need a gateway* to add them."
+        )
     if plan.removed or plan.edited:
         st.caption(
             f"Left out: {quantity(len(plan.removed), 'tool')}. Edited single tools: "

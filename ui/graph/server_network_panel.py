@@ -56,7 +56,7 @@ class ServerOverlap:
     """The servers with their numbers of tools, and the links between two, most jobs first.
 
     ``grouping`` says what the blocks are: servers, or if hardly any tool has one, the values of a
-    field. ``inside`` are the jobs that several tools of one server do.
+    field. ``inside`` counts the jobs that several tools of one server do.
     """
 
     grouping: str

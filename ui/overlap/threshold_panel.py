@@ -180,9 +180,9 @@ def _metrics(effect: ThresholdEffect) -> None:
         change = f"{value - before:+,}" if value != before else None
         row.metric(title, f"{value:,}", change, delta_color="off")
     st.caption(
-        "Assumes that every cluster is accepted, with the tokens of its longest tool. "
-        "Changes are relative to the current plan. Families count only if somebody accepted "
-        "them."
+        "Assumes that every cluster is accepted and that each merged tool has as many tokens as "
+        "its longest member. Changes are relative to the current plan. Families count only if "
+        "someone has accepted them."
     )
 
 

@@ -148,8 +148,8 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
 def _rules(snapshot: Snapshot, toolset: ProfileTools) -> None:
     profile, key = toolset.profile, f"{toolset.profile.name}_{toolset.profile.seq}"
     st.caption(
-        "Rules also include tools that come with a new version; a tool must meet every part that "
-        "is set. Ticks in the table take precedence over them."
+        "Rules also apply to tools that a new version adds; a tool must meet every condition that "
+        "is set. Ticks in the table take precedence over rules."
     )
     owners = {tool.owner for tool in snapshot.catalog.tools} - {""}
     rules = []

@@ -94,7 +94,8 @@ def cover(
 ) -> intent_cover.Cover:
     """The smallest set of tools for the queries: by their answers, or else by a search.
 
-    Without ``per_job`` it uses a model's plans so far. Call it if nothing ``waits``.
+    Without ``per_job`` it uses the plans that a model has made so far. Call it only when nothing
+    ``waits``.
     """
     plan, costs = snapshot.plan, tokens(snapshot)
     asker = None if per_job else judging.known_answers(snapshot)

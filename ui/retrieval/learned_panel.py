@@ -27,7 +27,7 @@ _WAYS = {
 }
 _METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
 COSTS = {
-    "Usage": "Takes a few seconds. Searches cost no more than by text.",
+    "Usage": "Takes a few seconds. Searches cost no more than by text alone.",
     "Learned": (
         "Takes a minute or two for a thousand queries, or ten and more with the refiner. "
         "Searches take a few milliseconds longer."

@@ -204,8 +204,8 @@ def _ask_box(
         )
         st.markdown(
             f"**{model}** has not been asked about this request yet; until then, the plan uses "
-            f"the best tool of each job. Asking reads about {tokens:,} tokens of tools, within "
-            "the budget in Settings."
+            f"the best tool for each job. Asking sends about {tokens:,} tokens of tool "
+            "definitions, and counts towards the budget in Settings."
         )
 
 

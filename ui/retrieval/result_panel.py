@@ -80,7 +80,7 @@ def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
         "index",
     )
     if places := () if lookup.servers else searches.by_words(snapshot, lookup):
-        st.subheader("Until then, by words alone (BM25)", anchor=False)
+        st.subheader("Results by words alone (BM25), until the index is ready", anchor=False)
         has_servers = bool(snapshot.analysis.catalog.servers)
         columns: Columns[tuple[Tool, RankedTool]] = [
             Column("tool", lambda row: row[0].name),

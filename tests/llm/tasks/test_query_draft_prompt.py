@@ -44,8 +44,8 @@ def test_nothing_that_belongs_together_is_an_answer_too():
     ("bad", "reason"),
     [
         ({"tools": [1]}, "choose 2 to 5"),
-        ({"tools": [1, 4]}, "numbers from 1 to 3"),
-        ({"tools": [1, 0]}, "numbers from 1 to 3"),
+        ({"tools": [1, 4]}, "use 1 to 3"),
+        ({"tools": [1, 0]}, "use 1 to 3"),
         ({"tools": [1, True]}, "tools.1 is True"),
         ({"request": ""}, "at least 12"),
         ({"request": "x" * 601}, "at most 600"),

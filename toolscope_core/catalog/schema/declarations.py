@@ -171,8 +171,8 @@ def is_whole_schema(value: Mapping[str, Any]) -> bool:
 def _from_list(entries: list[Any], where: str) -> JsonObject:
     """A list of named parameters as a schema.
 
-    If any entry says whether it is required, those are that say so; otherwise all that are not
-    ``optional``, as in Docker's MCP registry.
+    If any entry says whether it is required, those that say they are become required; otherwise all
+    that are not ``optional`` do, as in Docker's MCP registry.
     """
     properties: dict[str, Any] = {}
     required = []

@@ -114,7 +114,7 @@ class Terms:
     patience: Patience = field(default_factory=Patience)
 
     def limits(self, tokens: int) -> list[int]:
-        """The limits to try for a reply that needs so many tokens without reasoning.
+        """The limits to try for a reply that needs this many tokens without reasoning.
 
         The later ones are for a reply that is cut off.
         """

@@ -113,7 +113,7 @@ def read_answers(
 def places(numbers: Sequence[int], most: int) -> list[int]:
     """Numbers from 1 to ``most``, ascending and each once."""
     if not all(1 <= number <= most for number in numbers):
-        raise AnswerError(f"there is no tool {list(numbers)!r:.60}; give numbers from 1 to {most}")
+        raise AnswerError(f"{list(numbers)!r:.60} has a number without a tool; use 1 to {most}")
     return sorted(set(numbers))
 
 

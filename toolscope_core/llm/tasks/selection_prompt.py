@@ -214,7 +214,7 @@ class CallsForm(prompts.AnswerForm[SelectionQuestion]):
     def ledger_answer(self, item: SelectionQuestion) -> JsonObject:
         tools = in_shown_order(item.tools)
         if len(prompts.places([call.tool for call in self.calls], len(tools))) < len(self.calls):
-            raise prompts.AnswerError("a tool is called more than once; give one call of it")
+            raise prompts.AnswerError("a tool is called more than once; call each at most once")
         return {
             "calls": [
                 {"tool": call.tool, "arguments": _sources(call, tools[call.tool - 1])}

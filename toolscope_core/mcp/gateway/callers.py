@@ -111,13 +111,13 @@ class Sender:
         if isinstance(url, str) and self.fixed.cut(url) != url:
             raise MCPError(
                 INVALID_PARAMS,
-                f"{for_terminal(self.name)} wants its user to open an address that contains a "
-                "value fixed by a profile; it is not passed on",
+                f"{for_terminal(self.name)} asks the user to open an address that contains a "
+                "value fixed by a profile; the request is not passed on",
             )
         if not is_of_web or parts.username is not None or set(url) & set(" \\"):
             raise MCPError(
                 INVALID_PARAMS,
-                f"{for_terminal(self.name)} wants its user to open {ascii(url)[:200]}; only http "
+                f"{for_terminal(self.name)} asks the user to open {ascii(url)[:200]}; only http "
                 "and https addresses without a user name in them are passed on",
             )
 

@@ -102,7 +102,7 @@ class GuardedProtocol(H11Protocol):
         self._limit_time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove it."""
+        """Remove this connection from the open ones."""
         super().connection_lost(exc)
         self._door.leave(self)
         self._limit_time()

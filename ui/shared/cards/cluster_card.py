@@ -137,7 +137,10 @@ def show_reasons_against(card: Card) -> None:
     cluster = card.cluster
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
-        st.info(f"New since this was accepted: {names}. Accept adds it, Keep apart leaves it out.")
+        st.info(
+            f"New since this was accepted: {names}. Accept adds what is new; Keep apart leaves "
+            "it out."
+        )
     doubts = filter(None, [card.larger, *card.doubts])
     reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in doubts]
     if reasons:

@@ -16,7 +16,7 @@ _KINDS = {
     "quality": "documentation quality",
     "variants": "document variants",
     "plan": "plans of requests",
-    "siblings": "siblings told apart",
+    "siblings": "similar tools told apart",
     "namespaces": "descriptions of namespaces",
     "queries": "generated queries",
     "agent": "agent runs",

@@ -74,7 +74,7 @@ def waterfall(view: Waterfall) -> go.Figure:
         ticktext=[pictures.label(name, 44) for name in names],
         showgrid=False,
     )
-    figure.update_xaxes(title="log-odds of being the same job", zeroline=True, range=_span(view))
+    figure.update_xaxes(title="log-odds of doing the same job", zeroline=True, range=_span(view))
     for name, level in view.levels:
         figure.add_vline(
             math.log(level / (1.0 - level)),

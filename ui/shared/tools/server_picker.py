@@ -21,7 +21,7 @@ def configuration(
     """
     file = st.file_uploader(
         "Configuration of an MCP client: `mcpServers` of Claude or Cursor, `servers` of VS Code. "
-        "It is not stored. Uploading starts nothing.",
+        "It is not stored, and uploading it starts no server.",
         type=["json", "jsonc", "toml", "yaml", "yml"],
         key=f"{key}_file",
     )
