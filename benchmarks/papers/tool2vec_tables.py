@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.papers.paper_sets import PaperSet, PaperTable, intervals, needed_by, spread
+from benchmarks.papers.paper_sets import PaperSet, PaperTable, intervals, needed_by, share, spread
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.cli.learn_commands import tune_files
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.comparison import request_of
-from toolscope_core.evaluation.metrics import metric_rows
-from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.evaluation.metrics import MetricRow, metric_rows
+from toolscope_core.evaluation.query_sets import Query, synthetic_queries
 from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -39,6 +39,7 @@ from toolscope_core.tool2vec.training_queries import training_queries
 from toolscope_core.wording.tool_text import tool_text
 
 SETS = ("ultratool", "seal-tools")
+USAGE_SETS = (*SETS, "bfcl", "livemcpbench")
 CUTOFFS = (3, 5, 7, 10)
 CANDIDATES = (8, 16, 32, 64, 128)
 ALONE = 1e6
@@ -221,8 +222,37 @@ def for_the_classifier(one: PaperSet) -> Iterator[JsonObject]:
         yield {"search": name, **figures_of(held_out, search_rankings(retriever, held_out, own))}
 
 
+def usage_first(one: PaperSet) -> Iterator[JsonObject]:
+    """What requests teach a search: the text alone, half A, and made-up requests of the tools' own
+    words without any recorded one; with the paired gain over the text.
+    """
+    retriever, (taught, tests) = one.retriever(one.tools, RetrievalConfig()), halves(one.queries)
+    lessons: Mapping[str, Sequence[Query]] = {
+        "text": (),
+        "usage": taught,
+        "tools' own words": synthetic_queries(one.bench.catalog),
+    }
+    golds, trainer = [query.gold for query in tests], Trainer(one.bench.embedder, one.bench.cache)
+    before: Mapping[str, MetricRow] = {}
+    for name, queries in lessons.items():
+        config = LearnConfig("tool2vec")
+        model = trained_model(one.tools, queries, {}, config, trainer) if queries else None
+        rankings = search_rankings(retriever, tests, model)
+        rows = {row.name: row for row in metric_rows(golds, rankings, (5, 10))}
+        recall = {key: rows[key] for key in ("recall@5", "recall@10")}
+        before = before or recall
+        gains = {
+            f"{key} gained": share(np.subtract(row.values, before[key].values).tolist())
+            for key, row in recall.items()
+        }
+        weight = model.blend.weights if model else None
+        learned_from = {"requests": len(tests), "learned from": len(queries), "weight": weight}
+        yield {"search": name, **learned_from, **intervals(recall.values()), **gains}
+
+
 TABLES: Mapping[str, PaperTable] = {
     "t2v-1": PaperTable("learned search; tables 2, A.3 and A.4", SETS, 8, learning),
+    "t2v-usage": PaperTable("requests and own words as usage", USAGE_SETS, 5, usage_first),
     "t2v-a": PaperTable("refiners; tables A.1 and A.2", SETS, 110, refiners),
     "t2v-b": PaperTable("failures by tool and length; table and figure B.1", SETS, 8, failures),
     "t2v-5.1": PaperTable("embedder tuned on triplets", SETS, 60, by_triplets),
