@@ -43,6 +43,21 @@ def test_a_profile_is_made_from_requests_and_shown(here):
     assert "--name" in run("profile", "tools.json", "--queries", "asked.jsonl", code=2).stderr
 
 
+def test_a_profile_names_the_resources_and_prompts_that_it_passes_on(here, tmp_path):
+    of = ("profile", "tools.json", "--decisions", "d.jsonl", "--accept", "none")
+    named = ("--resource", "attic+file:///a", "--resource", "attic+file:///{b}")
+    made = run(*of, "--name", "reader", *named, "--prompt", "cellar+greet", "--out", "d.jsonl")
+    assert "passes on attic+file:///{b}" in made.stdout and f"  {MAIL} as send_mail" in made.stdout
+    run(*of, "--name", "reader", "--resource", "attic+file:///c", "--out", "d.jsonl")
+    run("merge", "tools.json", "--decisions", "d.jsonl", "--accept", "none", "--out", "bundle")
+    (profile,) = json.loads((tmp_path / "bundle/profiles.json").read_text())["profiles"]
+    assert profile["resources"] == ["attic+file:///c"], "in place of those before"
+    assert profile["prompts"] == ["cellar+greet"] and len(profile["tools"]) == 2
+    assert "--name" in run(*of, "--prompt", "cellar+greet", code=2).stderr
+    missing = run(*of, "--name", "writer", "--prompt", "cellar+greet", code=2)
+    assert "have reader" in missing.stderr
+
+
 def test_a_model_plans_what_the_people_in_a_transcript_asked_for(here, model_server, tmp_path):
     asked = [
         {"role": "user", "content": "Tell Ann about it"},

@@ -373,7 +373,8 @@ def test_a_profile_without_tools_is_exported_and_takes_all_tools_away(analysis):
     row = {"action": "profile", "reviewer": "ann", "detail": {"profile": "empty"}}
     made = files_of(analysis, (admit((), decision_of_row(analysis.catalog, row)),), DECIDED)
     (profile,) = loaded(made, "profiles.json")["profiles"]
-    assert profile == {"name": "empty", "tools": [], "notes": []}
+    parts = {key: [] for key in ("tools", "notes", "resources", "prompts")}
+    assert profile == {"name": "empty", **parts}
     assert loaded(made, "profiles/empty/toolset.json") == {"tools": []}
     denied = loaded(made, "profiles/empty/clients/claude-code.json")["permissions"]["deny"]
     assert denied == [f"mcp__{server.name}" for server in analysis.catalog.servers]

@@ -40,6 +40,9 @@ from toolscope_core.retrieval.client_search import SearchSetup
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.planner import intents_by_model
 
+ServedBy = Literal["answers", "search", "model"]
+"""How to tell which tools serve a request."""
+
 
 @dataclass(frozen=True)
 class DecidedCatalog:
@@ -87,7 +90,7 @@ def profile(
         ),
     ] = None,
     by: Annotated[
-        Literal["answers", "search", "model"],
+        ServedBy,
         typer.Option(
             help="How to tell which tools serve a request: by its `gold` answers, or by a search "
             "if it has none; by the search alone; or by a model's plan."
@@ -100,6 +103,18 @@ def profile(
     budget: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of tokens for all its tools.")
     ] = None,
+    resource: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A resource or template that the profile passes on, by its name in the gateway "
+            "(notes+file:///a.txt); repeatable, in place of those it had.",
+        ),
+    ] = None,
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="The same for a prompt (notes+greet); repeatable."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the decisions together with the one that saves the profile."),
@@ -109,31 +124,56 @@ def profile(
     embedder: options.EmbedderName = None,
     ask: options.AskRequest = options.SAVED,
 ) -> None:
-    """Show the profiles of agents, or make the smallest one that serves a list of requests.
+    """Show the profiles of agents, make the smallest one that serves a list of requests, or name
+    the resources and prompts that one passes on.
 
     Example: toolscope profile tools.json --name desk --queries asked.jsonl --out decisions.jsonl
     """
     makes = queries is not None or intents is not None
-    if makes and name is None:
-        raise ConfigError("requests make a new profile; add --name, for example --name travel-desk")
+    changes = makes or resource or prompt
+    if changes and name is None:
+        raise ConfigError("the profile has no name; add --name, for example --name travel-desk")
     catalog = _decided(catalogs, decisions, PlanConfig(accept, gateway), embedder)
-    if not makes or name is None:
+    if name is None or not changes:
         _show(catalog, name)
         return
     tools = catalog.plan.catalog.tools
     query_set = with_ids(read_queries(queries), tools) if queries else ()
     requests = [*query_set, *(traced_requests(intents, tools) if intents else ())]
-    if by == "model":
-        needs = _planned_intents(catalog, requests, ask)
+    if makes:
+        needs = _needs(catalog, requests, by, per_job, ask)
+        own = _smallest_profile(catalog, name, needs, budget)
     else:
-        searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
-        needs = intent_cover.intents_of(
-            searched, catalog.plan, lambda: catalog.retriever, per_job, False
-        )
-    new_profile = _smallest_profile(catalog, name, needs, budget)
-    _tell(catalog, new_profile, requests)
+        own = _saved(catalog, name)
+    passed = tuple(resource or own.resources), tuple(prompt or own.prompts)
+    own = replace(own, resources=passed[0], prompts=passed[1])
+    _tell(catalog, own, requests)
     if out is not None:
-        _write(catalog, new_profile, out)
+        _write(catalog, own, out)
+
+
+def _needs(
+    catalog: DecidedCatalog,
+    requests: Sequence[Query],
+    by: ServedBy,
+    per_job: int,
+    ask: options.AskRequest,
+) -> tuple[intent_cover.Intent, ...]:
+    """The requests with the tools that serve them, as ``by`` says."""
+    if by == "model":
+        return _planned_intents(catalog, requests, ask)
+    searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
+    return intent_cover.intents_of(
+        searched, catalog.plan, lambda: catalog.retriever, per_job, False
+    )
+
+
+def _saved(catalog: DecidedCatalog, name: str) -> Profile:
+    """The profile of this name. Raises ``ConfigError`` if there is none."""
+    if name in catalog.profiles:
+        return catalog.profiles[name]
+    names = ", ".join(catalog.profiles) or "none"
+    raise ConfigError(f"there is no profile {name!r}; the decisions have {names}")
 
 
 def _decided(
@@ -189,11 +229,9 @@ def _write(catalog: DecidedCatalog, profile: Profile, out: Path) -> None:
 
 
 def _show(catalog: DecidedCatalog, name: str | None) -> None:
-    names = ", ".join(catalog.profiles) or "none"
-    if name is not None and name not in catalog.profiles:
-        raise ConfigError(f"there is no profile {name!r}; the decisions have {names}")
-    say(f"profiles: {names}")
-    for one in catalog.profiles.values() if name is None else [catalog.profiles[name]]:
+    shown = [*catalog.profiles.values()] if name is None else [_saved(catalog, name)]
+    say(f"profiles: {', '.join(catalog.profiles) or 'none'}")
+    for one in shown:
         _tell(catalog, one, ())
 
 
@@ -222,6 +260,8 @@ def _lines(report: profile_effect.ProfileReport) -> Iterator[str]:
     for item in report.toolset.tools:
         fixed = report.toolset.fixed.get(item.tool.id)
         yield f"  {item.tool.id} as {item.tool.name}{f', fixed {dict(fixed)}' if fixed else ''}"
+    own = report.toolset.profile
+    yield from (f"  passes on {one}" for one in (*own.resources, *own.prompts))
     yield from (f"changed: {note}" for note in report.toolset.notes)
     for conflict in report.toolset.conflicts:
         kept = f"{conflict.kept} stays" if conflict.kept else "nobody has said which one stays"

@@ -44,6 +44,8 @@ def profile_of(
         exclude=_rule(name, "exclude", detail.get("exclude") or {}),
         precedence=_texts(name, "precedence", detail.get("precedence", ())),
         intents=_texts(name, "intents", detail.get("intents", ()))[:MOST_INTENTS],
+        resources=_texts(name, "resources", detail.get("resources", ())),
+        prompts=_texts(name, "prompts", detail.get("prompts", ())),
         changed_ids=changed,
         missing_ids=tuple(gone_ids),
         seq=decision.seq,
@@ -75,7 +77,7 @@ def profile_detail(profile: Profile, tools: Sequence[ProfileTool]) -> JsonObject
             for key, rule in rules.items()
             if rule
         },
-        **_without_empty(profile, ("precedence", "intents")),
+        **_without_empty(profile, ("precedence", "intents", "resources", "prompts")),
     }
 
 

@@ -208,6 +208,8 @@ class Bundle:
                     for item in own.tools
                 ],
                 "notes": choice.notes,
+                "resources": choice.profile.resources,
+                "prompts": choice.profile.prompts,
             }
             for choice, own in self.profiles
         ]

@@ -49,7 +49,8 @@ class Profile:
     ``changed_ids`` are those whose text has changed since, ``missing_ids`` those no longer in the
     catalog. Choices made by hand come before ``exclude``, which comes before ``include``. If
     several servers have tools for one job, the first in ``precedence`` provides it. ``intents`` are
-    requests that the agent has to serve.
+    requests that the agent has to serve. Of its servers' ``resources`` and ``prompts`` it passes on
+    these, by their names in the gateway (``notes+file:///a.txt``); a resource may be a template.
     """
 
     name: str
@@ -58,6 +59,8 @@ class Profile:
     exclude: ToolRule = ToolRule()
     precedence: tuple[str, ...] = ()
     intents: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     changed_ids: frozenset[str] = frozenset()
     missing_ids: tuple[str, ...] = ()
     seq: int = 0

@@ -30,4 +30,7 @@ def profiled(tmp_path_factory):
     catalog = stub_catalog()
     log = saved(catalog, name="reader", ids=tuple(NORTHERN), own=NORTHERN)
     log = saved(catalog, log, "southern", include={"servers": ["south"]})
+    named = {"resources": ["north+file:///b.txt", "north+file:///d/{x}", "west+file:///w"]}
+    named["prompts"] = ["north+greet"]
+    log = saved(catalog, log, "clerk", ids=("north/same", "south/same"), **named)
     return write_stub_toolset(tmp_path_factory.mktemp("profiled"), log=log)

@@ -2,11 +2,13 @@
 
 import json
 
+import mcp_types as types
 import pytest
 from mcp import MCPError
 
 from tests.cli.test_cli import run
 from tests.mcp.gateway.stub_toolset import (
+    configuration,
     error_text,
     merge_nothing,
     record,
@@ -17,6 +19,7 @@ from tests.mcp.gateway.stub_toolset import (
     through,
     write_stub_toolset,
 )
+from tests.mcp.gateway.test_server_features import text_at
 from tests.mcp.gateway.test_serving import OWN, invoke
 from tests.profiles.shelf import chosen, plan_of, saved, shelf
 from toolscope_core.catalog.readers import read_catalog
@@ -46,7 +49,7 @@ def shut(tmp_path_factory):
 
 
 def test_the_bundle_has_each_profile_for_every_client(profiled):
-    assert profiles_of_bundle(profiled) == ("reader", "southern")
+    assert profiles_of_bundle(profiled) == ("clerk", "reader", "southern")
     toolset = json.loads((profiled / "profiles/reader/toolset.json").read_text())
     assert "open" in json.dumps(toolset)
     assert "south_same" not in json.dumps(toolset)
@@ -82,6 +85,46 @@ def test_a_profile_passes_on_what_its_tools_name_and_no_other_resource_or_prompt
     whole = not profile
     answers = through(profiled, servers, use, profile=profile)
     assert answers == ([whole, whole], whole, whole, True)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_profile_passes_on_the_resources_and_prompts_that_it_names(profiled, tmp_path, mode):
+    offers = {"resources": ["file:///a.txt", "file:///b.txt"], "templates": ["file:///d/{x}"]}
+    offers["templates"].append("file:///{x}")
+    named, others = ("north+file:///b.txt", "north+file:///d/7"), ("north+file:///a.txt",)
+    others += ("south+file:///b.txt", "north+file:///c", "north+file:///d/7/8", "file:///a.txt")
+
+    async def use(client, gateway):
+        listed = (
+            [one.uri for one in (await client.list_resources()).resources],
+            [
+                one.uri_template
+                for one in (await client.list_resource_templates()).resource_templates
+            ],
+            [one.name for one in (await client.list_prompts()).prompts],
+        )
+        got = [await text_at(client, uri) for uri in (*named, "file:///b.txt", *others)]
+        prompted = (await client.get_prompt("north+greet")).messages[0].content.text
+        with pytest.raises(MCPError, match="south"):
+            await client.get_prompt("south+greet")
+        reference = types.ResourceTemplateReference(type="ref/resource", uri="north+file:///{x}")
+        with pytest.raises(MCPError, match="resource"):
+            await client.complete(reference, {"name": "x", "value": "a"})
+        return listed, got, prompted
+
+    config = configuration(tmp_path, OFFERS=json.dumps(offers))
+    listed, got, prompted = through(
+        profiled, config, use, profile="clerk", callbacks={"mode": mode}
+    )
+    assert listed == (["north+file:///b.txt"], ["north+file:///d/{x}"], ["north+greet"])
+    texts = ["north file:///b.txt", "north file:///d/7", "north file:///b.txt"]
+    assert got == [*texts, *[None] * len(others)]
+    assert prompted == "north greet"
+
+
+def test_what_a_profile_names_of_a_server_without_its_tools_is_said(profiled):
+    (note,) = read_served_bundle(profiled, "clerk").notes
+    assert "west+file:///w" in note
 
 
 def test_what_is_not_in_a_profile_cannot_be_called_through_it(profiled, servers):

@@ -20,6 +20,7 @@ from toolscope_core.catalog.shards import join
 from toolscope_core.catalog.sources import PROFILES, Source, files_of
 from toolscope_core.files.archives import bundle_folder
 from toolscope_core.files.json_lines import objects_of_list
+from toolscope_core.mcp.gateway.resource_addresses import APP, SEPARATOR, prefixes_of
 from toolscope_core.mcp.gateway.routing import BundleTool, Original, RoutingTable, routing_table
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
@@ -33,8 +34,9 @@ class ServedBundle:
 
     ``catalog`` has its tools with their ids, ``came_in`` all original tools. ``withheld`` are
     gateway tools that were accepted but not exported, each as its members' ids. ``notes`` are
-    sentences on a profile's texts that are not served. ``uses`` counts earlier calls of each
-    server, as far as known. A profile ``is_part`` of a toolset.
+    sentences on what of a profile is not served. ``uses`` counts earlier calls of each
+    server, as far as known. ``passed`` has the names of the resources and prompts that a profile
+    passes on, by ``resources`` and ``prompts``; ``None`` passes on all.
     """
 
     table: RoutingTable
@@ -43,7 +45,7 @@ class ServedBundle:
     withheld: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
     uses: Mapping[str, int] = field(default_factory=dict)
-    is_part: bool = False
+    passed: Mapping[str, tuple[str, ...]] | None = None
 
 
 def read_served_bundle(path: Path, profile: str = "") -> ServedBundle:
@@ -99,7 +101,7 @@ def read_unmerged_bundle(path: Path) -> ServedBundle:
     return ServedBundle(routing_table(tools, originals, {}, {}), catalog, tuple(originals.values()))
 
 
-def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBundle:
+def _merged(folder: Path, profile: JsonObject | None) -> ServedBundle:
     relabelling = read_relabelling(folder)
     clusters = objects_of_list(bundle_value(folder / "clusters.json", list))
     members = {
@@ -125,10 +127,14 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         for tool in catalog.tools
     ]
     applied, notes = {frozenset(item.members) for item in tools}, list[str]()
+    passed: Mapping[str, tuple[str, ...]] | None = None
     if profile is not None:
-        tools = [one for one in tools if one.tool.id in profile]
+        rows = {str(one.get("id")): one for one in objects_of_list(profile.get("tools"))}
+        named = {kind: profile.get(kind) for kind in PASSED}
+        passed = {k: tuple(map(str, v)) if isinstance(v, list) else () for k, v in named.items()}
+        tools = [one for one in tools if one.tool.id in rows]
         names = ToolNames.of([one.tool for one in tools])
-        worded = [_in_profile(one, profile[one.tool.id], names) for one in tools]
+        worded = [_in_profile(one, rows[one.tool.id], names) for one in tools]
         tools = [item for item, _ in worded]
         notes += [note for _, own in worded for note in own]
         catalog = replace(catalog, tools=tuple(one.tool for one in tools))
@@ -136,6 +142,13 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
     table = routing_table(
         tools, originals, relabelling.phi, relabelling.arguments, catalog.former_names
     )
+    heads = tuple(f"{one}{SEPARATOR}" for one in prefixes_of(table.servers).values())
+    notes += [
+        f"{one} is not passed on: the profile has no tool of its server"
+        for names in (passed or {}).values()
+        for one in names
+        if not one.removeprefix(APP).startswith(heads)
+    ]
     manifest = hashlib.sha256(bundle_bytes(folder / "manifest.json")).hexdigest()
     value = (bundle_value(folder / "manifest.json", dict).get("configuration") or {}).get("eager")
     eager = value if isinstance(value, list) else ()
@@ -145,7 +158,7 @@ def _merged(folder: Path, profile: Mapping[str, JsonObject] | None) -> ServedBun
         tuple(originals.values()),
         tuple(sorted(tuple(sorted(one)) for one in gateway - applied)),
         tuple(notes),
-        is_part=profile is not None,
+        passed=passed,
     )
 
 
@@ -155,15 +168,16 @@ def _catalog(folder: Path, name: str) -> Catalog:
     return join([read_catalog([source]) for source in sources])
 
 
-def _profiles(folder: Path) -> dict[str, dict[str, JsonObject]]:
-    """Each profile's entries for its tools, by profile name, then id."""
+PASSED = ("resources", "prompts")
+"""What a profile passes on besides tools."""
+
+
+def _profiles(folder: Path) -> dict[str, JsonObject]:
+    """The row of each profile, by name."""
     if not (folder / PROFILES).exists():
         return {}
     rows = objects_of_list(bundle_value(folder / PROFILES, dict).get("profiles"))
-    return {
-        str(row.get("name")): {str(one.get("id")): one for one in objects_of_list(row.get("tools"))}
-        for row in rows
-    }
+    return {str(row.get("name")): row for row in rows}
 
 
 def _in_profile(

@@ -201,7 +201,7 @@ async def open_gateway(
             bundle.table, servers, withheld, callers, log, config.old_names, addresses
         )
         content = ServerFeatures(
-            *(servers, announcements, bundle.table.servers, notice, addresses, bundle.is_part)
+            *(servers, announcements, bundle.table.servers, notice, addresses, bundle.passed)
         )
         finder = config.finder(calls) if config.finder else None
         words = words_of_servers(bundle).text

@@ -1,6 +1,6 @@
 """Resources and prompts of the originals, each under its server's name."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +25,7 @@ from toolscope_core.mcp.gateway.original_calls import (
     plain_params,
 )
 from toolscope_core.mcp.gateway.original_servers import OriginalServers
-from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses
+from toolscope_core.mcp.gateway.resource_addresses import ResourceAddresses, matches
 from toolscope_core.mcp.servers.sessions import OpenServer
 from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.tool import JsonObject
@@ -47,7 +47,8 @@ class ServerFeatures:
     """Asks every original server with resources or prompts.
 
     A server that cannot be reached is left out of lists, and named by ``unreachable``. With
-    ``lists_nothing``, only what the tools of the toolset and their results name is passed on.
+    ``passed``, only the ``resources`` and ``prompts`` of these names are passed on, and what the
+    tools of the toolset and their results name.
     """
 
     servers: OriginalServers
@@ -55,7 +56,7 @@ class ServerFeatures:
     names: Sequence[str]
     notice: Callable[[str], None] = lambda text: None
     addresses: ResourceAddresses = field(default_factory=ResourceAddresses)
-    lists_nothing: bool = False
+    passed: Mapping[str, Collection[str]] | None = None
     unreachable: dict[str, str] = field(default_factory=dict)
     _level: str = ""
 
@@ -96,7 +97,7 @@ class ServerFeatures:
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> McpResult:
         """A prompt by its name here."""
         name, prompt = self.addresses.split(params.name)
-        if not name or self.lists_nothing:
+        if not name or not self._passes("prompts", name, prompt):
             raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
         own_params = {**plain_params(params), "name": prompt}
         return await self._ask(context, name, "prompts/get", own_params)
@@ -109,11 +110,12 @@ class ServerFeatures:
         own_params = plain_params(params)
         key = "uri" if "uri" in own_params["ref"] else "name"
         name, own_params["ref"][key] = self.addresses.split(own_params["ref"][key])
-        if not name or (self.lists_nothing and key == "name"):
-            raise _unknown(f"there is no {params.ref.type} {own_params['ref'][key]!r}")
+        own = own_params["ref"][key]
+        if not name or (key == "name" and not self._passes("prompts", name, own)):
+            raise _unknown(f"there is no {params.ref.type} {own!r}")
         server = await self._ready(context, name)
         if key == "uri":
-            await self._check(context, name, own_params["ref"][key])
+            await self._check(context, name, own)
         if server.client.server_capabilities.completions is None:
             return {"completion": {"values": []}, **FRESH}
         return await self._ask(context, name, "completion/complete", own_params)
@@ -231,10 +233,10 @@ class ServerFeatures:
     ) -> McpResult:
         """All items of a ``kind`` in one page, with the server before the value of ``key``."""
         self.callers.heard(context)
-        by_server = {}
-        for name in await self._having(context, method.partition("/")[0]):
-            by_server[name] = await self._all(context, name, method, kind)
-            self._note(name, kind, key, by_server[name])
+        by_server = {
+            name: await self._offered(context, name, method, kind, key)
+            for name in await self._having(context, method.partition("/")[0])
+        }
         return {
             kind: [
                 {**item, key: self.addresses.name_here(name, str(item.get(key, "")))}
@@ -244,19 +246,36 @@ class ServerFeatures:
             **FRESH,
         }
 
-    def _note(self, name: str, kind: str, key: str, items: Sequence[JsonObject]) -> None:
-        """Record which addresses a server lists."""
+    async def _offered(
+        self, context: Context, name: str, method: str, kind: str, key: str
+    ) -> list[JsonObject]:
+        """The items of a ``kind`` that a server lists and that are passed on; their addresses are
+        recorded.
+        """
+        listed, feature = await self._all(context, name, method, kind), method.partition("/")[0]
+        items = [one for one in listed if self._passes(feature, name, str(one.get(key, "")))]
         keys = [str(item.get(key, "")) for item in items]
         if kind == "resources":
             self.addresses.note_listed(name, keys)
         elif kind == "resourceTemplates":
             self.addresses.note_templates(name, keys)
+        return items
+
+    def _passes(self, feature: str, server: str, own: str) -> bool:
+        """Whether a server's resource or prompt is passed on."""
+        return self.passed is None or any(
+            matches(one, own) for name, one in self._names_passed(feature) if name == server
+        )
+
+    def _names_passed(self, feature: str) -> list[tuple[str, str]]:
+        """The servers and their own names of what ``passed`` names."""
+        return [self.addresses.split(one) for one in (self.passed or {}).get(feature, ())]
 
     async def _look(self, context: Context, name: str, looked: set[str]) -> None:
         """Record which addresses a server lists now, unless it takes too long."""
         with anyio.move_on_after(_ASKING_SECONDS):
             for method, kind, key in _LISTS[:2]:
-                self._note(name, kind, key, await self._all(context, name, method, kind))
+                await self._offered(context, name, method, kind, key)
             looked.add(name)
 
     async def _check(self, context: Context, name: str, uri: str) -> None:
@@ -264,9 +283,10 @@ class ServerFeatures:
         server = await self._ready(context, name)
         if self.addresses.is_of(name, uri):
             return
-        if server.client.server_capabilities.resources is not None and not self.lists_nothing:
+        named = self.passed is not None and self._passes("resources", name, uri)
+        if server.client.server_capabilities.resources is not None and self.passed is None:
             await self._look(context, name, set())
-        if not self.addresses.is_of(name, uri):
+        if not (named or self.addresses.is_of(name, uri)):
             raise _unknown(f"{name} has no resource {uri!r}; resources/list names them", uri)
 
     async def _owner(self, context: Context, uri: str) -> str:
@@ -289,8 +309,9 @@ class ServerFeatures:
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened to find out."""
         having: set[str] = set()
-        if self.lists_nothing:
-            return ()
+        names = set(self.names)
+        if self.passed is not None:
+            names &= {name for name, _ in self._names_passed(capability)}
 
         async def look(name: str) -> None:
             try:
@@ -303,7 +324,7 @@ class ServerFeatures:
                 having.add(name)
 
         async with anyio.create_task_group() as group:
-            for name in self.names:
+            for name in sorted(names):
                 group.start_soon(look, name)
         return tuple(sorted(having))
 
