@@ -53,6 +53,19 @@ def test_a_profile_is_made_from_requests(open_app):
     assert {"alpha_send_mail", "beta_send_mail"} <= set(by.split(", ")), "accounts told apart"
 
 
+def test_resources_and_prompts_are_named_one_per_line(desk):
+    profile = profile_edits.tools_by_profile(desk.now)["desk"].profile
+    key = f"desk_{profile.seq}"
+    desk.widget("text_area", f"resources_{key}").set_value("alpha+file:///a\n\nalpha+ui://b").run()
+    desk.widget("text_area", f"prompts_{key}").set_value("beta+greet").run()
+    desk.press(f"save_passed_{key}")
+    profile = profile_edits.tools_by_profile(desk.now)["desk"].profile
+    assert profile.resources == ("alpha+file:///a", "alpha+ui://b")
+    assert profile.prompts == ("beta+greet",)
+    shown = desk.widget("text_area", f"resources_desk_{profile.seq}")
+    assert shown.value.splitlines() == [*profile.resources]
+
+
 def test_a_model_plans_the_requests_when_it_is_asked(open_app):
     page = open_app().open("profiles")
     page.widget("text_area", "profile_requests").set_value("Tell a person\nAdd up").run()

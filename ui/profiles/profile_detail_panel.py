@@ -105,6 +105,20 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
     intents = tuple(requests_in(text))[:MOST_INTENTS]
     if intents != profile.intents:
         _save_button(snapshot, replace(profile, intents=intents), "Save the requests", "intents")
+    named = dict[str, tuple[str, ...]]()
+    for column, kind in zip(st.columns(2, gap="medium"), ("resources", "prompts"), strict=True):
+        text = column.text_area(
+            f"Names of {kind} that it passes on, one per line",
+            "\n".join(getattr(profile, kind)),
+            key=f"{kind}_{key}",
+            placeholder={"resources": "notes+file:///a.txt", "prompts": "notes+greet"}[kind],
+            help="As `serve` names them, with the server in front. A profile passes on no others "
+            "of its servers, apart from what its tools and their results name.",
+        )
+        named[kind] = tuple(requests_in(text))
+    edited_profile = replace(profile, resources=named["resources"], prompts=named["prompts"])
+    if edited_profile != profile:
+        _save_button(snapshot, edited_profile, "Save resources and prompts", "passed")
 
 
 def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
