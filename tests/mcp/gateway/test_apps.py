@@ -17,6 +17,8 @@ from tests.support.catalogs import read_json
 from toolscope_core.export.bundle import bundle_of
 from toolscope_core.files.folders import write_folder
 from toolscope_core.judging.relation_words import app_reasons_in
+from toolscope_core.mcp.gateway.routing import FoundTools
+from toolscope_core.mcp.gateway.tool_search import ToolSearch
 from toolscope_core.mcp.servers.sessions import ANY_APP, APPS
 from toolscope_core.merging.clusters import apply_clusters
 from toolscope_core.model.configuration import PlanConfig
@@ -75,6 +77,42 @@ def test_each_tool_leads_to_the_page_of_its_server(apps, configuration):
     pages, read = stub_toolset.through(apps, configuration, use)
     assert read == {"ui://north+card": "north ui://card", "ui://south+card": "south ui://card"}
     assert set(read) < set(pages)
+
+
+def test_a_search_leaves_no_page_and_no_call_of_an_app_behind(apps, configuration):
+    """A client shows the page that the list names, and lets an app call what the list has."""
+
+    def finder(calls):
+        return ToolSearch(calls, lambda query, limit: FoundTools(["north/show_north"]))
+
+    async def use(client, gateway):
+        listed = await metas(client)
+        uri = listed["show_north"]["ui"]["resourceUri"]
+        page = (await client.read_resource(uri)).contents[0].text
+        called = []
+        for name, key in (("read_file", "file_path"), ("get", "path"), ("north_get", "path")):
+            result = await client.call_tool(name, {key: "a"})
+            called.append(stub_toolset.stub_reply(result)["arguments"])
+        return listed, page, called
+
+    listed, page, called = stub_toolset.through(
+        apps, configuration, use, callbacks=SHOWS_APPS, finder=finder
+    )
+    assert page == "north ui://card" and called == [{"path": "a"}] * 3
+    visible = {
+        name: (meta or {}).get("ui", {}).get("visibility")
+        for name, meta in listed.items()
+        if not name.endswith(("_tool", "_tools"))
+    }
+    shown = dict.fromkeys(("show_north", "show_south"))
+    of_apps = ("north_get", "north_same", "south_same", "work", "read_file", "get")
+    assert visible == {**shown, **{name: ["app"] for name in of_apps}}
+
+    async def names(client, gateway):
+        return [one.name for one in (await client.list_tools()).tools]
+
+    plain = stub_toolset.through(apps, configuration, names, finder=finder)
+    assert plain == ["list_tools", "search_tools", "inspect_tool", "call_tool"]
 
 
 @pytest.mark.case(91)

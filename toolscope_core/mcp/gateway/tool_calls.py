@@ -226,22 +226,34 @@ class ToolCalls:
         """The records for a client that shows apps, with the apps' own names for their tools.
 
         Only apps see those names. No app may call a tool of a server without apps, or one whose
-        name means another tool to it.
+        name means another tool to it. Of the tools that a search leaves out of the ``records``,
+        those with a page are listed, and those that apps may call, for apps alone.
         """
         apps, listed = self.table.apps, [self._for_apps(one) for one in records]
-        names = {str(one["name"]) for one in records}
-        for name, old in apps.names.items() if apps.servers else ():
-            if old.route in names:
-                route = self.table.routes[old.route]
-                schema = {"type": "object"} if old.maps else route.listing["inputSchema"]
-                meta = {"ui": {"visibility": ["app"]}}
-                listed.append({"name": name, "inputSchema": schema, "_meta": meta})
+        if not apps.servers:
+            return listed
+        names, every = {one["name"] for one in records}, {one["name"]: one for one in self.records}
+        for name, record in every.items():
+            if name in names:
+                continue
+            if self.table.routes[name].pages:
+                listed.append(self._for_apps(record))
+            elif self._is_for_apps(name):
+                listed.append(_app_record(name, record["inputSchema"]))
+        for name, old in apps.names.items():
+            if old.route in every:
+                schema = {"type": "object"} if old.maps else every[old.route]["inputSchema"]
+                listed.append(_app_record(name, schema))
         return listed
 
-    def _for_apps(self, record: JsonObject) -> JsonObject:
-        apps, route = self.table.apps, self.table.routes.get(str(record["name"]))
+    def _is_for_apps(self, name: str) -> bool:
+        """Whether apps may call the tool of this name."""
+        apps, route = self.table.apps, self.table.routes.get(name)
         of_app = route is not None and any(one.server in apps.servers for one in route.originals)
-        if not apps.servers or (of_app and record["name"] not in apps.contested):
+        return of_app and name not in apps.contested
+
+    def _for_apps(self, record: JsonObject) -> JsonObject:
+        if not self.table.apps.servers or self._is_for_apps(str(record["name"])):
             return record
         meta = record.get("_meta")
         ui = meta.get("ui") if isinstance(meta, dict) else None
@@ -416,3 +428,8 @@ def _refuse_arguments(route: Route, reasons: Sequence[str]) -> None:
     """Raises ``_Refused`` if there are ``reasons`` against the arguments."""
     if reasons:
         raise _RefusedCall(f"{route.name} does not accept these arguments: {'; '.join(reasons)}")
+
+
+def _app_record(name: str, schema: JsonObject) -> JsonObject:
+    """A tool that apps may call, and that a client does not show to its model."""
+    return {"name": name, "inputSchema": schema, "_meta": {"ui": {"visibility": ["app"]}}}
