@@ -86,6 +86,20 @@ def test_a_card_says_where_each_argument_comes_from_and_what_it_saves():
     assert order == sorted(order)
 
 
+@pytest.mark.parametrize("has_page", [True, False])
+def test_a_card_says_which_merged_tool_the_page_of_a_server_may_call(has_page):
+    wide, page = tool("alpha", "web_search", "Search the web.", q=TEXT), {"resourceUri": "ui://a"}
+    shows = tool("gamma", "show", "Show a card.", card=TEXT)
+    shows = replace(shows, raw={"_meta": {"ui": page}} if has_page else {})
+    tools = (wide, *(on(server, wide) for server in ("beta", "gamma")), shows)
+    work, _ = small_workspace.open_workspace()
+    i = small_workspace.add_analysed(work, f"Pages {has_page}", *tools).id
+    card = review.card(work.snapshot(i), by_name(work, i, "web_search"))
+    said = [one for one in card.doubts if "may call web_search" in one]
+    assert card.canonical.server != "gamma", "the tool that the page calls is replaced"
+    assert [one.partition(" may")[0] for one in said] == ["An app of gamma"] * has_page
+
+
 def test_each_way_of_an_argument_is_told_in_words():
     moves = (
         ArgumentMove("q", "query"),
