@@ -21,8 +21,6 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 from toolscope_core.profiles.profile_effect import client_limits
-from toolscope_core.tool2vec.training import BLENDED, BY_TEXT
-from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
 from ui.shared.cards.queue import ReviewProgress
 from ui.shared.kept import kept, kept_under
 from ui.shared.pairs import pair_view
@@ -153,8 +151,8 @@ def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
 
     Nothing if there are too few of them, or if they do not clearly help.
     """
-    asked = len({query.text for query in learned_searches.queries(snapshot)})
-    if asked < LEAST_QUERIES:
+    asked = learned_searches.lessons(snapshot)
+    if not asked:
         return
     usage: Mapping[str, str] = {"ranking": "Usage"}
     try:
@@ -165,8 +163,7 @@ def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
         text = f"Let the search learn from {quantity(asked, 'request')}: see what it gains"
         yield NextStep(text, "retrieval", usage)
     elif trained.before.helps:
-        metrics = trained.before.figures.metrics
-        by_text, learned = (metrics[way]["recall@5"].mean for way in (BY_TEXT, BLENDED))
+        by_text, learned = (one.mean for one in trained.before.recalls)
         figures = f"recall@5 {by_text:.3f} by text, {learned:.3f} by usage"
         text = f"Search by usage too: {figures}, on requests left out of training"
         yield NextStep(text, "retrieval", usage)

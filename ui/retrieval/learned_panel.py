@@ -69,8 +69,8 @@ def learned_panel(snapshot: Snapshot, title: str) -> None:
 
 
 def _in_words(side: TrainedSide) -> str:
-    by_text, blend = (side.figures.metrics[way]["recall@5"].text for way in ("text", "blend"))
-    return f"recall@5 {blend}, by text {by_text}"
+    by_text, learned = side.recalls
+    return f"recall@5 {learned.text}, by text {by_text.text}"
 
 
 def _figures(view: TrainedView) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.model.configuration import LearningMethod, PlanConfig
 from toolscope_core.model.errors import ConfigError
@@ -15,6 +16,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.tool2vec import training
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
+from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
 from ui.shared.kept import kept
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.workspace import Workspace
@@ -43,6 +45,12 @@ class TrainedSide:
     stale: int
     helps: bool
 
+    @property
+    def recalls(self) -> tuple[Interval, Interval]:
+        """Recall@5 on held-out queries: by the tools' text, and with what was learned."""
+        metrics = self.figures.metrics
+        return metrics[training.BY_TEXT]["recall@5"], metrics[training.BLENDED]["recall@5"]
+
 
 @dataclass(frozen=True, slots=True)
 class TrainedView:
@@ -60,6 +68,12 @@ def queries(snapshot: Snapshot) -> tuple[Query, ...]:
     ids = snapshot.catalog.by_id.keys()
     asked = loaded_queries.queries(snapshot)
     return tuple(one for one in asked if any(need & ids for need in one.gold))
+
+
+def lessons(snapshot: Snapshot) -> int:
+    """The number of different requests to learn from; 0 if they are too few to prove a gain."""
+    asked = len({one.text for one in queries(snapshot)})
+    return asked if asked >= LEAST_QUERIES else 0
 
 
 def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
