@@ -7,14 +7,16 @@ from tests.support.catalogs import accepting
 from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.distinctions import (
     alternatives,
-    detached_from,
+    belongings_apart,
     facts_apart,
+    moved_only,
     named_apart,
     number_apart,
     object_apart,
     part_apart,
     removed_apart,
     renamed,
+    unmentioned_objects,
     voices_apart,
 )
 from toolscope_core.model.tool import Tool
@@ -72,6 +74,9 @@ def test_what_is_taken_away(one, other, differ):
         ("remove_issue_from_project", "issue_id project_id", "remove_issue", "issue_id", ""),
         ("delete_note_from_page", "note_id page_id", "delete_note", "note_id", ""),
         ("remove_user_from_team", "team_id", "delete_user", "user_id", ""),
+        ("add_plan_to_shelf", "plan_id shelf_id", "copy_plan", "plan_id", "shelf"),
+        ("add_plan_to_shelf", "plan_id shelf_id", "put_plan", "plan_id shelf_id", ""),
+        ("add_plan_to_shelf", "shelf_id", "copy_plan", "plan_id", ""),
     ],
 )
 def test_what_is_taken_out_of_something_is_not_deleted(takes_out, keys, deletes, own_keys, whole):
@@ -79,7 +84,48 @@ def test_what_is_taken_out_of_something_is_not_deleted(takes_out, keys, deletes,
         read_tool(Tool(name, name, schema=_requiring(*words.split())))
         for name, words in ((takes_out, keys), (deletes, own_keys))
     )
-    assert detached_from(one, other) == detached_from(other, one) == whole
+    told = moved_only(one, other)
+    assert told == moved_only(other, one)
+    assert whole in told if whole else told == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (("get_books", "Get books."), ("get_book_reviews", "Get what people wrote."), True),
+        (("get_books", "Get books and their reviews."), ("get_book_reviews", "Get them."), False),
+        (("get_book", "Get a book."), ("get_book_text", "Get what it says."), False),
+        (("get_books", "Get books."), ("get_reviews", "Get what people wrote."), False),
+    ],
+)
+def test_what_a_thing_has_is_not_the_thing(one, other, differ):
+    assert bool(belongings_apart(spoken(*one), spoken(*other))) is differ
+    assert bool(belongings_apart(spoken(*other), spoken(*one))) is differ
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (("find_papers", "Search the archive.", "a"), ("find_images", "Search scans.", "b"), True),
+        (("find_papers", "Also images.", "a"), ("find_images", "Search scans.", "b"), False),
+        (("acme_find", "Search here.", "acme"), ("find_images", "Search scans.", "b"), False),
+    ],
+)
+def test_objects_that_the_other_never_mentions(one, other, differ):
+    assert bool(unmentioned_objects(spoken(*one), spoken(*other))) is differ
+    assert bool(unmentioned_objects(spoken(*other), spoken(*one))) is differ
+
+
+def test_a_key_in_the_name_says_whose_things_are_listed():
+    def tool(name, schema):
+        return read_tool(Tool(name, name, "Get cards.", schema=schema))
+
+    both = _requiring("list_id")
+    both["properties"]["board_id"] = {"type": "string"}
+    of_list, of_board = tool("get_list_cards", both), tool("board_cards", _requiring("board_id"))
+    assert any("keys of different things" in fact for fact in facts_apart(of_list, of_board))
+    plain = tool("cards", _requiring("board_id"))
+    assert not any("keys of" in fact for fact in facts_apart(of_list, plain))
 
 
 def test_a_description_that_both_have_says_nothing_of_one():

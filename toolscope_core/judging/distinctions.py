@@ -205,7 +205,7 @@ def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
         )
     if _reordered(one, other):
         yield "their names use the same words in another order"
-    if keys := _keys_apart(one.tool, other.tool):
+    if keys := _keys_apart(one.tool, other.tool) or _named_keys_apart(one, other):
         yield f"they ask for keys of different things: {keys[0]} / {keys[1]}"
     yield from _paths_apart(one, other)
 
@@ -260,6 +260,41 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     return (head[0], name[-1]) if unsaid else None
 
 
+def belongings_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
+    """The object of one tool, and what the other lists of such an object.
+
+    For example *articles* and the *references* of an article, which the first never mentions.
+    """
+    for whole, part in ((one, other), (other, one)):
+        thing, belonging = _object(whole), _object(part)
+        if (
+            part.name[-1:] == (belonging,)
+            and thing
+            and _is_among(thing, part.name[-2:-1])
+            and belonging not in _UNCOUNTED
+            and english.is_plural(belonging)
+            and whole.word_keys.isdisjoint(keys_of(belonging))
+        ):
+            return thing, belonging
+    return None
+
+
+def unmentioned_objects(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
+    """The objects of both names if neither description mentions the other's.
+
+    Words of a tool's own server name no object.
+    """
+    things = object_apart(one, other)
+    if things is None:
+        return None
+    for thing, own, counterpart in zip(things, (one, other), (other, one), strict=True):
+        if thing in words_of(own.tool.server) or action_classes(thing):
+            return None
+        if not counterpart.word_keys.isdisjoint(keys_of(thing)):
+            return None
+    return things
+
+
 def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """The things that two removing tools remove, if the other tool does not mention at least one of
     them: for example a *star* and a *repository*.
@@ -274,31 +309,39 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
     return things if any(unsaid) else None
 
 
-def detached_from(one: ToolReading, other: ToolReading) -> str:
-    """What one tool only takes something out of that the other deletes; else empty.
+def moved_only(one: ToolReading, other: ToolReading) -> str:
+    """What one tool does to a thing's place that the other does to the thing, or else nothing.
 
-    For example the *project* of *remove an issue from a project*, beside *delete an issue*.
+    For example *remove an issue from a project* beside *delete an issue*, and *add a project to a
+    task* beside *duplicate a project*: the other takes no key of the place.
     """
-    for taking, deleting in ((one, other), (other, one)):
-        if deleting.verb == _DELETE != taking.verb:
-            keys = set(_things(taking.tool, True))
-            rest = [
-                whole
-                for whole in _sources(taking) & keys
-                if not any(english.are_one(whole, thing) for thing in _things(deleting.tool, False))
-            ]
-            if rest and len(keys) > 1:
-                return min(rest)
+    for moving, acting in ((one, other), (other, one)):
+        keys = set(_things(moving.tool, True))
+        if len(keys) < 2 or moving.verb == acting.verb:
+            continue
+        taken = [*_things(acting.tool, False)]
+        for word, clause in _MOVES.items():
+            if word == "to" or acting.verb == _DELETE:
+                places = _after(word, moving) & keys
+                rest = [place for place in places if not _is_among(place, taken)]
+                if rest:
+                    return clause.format(min(rest))
     return ""
 
 
-def _sources(reading: ToolReading) -> set[str]:
-    """The nouns that follow *from* in the name and the description."""
+_MOVES = {
+    "from": "one only takes something out of the {}, the other deletes it",
+    "to": "only one puts something into a {}",
+}
+
+
+def _after(word: str, reading: ToolReading) -> set[str]:
+    """The nouns that follow a word in the name and the description."""
     return {
         english.singular(_head(words[at + 1 :]))
         for words in (reading.name, reading.text)
-        for at, word in enumerate(words)
-        if word == "from"
+        for at, other in enumerate(words)
+        if other == word
     }
 
 
@@ -347,14 +390,33 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
         [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
     )
     ours, theirs = (
-        [
-            thing
-            for thing in required[at]
-            if not any(english.are_one(thing, x) for x in arguments[1 - at])
-        ]
+        [thing for thing in required[at] if not _is_among(thing, arguments[1 - at])]
         for at in (0, 1)
     )
     return (ours[0], theirs[0]) if ours and theirs else None
+
+
+def _named_keys_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
+    """The thing that each name says and whose key only that tool requires.
+
+    For example *cards by list id* and *board cards*.
+    """
+    required = [dict.fromkeys(_things(side.tool, True)) for side in (one, other)]
+    nouns = [[word for word in side.name if not action_classes(word)] for side in (one, other)]
+    own = [
+        [
+            thing
+            for thing in required[at]
+            if _is_among(thing, (one, other)[at].name)
+            and not _is_among(thing, (*nouns[1 - at], *required[1 - at]))
+        ]
+        for at in (0, 1)
+    ]
+    return (own[0][0], own[1][0]) if all(own) else None
+
+
+def _is_among(thing: str, words: Iterable[str]) -> bool:
+    return any(english.are_one(thing, word) for word in words)
 
 
 def _things(tool: Tool, always: bool) -> Iterator[str]:

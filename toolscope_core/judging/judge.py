@@ -358,7 +358,7 @@ class OfflineJudge:
                 or self._may_be_foreign_opposites(*pair)
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)
-                or distinctions.detached_from(*readings)
+                or distinctions.moved_only(*readings)
             ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
@@ -438,8 +438,12 @@ class OfflineJudge:
         both_remove = effect(one) == effect(other) == "destroys"
         if both_remove and (things := distinctions.removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"
-        if whole := distinctions.detached_from(one, other):
-            yield f"one only takes something out of the {whole}, the other deletes it"
+        if moved := distinctions.moved_only(one, other):
+            yield moved
+        if parts := distinctions.belongings_apart(one, other):
+            yield f"one is about {parts[0]}, the other about their {parts[1]}"
+        elif things := distinctions.unmentioned_objects(one, other):
+            yield f"one is about “{things[0]}”, the other about “{things[1]}”"
 
     def _readings(self, left: int, right: int) -> tuple[ToolReading, ToolReading]:
         return self.signals.reading(left), self.signals.reading(right)
