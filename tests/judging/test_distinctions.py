@@ -9,6 +9,8 @@ from toolscope_core.judging.distinctions import (
     alternatives,
     belongings_apart,
     facts_apart,
+    fixed_one,
+    lost_parts,
     moved_only,
     named_apart,
     number_apart,
@@ -126,6 +128,35 @@ def test_a_key_in_the_name_says_whose_things_are_listed():
     assert any("keys of different things" in fact for fact in facts_apart(of_list, of_board))
     plain = tool("cards", _requiring("board_id"))
     assert not any("keys of" in fact for fact in facts_apart(of_list, plain))
+
+
+def test_a_thing_that_no_argument_chooses_is_not_one_of_a_list():
+    fixed, several, chosen = (
+        read_tool(Tool(name, name, text, schema=schema))
+        for name, text, schema in (
+            ("get_user", "Get who is signed in.", _requiring()),
+            ("get_users", "Get everybody.", _requiring()),
+            ("get_user", "Get one of them.", _requiring("name")),
+        )
+    )
+    assert fixed_one(fixed, several) and fixed_one(several, fixed)
+    assert not fixed_one(several, chosen)
+    assert not fixed_one(several, several)
+
+
+@pytest.mark.parametrize(
+    ("kept", "replaced", "lost"),
+    [
+        ("Get an issue.", "Get an issue, including all comments.", ("comments",)),
+        ("Get an issue.", "Get an issue with its labels and votes.", ("labels", "votes")),
+        ("Get an issue.", "Get an issue. Others come with their comments.", ()),
+        ("Get an issue.", "Get an issue with the given number.", ()),
+        ("Get an issue and comments.", "Get an issue along with comments.", ()),
+        ("Get all details of an issue.", "Get an issue, including comments.", ()),
+    ],
+)
+def test_what_a_result_includes_may_be_lost(kept, replaced, lost):
+    assert lost_parts(spoken("get_issue", kept), spoken("get_issue", replaced)) == lost
 
 
 def test_a_description_that_both_have_says_nothing_of_one():

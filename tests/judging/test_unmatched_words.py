@@ -372,3 +372,9 @@ def test_what_is_not_in_english_is_not_accepted_unseen():
     assert accepted_by_auto(german, renamed).state == "proposed"
     in_english = [replace(one, description="Get an issue.") for one in (german, renamed)]
     assert accepted_by_auto(*in_english).state == "accepted"
+
+
+def test_a_card_says_which_parts_of_a_result_are_lost():
+    plain, rich = (tool("get_team", text) for text in ("Get it.", "Get it, including all rules."))
+    assert any("includes" in one and "rules" in one for one in reasons(plain, rich))
+    assert not any("includes" in one for one in reasons(rich, plain))

@@ -81,6 +81,15 @@ def test_a_person_may_choose_even_what_needs_a_gateway():
     assert (result.kind, result.canonical) == ("gateway", "2")
 
 
+def test_what_a_result_includes_is_kept():
+    plain = tool("1", "get_team", ["id"], id=TEXT)
+    rich = replace(tool("2", "read_team", ["id"], id=TEXT), description="Get a team with its tags.")
+    other = replace(plain, id="3", description="Get a team with its rules.")
+    assert synthesise([plain, rich]).canonical == "2"
+    assert synthesise([rich, other]).kind == "gateway"
+    assert synthesise([plain, rich], preferred="1").kind == "drop_in"
+
+
 def test_a_gateway_takes_everything_and_says_who_works():
     city = tool("1", "weather", ["city"], city=TEXT)
     point = tool("2", "weather_at", ["lat", "lon"], lat={"type": "number"}, lon={"type": "number"})

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.catalog.operation_names import operation_of
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
 from toolscope_core.wording import words as english
@@ -417,6 +418,45 @@ def _named_keys_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] |
 
 def _is_among(thing: str, words: Iterable[str]) -> bool:
     return any(english.are_one(thing, word) for word in words)
+
+
+def fixed_one(one: ToolReading, other: ToolReading) -> bool:
+    """Whether one gives a single thing that no argument chooses, the other several of its kind.
+
+    For example *current user* and *users*.
+    """
+    if not number_apart(one, other):
+        return False
+    return any(
+        not side.tool.parameters and side.tool.schema is not None
+        for side, thing in zip((one, other), _objects(one, other), strict=True)
+        if not english.is_plural(thing)
+    )
+
+
+_INCLUDES = re.compile(
+    r"\b(?:includ(?:ing|es?)|(?:along|together) with|with (?:their|its|all))\b([^.;:()]*)", re.I
+)
+_WHOLLY = frozenset("detailed details complete full fields everything".split())
+"""Words of a description whose tool leaves nothing out."""
+
+
+def lost_parts(kept: ToolReading, replaced: ToolReading) -> tuple[str, ...]:
+    """What the result of ``replaced`` includes, by its first sentence, but not that of ``kept``.
+
+    For example the *comments* of an issue. Only things that may be several count.
+    """
+    if not _WHOLLY.isdisjoint(kept.text):
+        return ()
+    return tuple(word for word in _parts(replaced) if kept.all_keys.isdisjoint(keys_of(word)))
+
+
+@lru_cache(maxsize=16_384)
+def _parts(reading: ToolReading) -> tuple[str, ...]:
+    """The plural nouns that the first sentence of the description says are included."""
+    first = next(iter(english.sentences(without_hidden(reading.tool.description))), "")
+    words = words_of(" ".join(_INCLUDES.findall(first)).lower())
+    return tuple(word for word in words if english.is_plural(word) and not is_filler(word))
 
 
 def _things(tool: Tool, always: bool) -> Iterator[str]:

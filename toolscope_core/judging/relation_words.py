@@ -44,6 +44,8 @@ def unmatched_reasons(
     yield from distinctions.facts_apart(kept, replaced)
     if distinctions.one_and_several(kept, replaced):
         yield "one is about a single thing, the other about several"
+    if lost := distinctions.lost_parts(kept, replaced):
+        yield f"only the result of {replaced.tool.id} includes {quoted(lost)}"
     if not any(words) and (objects := distinctions.object_apart(kept, replaced)):
         yield f"one is about “{objects[0]}”, the other about “{objects[1]}”"
     yield from _arguments_apart(kept, replaced, alpha)

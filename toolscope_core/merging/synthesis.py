@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolscope_core.judging.arguments.alignment import argument_map, map_onto
-from toolscope_core.judging.distinctions import unshared
+from toolscope_core.judging.distinctions import lost_parts, unshared
 from toolscope_core.judging.selector import own_words, selector_of
 from toolscope_core.merging import gateway_words
 from toolscope_core.merging.joined_arguments import free_name, join_arguments
@@ -77,13 +77,16 @@ def synthesise(
     ``blocked`` members are canonical only if all are; ``preferred`` is the id of a person's
     canonical. It is a drop-in if some allowed canonical serves all the others. A ``family`` never
     is, because the words of one member do not serve another's callers, nor is a set that must
-    ``keep_all``. Tools with undeclared arguments only look alike. Of several that serve and are not
-    unfit, the one on the server least replaced by others (``keepers``) stays, so that all merges
-    between two servers keep the same one.
+    ``keep_all``; unless a person chose it, its result includes what those of the others do. Tools
+    with undeclared arguments only look alike. Of several that serve and are not unfit, the one on
+    the server least replaced by others (``keepers``) stays, so that all merges between two servers
+    keep the same one.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == preferred] or free
     fit = [tool for tool in allowed if tool.id not in keepers.unfit]
+    if not preferred:
+        fit = [tool for tool in fit if not _loses_parts(tool, members)]
     guess = any(tool.schema is None for tool in members)
     are_unknown = guess and len({tool.content_hash for tool in members}) > 1
     candidates = () if family or (keep_all and (preferred or not are_unknown)) else fit
@@ -116,6 +119,12 @@ def synthesise(
     gateway = _gateway(ordered, members, family, keep_all)
     contents = keepers.contents if keep_all and not family else {}
     return _in_words(gateway, ordered, blocked, replace(keepers, contents=contents))
+
+
+def _loses_parts(canonical: Tool, members: Sequence[Tool]) -> bool:
+    """Whether the result of a member includes things that the canonical's lacks."""
+    kept = read_tool(canonical)
+    return any(lost_parts(kept, read_tool(tool)) for tool in members if tool is not canonical)
 
 
 def _preference(
