@@ -522,6 +522,15 @@ def test_what_may_be_of_another_or_has_a_side_more_is_never_sure(ours, theirs):
     assert all(inferred for *_, inferred in paired(ours, theirs))
 
 
+@pytest.mark.parametrize(("is_needed", "pairs"), [(False, set()), (True, {("crewId", "guestId")})])
+def test_ids_of_two_things_that_calls_may_leave_out_are_not_one(is_needed, pairs):
+    ours, theirs = (
+        tool(at, "add", ["title", own][: 1 + is_needed], **{"title": text(), own: text("Whose")})
+        for at, own in (("a", "crewId"), ("b", "guestId"))
+    )
+    assert matched(ours, theirs) - {("title", "title")} == pairs
+
+
 @pytest.mark.shared_data
 @examples(50)
 @given(st.data())

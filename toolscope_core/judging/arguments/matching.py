@@ -66,6 +66,9 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     if roles.are_apart(ours, theirs):
         same_values = len(ours.values & theirs.values) > 1 and ours.turning == theirs.turning
         return _SAME_VALUES if same_values else 0.0
+    declare = any(one.required for tool in tools for one in tool.parameters)
+    if declare and not (a.required or b.required) and _are_ids_of_two(ours, theirs):
+        return 0.0  # what a call may leave out need not be one thing
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
         by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
