@@ -30,12 +30,11 @@ if not candidates.total:
     nothing_overlaps(snapshot, text)
 st.container(key="pair_counts").markdown(
     f"**{candidates.total:,}** pairs of tools are alike in name or at a similarity of "
-    f"{analysis.threshold:.2f} or more. The offline judge expects about {candidates.expected:,} "
-    f"({candidates.expected / candidates.total:.0%}) to do the same job. Its verdicts: same job "
+    f"{analysis.threshold:.2f} or more. The offline judge's verdicts: same job "
     f"**{candidates.merge:,}**; family (the same operation for another provider or value) "
-    f"**{candidates.family:,}**; looks alike **{candidates.unsure:,}**; "
-    f"different jobs **{candidates.keep:,}**. In Review they are grouped: "
-    f"{clusters.duplicates.total:,} for the same job, "
+    f"**{candidates.family:,}**; looks alike, for a person to decide "
+    f"**{candidates.unsure:,}**; different jobs **{candidates.keep:,}**. In Review they "
+    f"are grouped: {clusters.duplicates.total:,} for the same job, "
     f"{quantity(clusters.families.total, 'family')}."
 )
 offered = st.container()

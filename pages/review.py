@@ -40,9 +40,14 @@ with head:
     model = st.popover("Ask a model", key="ask", icon=":material/forum:", on_change="rerun")
 shown_ids: set[str] = st.session_state.setdefault("shown_proposals", set())
 linked = st.query_params.get("cluster")
-if linked and linked not in shown_ids and review.cluster(snapshot, linked) is None:
+new_link = review.cluster(snapshot, linked) if linked not in shown_ids else None
+if linked and linked not in shown_ids and new_link is None:
     st.session_state["instead_of_gone"] = ""
+    if st.session_state.get("show") in queue_panel.SETTLED:
+        st.session_state["show"] = queue_panel.SHOWN[0]
 elif linked:
+    if new_link is not None:
+        queue_panel.show_list_of(new_link)
     shown_ids.add(linked)
     # what is shown instead is in the address from the next run on; another ends the warning
     if st.session_state.get("instead_of_gone") == "":

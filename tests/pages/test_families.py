@@ -145,7 +145,7 @@ def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_need
     assert "A gateway can offer one tool" in page.text
     (code,) = [block.value for block in page.at.code]
     assert json.dumps(["schwab", "fidelity", "robinhood"]) in code
-    assert "Weakest pair 0.70" in page.text
+    assert "Likelihood 0.70" in page.text
     assert "no longer see" not in page.text
     assert f":violet[{FAMILY}]" in page.text, "of the pairs"
 

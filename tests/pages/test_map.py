@@ -230,7 +230,7 @@ def test_a_selection_is_proposed_taken_back_and_kept_apart_where_it_is_ticked(mo
     app.session_state[f"chosen_{table}"] = {"selection": {"rows": [0, 2]}}
     app.run()
     (button,) = [b for b in app.button if b.key.startswith("never_")]
-    assert button.label == "Keep apart the 2 ticked"
+    assert button.label == "Keep the 2 ticked apart"
     button.click().run()
     (decision,) = review.active_decisions(work.snapshot(1))
     assert (decision.action, len(decision.ids)) == ("keep_apart", 2)

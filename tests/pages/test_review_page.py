@@ -64,6 +64,20 @@ def test_an_address_whose_proposal_is_gone_says_so(page):
     assert not page.at.warning
 
 
+def test_a_link_to_a_settled_proposal_shows_it(page):
+    review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "somebody else")
+    accepted = next(one.id for one in page.now.plan.clusters if one.state == "accepted")
+    page.open("review", cluster=accepted)
+    assert (shown(page), page.at.selectbox(key="show").value) == ("list_files", "Accepted")
+
+
+def test_a_gateway_proposal_says_why_it_is_no_drop_in(open_app, monkeypatch):
+    monkeypatch.setattr("ui.shared.cards.cards._drop_in", lambda *_: "")
+    page = open_app().open("review").press("drop_in_")
+    (error,) = page.at.error
+    assert "every call" in error.value and review.active_decisions(page.now) == ()
+
+
 def test_undo_takes_back_the_own_last_decision_only(page):
     assert page.button("undo_").disabled
     review.decide(page.now, "accept", by_name(page.work, 1, "list_files"), "somebody else")
@@ -355,13 +369,13 @@ def test_blind_nothing_of_the_judge_is_on_the_card_until_it_is_turned_off(page):
     def columns():
         return set(page.tables("tools")[0])
 
-    assert "Weakest pair" in page.text and {"weakest", "kind"} <= columns()
+    assert "Likelihood" in page.text and {"weakest", "kind"} <= columns()
     page.press("help").widget("toggle", "blind").set_value(True).run()
     assert "Do these tools do the same job?" in page.text
-    for word in ("Weakest pair", "Agents keep", "Check before", "Safe to accept", "Drop-in"):
+    for word in ("Likelihood", "Agents keep", "Check before", "Safe to accept", "Drop-in"):
         assert word not in page.text
     assert columns() == {"name", "server", "tools"}
     page.press(f"accept_{card_id(page)}")
     assert review.progress(page.now).accepted == 1
     page.widget("toggle", "blind").set_value(False).run()
-    assert "Weakest pair" in page.text
+    assert "Likelihood" in page.text

@@ -19,7 +19,7 @@ _MOST_NAMES = 6
 _VERY_CLOSE, _CLOSE = 0.85, 0.7
 RELATED = "They are related, but do different jobs."
 UNRELATED = "They have little in common."
-NO_WORDS_APART = "Neither uses a word that the other lacks."
+NO_WORDS_APART = "The main words of each are in the other too, in some form."
 _NOUNS = frozenset(
     """lookup info details detail inquiry retrieval finder viewer calc calculator comparison
     recommender converter generator reservation booking payment login signin checkout""".split()
@@ -88,7 +88,7 @@ def _on_relation(comparison: ToolComparison) -> Iterator[str]:
         if not all(renamed(*comparison.readings)):
             yield serving_words(comparison.serves, comparison.tools)
     elif comparison.relation == "related":
-        yield RELATED
+        yield "Their jobs are related."
     else:
         yield UNRELATED
 

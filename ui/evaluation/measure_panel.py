@@ -239,7 +239,9 @@ def described(experiment: Experiment) -> str:
     split = next(name for name, value in _SPLITS.items() if value == config.get("split", "rules"))
     split_in_words = "" if split == "by rule" else f", split {split}"
     queries = quantity(config.get("query_count", 0), "query")
-    return f"{sides}: {queries} of {config.get('queries')}{rerank}{search}{split_in_words}"
+    source = config.get("queries")
+    origin = source if source == SYNTHETIC else f"of {source}"
+    return f"{sides}: {queries} {origin}{rerank}{search}{split_in_words}"
 
 
 def describe(snapshot: Snapshot, experiment: Experiment) -> None:

@@ -33,7 +33,7 @@ _VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 def heatmap_panel(snapshot: Snapshot) -> None:
     """The chosen view: blocks or all tools."""
-    st.markdown("**Where do tools do the same job?** The redder a cell, the more of its tools do.")
+    st.markdown("**Where are tools alike?**")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if snapshot.record.tools <= collisions.MOST_WHOLE:
         show = bar.segmented_control(
@@ -113,9 +113,9 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
 
 
 EXPLANATIONS: dict[collisions.CellMeasure, str] = {
-    "share": "A cell is the share of the row's tools whose job a tool of the column does.",
-    "mean": "A cell is the mean similarity of all pairs of tools between two blocks.",
-    "max": "A cell is the similarity of the closest pair between two blocks.",
+    "share": "The redder a cell, the more of the row's tools do a job that the column's do too.",
+    "mean": "The redder a cell, the higher the mean similarity of the pairs of two blocks.",
+    "max": "The redder a cell, the more similar the closest pair of two blocks.",
 }
 
 
@@ -141,7 +141,8 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
     left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
     rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
     st.container(key="near_pairs").caption(
-        f"{count}, similar ones side by side; {tile.in_words}.{rest} {_how(tile.grid)} to see "
+        f"{count}, similar ones side by side; {tile.in_words}. The redder a cell, the more "
+        f"similar its two tools.{rest} {_how(tile.grid)} to see "
         "the pair."
     )
     cell = _chosen_cell(

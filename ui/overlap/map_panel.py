@@ -85,7 +85,7 @@ def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int)
             label, about = f"Propose {tools} as a cluster", decision_buttons.PROPOSES
             button("propose", label=label, key=f"propose_{version[:12]}", help=about)
         about = "Keeps all of them apart, whatever the judge says, until you undo the decision."
-        button("keep_apart", label=f"Keep apart {tools}", key=f"never_{version[:12]}", help=about)
+        button("keep_apart", label=f"Keep {tools} apart", key=f"never_{version[:12]}", help=about)
         tool_parts.move_link(snapshot, ids)
         if len(ids) == 1:
             tool_parts.open_button(snapshot.analysis.catalog.by_id[ids[0]], "map")

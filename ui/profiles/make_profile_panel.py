@@ -193,7 +193,7 @@ def intents_table(
         [
             Column("request", lambda one: one.text, width=400),
             Column(
-                "served",
+                "tools",
                 lambda one: _served_in_words(one, ids),
                 width=80,
                 help="Perhaps: even the closest tool is far from the request.",
@@ -204,14 +204,14 @@ def intents_table(
     )
     st.caption(
         "A request from a query set is served by its answers. For any other, a search or a model "
-        "picks tools, job by job: *yes* means that it picked some, not that they do the job."
+        "picks tools, job by job: *found* means that it picked some, not that they do the job."
     )
 
 
 def _served_in_words(intent: intent_cover.Intent, ids: Collection[str]) -> str:
     if not intent.is_served_by(ids):
         return "no"
-    return "perhaps" if intent.is_doubtful else "yes"
+    return "perhaps" if intent.is_doubtful else "found"
 
 
 def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:

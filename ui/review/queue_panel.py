@@ -98,6 +98,13 @@ def forget_cluster() -> None:
     st.query_params.pop("cluster", None)
 
 
+def show_list_of(cluster: Cluster) -> None:
+    """Choose the list of the settled cluster of a link, before the choice is drawn."""
+    of_state = {state: name for name, state in SETTLED.items()}
+    if cluster.state in of_state and not queue.waits(cluster):
+        st.session_state["show"] = of_state[cluster.state]
+
+
 def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
     """The list under the filters and the order drawn in ``bar``."""
     show: str = bar.selectbox(

@@ -124,15 +124,15 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
 
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     text = safe_text.untrusted(" ".join(tool.description[: _TEXT_SHOWN // 3].split()))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.segmented_control(
-            f"Part of {tool.name}", [*range(1, choices + 1), APART], key=key, required=True,
-            format_func=lambda part: "apart" if part == APART else str(part),
-            label_visibility="collapsed", on_change=choose, width="content",
-        )  # fmt: skip
-        st.markdown(
-            f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]"
-        )
+    said, chosen = st.columns([3, 2], vertical_alignment="center")
+    said.markdown(
+        f"**{safe_text.untrusted(tool.name)}** :gray-badge[{owner}] :gray[:small[{text}]]"
+    )
+    chosen.segmented_control(
+        f"Part of {tool.name}", [*range(1, choices + 1), APART], key=key, required=True,
+        format_func=lambda part: "apart" if part == APART else str(part),
+        label_visibility="collapsed", on_change=choose, width="content",
+    )  # fmt: skip
 
 
 def _additions(snapshot: Snapshot, cluster: Cluster, parts: dict[str, int]) -> None:
@@ -196,7 +196,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{safe_text.untrusted(cluster.document.name)}**", width="content")
             st.badge(kind_name(cluster).capitalize(), color="gray")
-            st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+            cluster_card.likelihood_badge(cluster)
             size_badge(card.size)
             for number in sorted({parts[one] for one in cluster.members if one in parts} - {APART}):
                 st.badge(f"Part {number}", color="blue")
@@ -393,6 +393,11 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
                 help=f"Keeps {safe_text.untrusted(card.drop_in)}, which can take every call of "
 "the others, and switches the others off. Choose it only if the servers work "
 "on the same data. Accepts nothing.",
+            )  # fmt: skip
+        elif cluster.kind == "gateway" and not (cluster.chosen_kind or card.selector or blind):
+            shortcuts.button(
+                "drop_in", f"drop_in_{suffix}", decision_buttons.refuse_drop_in,
+                help="None of these tools can take every call of the others.",
             )  # fmt: skip
         if cluster.state != "accepted":
             shortcuts.button(

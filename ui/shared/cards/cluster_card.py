@@ -97,8 +97,18 @@ def title(card: Card, blind: bool = False) -> None:
         if blind:
             return
         kind_badge(cluster)
-        st.badge(f"Weakest pair {cluster.weakest_edge:.2f}", color="gray")
+        likelihood_badge(cluster)
         size_badge(card.size)
+
+
+def likelihood_badge(cluster: Cluster) -> None:
+    """How likely the judge finds its weakest pair, which is no similarity."""
+    st.badge(
+        f"Likelihood {cluster.weakest_edge:.2f}",
+        color="gray",
+        help="How likely the judge finds it that the weakest pair belongs together, from 0 to 1. "
+        "It is not the similarity of the texts.",
+    )
 
 
 def size_badge(size: SizeChange) -> None:

@@ -185,6 +185,12 @@ def make_drop_in(snapshot: Snapshot, cluster: Cluster, canonical: str) -> None:
     decide(snapshot, cluster, "canonical", None, canonical=canonical, kind="drop_in")
 
 
+def refuse_drop_in() -> None:
+    """Say why no member of a gateway proposal can replace the others."""
+    why = "None of these tools can take every call of the others: accepting needs a gateway"
+    st.session_state["notice"] = False, why
+
+
 def name_after(snapshot: Snapshot, cluster: Cluster, member: str) -> None:
     """Give the merged tool this member's id and name."""
     decide(snapshot, cluster, "canonical", None, canonical=member)
