@@ -50,6 +50,10 @@ def test_other_words_for_an_order_are_an_order_of_its_kind(text, kind):
         "Saves a note. The password is put on the clipboard and is not returned.",
         "Saves a note. Deleted notes are not sent to the external archive.",
         "Never shares notes with third parties.",
+        "Saves a note. Wrong titles are refused rather than silently changed.",
+        "Saves a note. Pass commit messages as plain text to the server.",
+        "Saves a note. Uploads local notes to the remote repository.",
+        "Saves a note. Of use for reviewing all upcoming changes.",
     ],
 )
 def test_what_is_quoted_looked_for_or_denied_is_no_order(text):

@@ -110,7 +110,7 @@ _WORDS = {
     "D": "itself",
     "d": "behaviour behavior description wording text words contents sentence listing entry"
     " blurb paragraph",
-    "Y": "approval approved approve review reviewed reviewing accepted acceptance installation"
+    "Y": "approval approved approve reviewed accepted acceptance installation"
     " installed trusted vetted audited post-approval allow sign-off onboarding onboarded"
     " whitelisted launched adopted shipped clicked",
     "y": "later week weeks day days march next today tomorrow then remotely fresh month months"
@@ -160,6 +160,8 @@ _PHRASES = {
     "4": r"(?:chat|conversation|dialogue|session|message)s?\s+(?:so\s+far|history|log)"
     r"|(?:earlier|previous|prior|other)\s+messages|(?:everything|all|what(?:ever)?)\s+(?:that\s+)?"
     r"the\s+user\s+(?:has\s+)?(?:typed|said|wrote|entered)",
+    ".": r"(?:commit|error|log|status|warning)\s+messages?"
+    r"|the\s+remote(?:\s+(?:repo(?:sitory)?|branch))?(?!\s+\w)",
     "$": r"(?:twelve|24|twenty-four)[\s-]word\s+(?:\w+\s+)?phrase|shell\s+history"
     r"|home\s+(?:folder|directory)"
     r"|credential\s+store|browser\s+profile|(?:private|ssh|signing)\s+keys?"
@@ -192,8 +194,9 @@ _PHRASES = {
 _STARTS = frozenset(
     "24 access account act acts admin all another any api are as auth authentication"
     " authorization backup bank be behave behaves behind between bring bringing browser can card"
-    " chat claude come comes conversation could credential dan developer dialogue did do does"
-    " each earlier end env environment every everything fifth first fourth fresh from further go"
+    " chat claude come comes commit conversation could credential dan developer dialogue did do"
+    " does each earlier end env environment error every everything fifth first fourth fresh from"
+    " further go log status warning"
     " god hand handing has hidden home in is its keep key later leave let letting login look"
     " make message messages new next no not one one- other out password pay people pretend"
     " pretending previous prior private rank ranks real recovery remain safety say saying second"
@@ -268,6 +271,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _Rules = tuple[tuple[OrderKind, re.Pattern[str]], ...]
 
+_IS_MEANT = r"(?<![jNn0])(?<!j[.~])"
+"""What stands before a word is no *rather than* or *never*."""
 _PLAIN: _Rules = (
     (
         "silence",
@@ -280,7 +285,7 @@ _PLAIN: _Rules = (
             r"U.{0,2}M.{0,1}N.{0,2}[12]",  # the user must not see
             r"U.{0,1}[Nn].{0,2}1",  # the user is not to learn
             r"H[^h<]{0,6}<.{0,3}[UA]",  # hide it from the user
-            r"S.{0,3}[XRV]",  # silently send
+            rf"{_IS_MEANT}S.{{0,3}}[XRV]",  # silently send
             r"!",  # keep it secret
             r"H.{0,2}J.{0,5}[<~].{0,3}7",  # omit this step from the summary
         ),
@@ -316,7 +321,7 @@ _EVERYWHERE: _Rules = (
             r"U.{0,1}1.{0,10}[TQl]",  # if the user wonders, tell them
             r"W.{0,1}k.{0,2}Q",  # if asked, say
             r"H[^<]{0,6}[<~]?A.{0,1}7",
-            r"S.{0,3}[xrvG]|[Vv].{0,8}S",
+            rf"{_IS_MEANT}S.{{0,3}}[xrvG]|[Vv].{{0,8}}{_IS_MEANT}S",
             r"[eA].{0,8}H.{0,1}[JU].{0,3}[+F]",
         ),
     ),
@@ -433,7 +438,7 @@ _BESIDE: _Rules = (
             r"N.{0,3}K[^.]",
             r"N.{0,2}8",
             r"H.{0,3}7",
-            r"S",
+            rf"{_IS_MEANT}S",
             r"[IHZ].{0,3}8",  # skip the confirmation
             r"[QX].{0,6}8.K",  # say yes to every permission question
             r"l[^.]?.{0,1}[J.4]",  # claim that
@@ -543,6 +548,8 @@ def _name_letter(name: str) -> str:
     if name.isupper():
         return "c" if _SECRET_NAME.search(name) else "."
     parts = re.split(r"_|(?<=[a-z])(?=[A-Z])", name.lower())
+    if parts[-1] in ("id", "ids"):
+        return "."  # an argument
     return "o" if _DANGEROUS.intersection(parts) else "O"
 
 

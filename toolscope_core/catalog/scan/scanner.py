@@ -58,11 +58,12 @@ COMES_FIRST = re.compile(
 @dataclass(frozen=True, slots=True)
 class ToolNames:
     """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
-    ``get_user``, ``getUser``, ``get-user-name``.
+    ``get_user``, ``getUser``, ``get-user-name``. ``arguments`` are the names of all parameters.
     """
 
     owners: Mapping[str, set[str]]
     rare: frozenset[str]
+    arguments: frozenset[str]
 
     @classmethod
     def of(cls, tools: Sequence[Tool]) -> "ToolNames":
@@ -70,7 +71,8 @@ class ToolNames:
         for tool in tools:
             owners[tool.name].add(tool.server)
         rare = (name for name in owners if len(name) >= _SHORTEST and _IDENTIFIER.search(name))
-        return cls(dict(owners), frozenset(rare))
+        arguments = {parameter.name for tool in tools for parameter in tool.parameters}
+        return cls(dict(owners), frozenset(rare), frozenset(arguments))
 
 
 def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
@@ -104,14 +106,13 @@ _NAME = re.compile(
 
 def _ordered_stranger(tool: Tool, text: str, orders: Sequence[TextOrder], names: ToolNames) -> str:
     """A name like that of a tool, of none here, that a text gives orders about; otherwise empty."""
-    own = {tool.name, *(parameter.name for parameter in tool.parameters)}
     return next(
         (
             name
             for order in orders
             if order.kind == "tool"
             for name in _NAME.findall(text, order.start, order.end)
-            if name not in names.owners and name not in own
+            if name not in names.owners and name not in names.arguments and name != tool.name
         ),
         "",
     )
@@ -218,9 +219,12 @@ def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterat
     originals = _Originals([tool for tool in tools if tool.id not in added])
     for tool in tools:
         codes = added.get(tool.id, {})
-        original = originals.of(tool, by_name=not codes.keys() <= MILD) if codes else None
-        if original is not None:
-            yield _shadowing(tool, original, codes)
+        if not codes:
+            continue
+        if original := originals.copied_by(tool):
+            yield _shadowing(tool, f"copies {visible(original.id)!r}", codes)
+        elif not codes.keys() <= MILD and (original := originals.namesake_of(tool)):
+            yield _shadowing(tool, f"has the name of {visible(original.id)!r}", codes)
 
 
 class _Originals:
@@ -238,12 +242,15 @@ class _Originals:
                 for word in sorted(words, key=lambda word: (common[word], word))[:_KEYS]:
                     self._by_word[word].append(tool)
 
-    def of(self, tool: Tool, by_name: bool) -> Tool | None:
-        """The first original by name, or else by id among those whose words are copied."""
-        if by_name and tool.server and _BORDER.search(tool.name):
-            for other in self._by_name.get(name_key(tool.name), ()):
-                if other.server and other.server != tool.server:
-                    return other
+    def namesake_of(self, tool: Tool) -> Tool | None:
+        """The first tool of another server with the name, if it has several words."""
+        if not tool.server or not _BORDER.search(tool.name):
+            return None
+        others = self._by_name.get(name_key(tool.name), ())
+        return next((one for one in others if one.server not in ("", tool.server)), None)
+
+    def copied_by(self, tool: Tool) -> Tool | None:
+        """The first original by id whose words are copied."""
         text = _text(tool)
         words = frozenset(text)
         near = {other.id: other for word in words for other in self._by_word.get(word, ())}
@@ -268,12 +275,9 @@ def _text(tool: Tool) -> Sequence[str]:
     return TOKEN.findall(plain_text(tool.description).casefold())
 
 
-def _shadowing(tool: Tool, original: Tool, added: Mapping[str, Finding]) -> Finding:
+def _shadowing(tool: Tool, likeness: str, added: Mapping[str, Finding]) -> Finding:
     extras = " and ".join(ADDED[code] for code in added)
-    message = (
-        f"This tool copies {visible(original.id)!r} and adds {extras}; keep the original and leave "
-        "this one out."
-    )
+    message = f"This tool {likeness} and adds {extras}; keep the original and leave this one out."
     first = next(iter(added.values()))
     return Finding(tool.id, "block", "shadowing", first.field, message, first.excerpt)
 

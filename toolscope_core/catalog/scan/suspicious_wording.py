@@ -248,21 +248,26 @@ def read_wording(text: str) -> Wording:
 
 
 _ORDERED: Mapping[OrderKind, tuple[str, str]] = {
-    "silence": ("order-like", "keeps something from the user; read it before agents do"),
-    "override": ("order-like", "sets other instructions aside; read it before agents do"),
-    "change": ("order-like", "says that it will change later; read it before agents do"),
-    "address": ("order-like", "gives the model orders; read it before agents do"),
+    "silence": ("order-like", "may keep something from the user; read it before agents do"),
+    "override": ("order-like", "may set other instructions aside; read it before agents do"),
+    "change": ("order-like", "may mean that it changes later; read it before agents do"),
+    "address": ("order-like", "may give the model orders; read it before agents do"),
     "context": (
         "takes-context",
-        "asks for the conversation, or for data kept elsewhere; read it first",
+        "may ask for the conversation, or for data kept elsewhere; read it first",
     ),
-    "secret": ("takes-secret", "makes the agent handle secrets besides its job; read it first"),
+    "secret": ("takes-secret", "may make the agent handle secrets besides its job; read it first"),
     "sink": (
         "unexpected-sink",
-        "says that its input is sent to a place that has nothing to do with the job",
+        "may send its input to a place that the job does not need; read it first",
     ),
 }
 """The codes of orders, and the sentences about them. Those about other tools are citations."""
+_PLAINLY: Mapping[OrderKind, str] = {
+    "silence": "keeps something from the user; read it before agents do",
+    "override": "sets other instructions aside; read it before agents do",
+}
+"""The sentences about orders that nobody gives in good faith."""
 _FEWEST_BLANKS = 3
 """A text of fewer words gives no order."""
 
@@ -272,7 +277,8 @@ def _hits(plain: str, orders: Sequence[TextOrder]) -> Iterator[Hit]:
     codes = set()
     for order in sorted(orders, key=lambda one: not one.is_plain):
         code, sentence = _ORDERED.get(order.kind, ("", ""))
-        code = "instruction-like" if order.is_plain else code
+        if order.is_plain:
+            code, sentence = "instruction-like", _PLAINLY[order.kind]
         is_said = code in codes or (code == "order-like" and "instruction-like" in codes)
         if code and not is_said:
             codes.add(code)
