@@ -47,6 +47,13 @@ def test_a_value_does_not_say_its_noun_twice():
     assert selector(one, other)[1] == ("issues", "requests")
 
 
+def test_the_name_of_a_server_is_no_part_of_a_value_beside_other_words():
+    one, other = tool("acme_add_remark", "acme"), tool("zorb_add_story", "my-zorb")
+    assert selector(one, other) == ("variant", ("remark", "story"))
+    one, other = tool("acme_add_story", "acme"), tool("zorb_add_story", "my-zorb")
+    assert selector(one, other)[1] == ("acme", "zorb")
+
+
 @pytest.mark.parametrize(("name", "case"), SELECTORS.items(), ids=SELECTORS)
 def test_a_selector_is_named_for_what_its_values_are(name, case):
     names, values = case

@@ -16,7 +16,7 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.wording.products import names_a_product
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.wordnet import is_word, kinds_of
-from toolscope_core.wording.words import base_forms, is_english, singular
+from toolscope_core.wording.words import base_forms, is_english, singular, words_of
 
 _KINDS = {
     "language": "language",
@@ -77,6 +77,12 @@ def selector_of(
         [word for word in words if word in read_tool(tool).name]
         for tool, words in zip(tools, unshared, strict=True)
     ]
+    named = [
+        [word for word in own if word not in words_of(tool.server)]
+        for tool, own in zip(tools, words_by_tool, strict=True)
+    ]
+    if all(named):  # the name of the server is no value beside other words
+        words_by_tool = named
     values = [
         "_".join(_once(own or list(words))[:_MOST_WORDS])
         for own, words in zip(words_by_tool, unshared, strict=True)
