@@ -230,7 +230,7 @@ def is_required(text: str, value: str) -> bool:
 def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]) -> None:
     """Print the share of markers that arrive, by stratum, and the fate of pairs labelled *same*.
 
-    Intervals are over resampled labels.
+    Intervals are over resampled labels; strata without a label are left out of the share.
     """
     labels = {pair_of(row): row for row in measuring.json_rows(LABELS)}
     counts = Counter(cell.stratum for cell in cells)
@@ -242,15 +242,17 @@ def report(cells: Sequence[Cell], joined: Collection[frozenset[tuple[str, str]]]
         is_clear = set(row["labels"]) in ({"same"}, {"not"})
         if is_clear and strata.get(pair, "own") != "own":
             rights[strata[pair]].append(row["labels"][0] == "same")
+    known = [name for name in STRATA if rights[name] and counts[name]]
     for name in STRATA[1:]:
         print(f"labelled, {name}: mean the same {rate_text(sum(rights[name]), len(rights[name]))}")
 
     def arriving(rights: Mapping[str, Sequence[bool]]) -> float:
-        return sum(counts[name] * sum(own) / len(own) for name, own in rights.items()) / len(cells)
+        shares = [counts[name] * sum(rights[name]) / len(rights[name]) for name in known]
+        return sum(shares) / max(sum(counts[name] for name in known), 1)
 
     rng = np.random.default_rng(0)
     draws = [
-        arriving({name: list(rng.choice(own, len(own))) for name, own in rights.items()})
+        arriving({name: list(rng.choice(rights[name], len(rights[name]))) for name in known})
         for _ in range(measuring.RESAMPLES)
     ]
     ends = np.quantile(draws, [0.025, 0.975])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import train_judge
+from benchmarks import new_calls, train_judge
 from benchmarks.held_out import MergeCounts, merge_counts
 from benchmarks.merge_quality import calls_kept
 from benchmarks.sentences import source_templates
@@ -135,3 +135,10 @@ def test_a_sentence_fits_the_text_of_the_source_that_makes_it():
     assert any("in another order" in sentence for sentence in templates)
     assert templates["only `…` says …"].fullmatch("only `get_door` says “door”")
     assert not templates["only `…` says …"].fullmatch("`get_door` says “door”")
+
+
+def test_arguments_of_a_stratum_without_labels_leave_the_share_as_it_is(capsys):
+    tool = Tool("t", "t", "")
+    cells = [new_calls.Cell("x", tool, "a", "b", tool, "a", one) for one in ("own", "guessed")]
+    new_calls.report(cells, set())
+    assert "arrive where they mean: 1.000" in capsys.readouterr().out
