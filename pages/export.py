@@ -31,7 +31,7 @@ choices = {choice.label: choice for choice in export_targets(own)}
 *_, as_loaded = choices
 mine = [label for label, one in choices.items() if one.target.name in page_frame.chosen_clients()]
 label = st.pills(
-    "I use", list(choices), default=mine[0] if len(mine) == 1 else as_loaded, required=True,
+    "I use", list(choices), default=mine[0] if mine else as_loaded, required=True,
     key=f"target_{own}", persist_state="session",
 )  # fmt: skip
 choice = choices[label]

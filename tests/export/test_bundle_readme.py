@@ -1,6 +1,7 @@
 """The README in a bundle, and the bundle as an input."""
 
 import json
+import re
 import shutil
 from functools import cache
 from pathlib import Path
@@ -60,6 +61,12 @@ def test_it_names_every_file_and_shows_a_call_for_each_map(merged, format):
         call = json.loads(after)
         assert call["tool"] == entries[old]["to"]
         assert entries[old]["constants"].items() <= call["arguments"].items()
+
+
+def test_it_lists_only_files_that_are_there(bundle):
+    listed = re.findall("(?m)^- `(.+?)`:", (bundle / "README.md").read_text("utf-8"))
+    names = {name for line in listed for name in line.split(", ")}
+    assert names and all((bundle / name).exists() for name in names)
 
 
 def test_text_of_the_catalog_cannot_become_markup():

@@ -89,4 +89,14 @@ def test_each_profile_has_its_files_in_a_folder_of_its_own():
     ):
         files = zip_files(bundle, PLAN, choice, "Desk", "2026-01-02")
         assert files[f"profiles/desk/{file}"] == b"desk"
-        assert f"`profiles/desk/{file}`" in files["README.md"].decode()
+        text = files["README.md"].decode()
+        assert f"`profiles/desk/{file}`" in text
+        assert ("one or the other" in text) == (choice.name == "mcp")
+
+
+def test_parts_of_a_split_toolset_are_one_for_each_agent():
+    parts = {f"toolset-{number}.json": b"" for number in (1, 2)}
+    choice = format_named("mcp")
+    assert "each agent one" in zip_files(parts, PLAN, choice, "D", "")["README.md"].decode()
+    whole = zip_files({"toolset.json": b""}, PLAN, choice, "D", "")["README.md"].decode()
+    assert "each agent" not in whole and "one or the other" not in whole

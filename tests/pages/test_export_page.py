@@ -41,6 +41,7 @@ def test_hostile_text_that_would_go_out_is_said(monkeypatch, open_app):
     page = open_app(tool("odd", "note", f"Take a note.{hidden}"), tool("own", "sum", "Add up."))
     (error,) = page.open("export").at.error
     assert r"odd/note" in error.value
+    assert "1 tool that" in error.value and "(hidden characters: 1)" in error.value
     assert "Merge them in Review" in error.value
     page.at.toggle(key="fix").set_value(True).run()
     assert not page.at.error, "the fix takes it out"

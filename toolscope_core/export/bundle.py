@@ -110,6 +110,16 @@ class Bundle:
         )
         yield MANIFEST, _json({**about, "tokens": self.sizes.row, "sha256": hashes})
 
+    def _absent(self) -> list[str]:
+        """What the README would otherwise list of the optional files."""
+        is_there = {
+            FAMILIES: bool(self.plan.families),
+            "clients/": bool(client_files(self.plan)),
+            sources.PROFILES: bool(self.profiles),
+            sources.PROFILE_FOLDER: bool(self.profiles),
+        }
+        return [name for name, there in is_there.items() if not there]
+
     def _contents(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
         """The files before the manifest; ``counts`` receives the number of sibling pairs."""
         plan = self.plan
@@ -145,7 +155,7 @@ class Bundle:
         originals = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
         # hidden characters are in it, so that all but ASCII is escaped
         yield from _neutral("original.json", originals, plan.catalog, _ascii)
-        text = readme_text(plan, self.analysis.model_verdicts)
+        text = readme_text(plan, self.analysis.model_verdicts, self._absent())
         yield "README.md", text.encode("utf-8", "backslashreplace")
         yield from self._variant_file()
         yield from client_files(plan).items()

@@ -3,7 +3,7 @@
 Names and values of the catalog appear only in indented JSON lines, where Markdown ignores them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from toolscope_core.catalog.calls import map_call, sample_arguments
 from toolscope_core.catalog.clients.client_table import Client
@@ -26,14 +26,18 @@ _FILES = (
         "the same tools with their ids; ToolScope reads it when this folder is the input",
     ),
     ("original.json", "the original tools; `check --baseline` compares with them"),
-    ("relabel.json, relabel.csv", "φ: what became of each original tool, by id and name"),
+    (
+        "relabel.json, relabel.csv",
+        "the relabelling (φ): what became of each original tool, by id and name",
+    ),
     (
         "arguments.json",
-        "α: how to turn a call to a replaced tool into a call to the tool that remains; for each "
+        "the argument maps (α): how to turn a call to a replaced tool into a call to the tool "
+        "that remains; for each "
         "new id, the server that takes the call (none behind a gateway)",
     ),
     ("clusters.json", "the accepted and proposed merges, with reasons"),
-    ("families.json", "which tools form a family, if any; merges nothing"),
+    ("families.json", "which tools form a family; merges nothing"),
     (
         "pairs.jsonl",
         f"each judged pair, with probabilities and reasons; above {MOST_EXPLAINED:,} pairs, "
@@ -47,21 +51,28 @@ _FILES = (
     ("tools.csv", "the merged toolset as a table, with tokens"),
     (
         "clients/",
-        "if there are any: files that switch off the replaced tools in MCP clients, or leave "
+        "files that switch off the replaced tools in MCP clients, or leave "
         "tools to the clients' search",
     ),
-    ("profiles.json", "input of `serve --profile`, if people made profiles"),
+    ("profiles.json", "input of `serve --profile`"),
     ("profiles/", "the toolset and the client files of each profile"),
     ("manifest.json", "counts, configuration, versions, and a hash of each file"),
 )
 
 
-def readme_text(plan: MergePlan, verdicts: ModelVerdicts | None = None) -> str:
-    """The README as Markdown, equal for equal plans and model answers."""
-    return "\n".join(_lines(plan, verdicts)) + "\n"
+def readme_text(
+    plan: MergePlan, verdicts: ModelVerdicts | None = None, absent: Collection[str] = ()
+) -> str:
+    """The README as Markdown, equal for equal plans and model answers.
+
+    ``absent`` are the entries of ``_FILES`` that the bundle lacks.
+    """
+    return "\n".join(_lines(plan, verdicts, absent)) + "\n"
 
 
-def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
+def _lines(
+    plan: MergePlan, verdicts: ModelVerdicts | None, absent: Collection[str]
+) -> Iterator[str]:
     before, after = len(plan.catalog.tools), len(plan.tools)
     yield f"# A merged toolset: {before:,} tools in, {after:,} out"
     yield from (
@@ -71,16 +82,16 @@ def _lines(plan: MergePlan, verdicts: ModelVerdicts | None) -> Iterator[str]:
         "## Files",
         "",
     )
-    yield from (f"- `{name}`: {what}" for name, what in _FILES)
+    yield from (f"- `{name}`: {what}" for name, what in _FILES if name not in absent)
     yield from ("", "## How to use it", "")
     yield "1. Give agents the tools of `toolset.json`, and switch the old ones off."
     yield "2. If something still calls an old tool, look up its id in `relabel.json`, and map"
     yield "   the arguments by `arguments.json`: rename by `args`, add `constants`, leave out"
     yield "   what is in `dropped`."
     yield "3. Rewrite an evaluation set with"
-    yield "   `python -m toolscope_core relabel queries.jsonl --bundle . --out new.jsonl`."
+    yield "   `toolscope relabel queries.jsonl --bundle . --out new.jsonl`."
     yield "4. Merge the next version of the catalog with"
-    yield "   `python -m toolscope_core merge CATALOG --decisions decisions.jsonl --out NEW`."
+    yield "   `toolscope merge CATALOG --decisions decisions.jsonl --out NEW`."
     yield from gateway_lines(plan)
     yield from _rows(
         "Tools that people left out",
@@ -116,7 +127,7 @@ def gateway_lines(plan: MergePlan) -> Iterator[str]:
         yield from ("", "No tool here needs a gateway: each exists unchanged on a server.")
     yield from _rows(
         f"Tools that exist only behind a gateway: {len(rows):,}",
-        "No server has them. `python -m toolscope_core serve` answers their calls by calling the "
+        "No server has them. `toolscope serve` answers their calls by calling the "
         "servers of your configuration.",
         rows,
     )
@@ -157,6 +168,16 @@ def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
         files = {use.file, use.search.file if use.search else use.file}
         return tuple(name for name, file in own.items() if file in files)
     return tuple(name for name, file in own.items() if file.startswith("toolset"))
+
+
+def how_many(use: Target, files: Iterable[str]) -> str:
+    """Which of several ``files`` for ``use`` an agent needs, in words; empty for one."""
+    profiles = [_in_profile(name)[0] for name in files]
+    parts = not isinstance(use, Client) and profiles.count("") > 1
+    text = ("Give each agent one part of the toolset.",) * parts
+    if any(profiles) and not all(profiles):
+        text += ("Use one or the other: the whole set, or a profile's.",)
+    return " ".join(text)
 
 
 def where_it_goes(use: Target, name: str) -> str:
@@ -205,6 +226,8 @@ def _readme(
     yield from (f"- `{name_in_zip(name)}`: {where_it_goes(use, name)}" for name in files)
     if not files:
         yield f"- Nothing for {use.title}: no merge here allows a server's tool to be switched off."
+    if many := how_many(use, files):
+        yield f"- {many}"
     yield f"- `{HOME}`: everything else, for the record and for ToolScope's commands. Its"
     yield "  `README.md` explains each file and how old calls become new ones."
     if isinstance(use, Client):
@@ -220,5 +243,5 @@ def _readme(
         )
         yield "parameters of edited tools. This command starts a server that answers for them,"
         yield "with the servers of `mcp.json` behind it:"
-        yield from ("", f"    python -m toolscope_core serve {HOME[:-1]} --config mcp.json")
+        yield from ("", f"    toolscope serve {HOME[:-1]} --config mcp.json")
     yield from gateway_lines(plan)

@@ -7,7 +7,13 @@ import streamlit as st
 from toolscope_core.catalog.clients.client_table import Client, switches_of
 from toolscope_core.catalog.formats.record_format import Target
 from toolscope_core.check.text_mentions import TextMention
-from toolscope_core.export.bundle_readme import HOME, files_for, name_in_zip, where_it_goes
+from toolscope_core.export.bundle_readme import (
+    HOME,
+    files_for,
+    how_many,
+    name_in_zip,
+    where_it_goes,
+)
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.numbers import quantity
 from ui.shared import data_tables, safe_text
@@ -72,6 +78,8 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
         return
     for goes, names in places.items():
         st.markdown(f"{' to '.join(dict.fromkeys((names[0], names[-1])))}: {goes}")
+    if many := how_many(target, files):
+        st.markdown(many)
     if not files:
         whole = ", and no server has all of its tools in every prompt"
         st.markdown(

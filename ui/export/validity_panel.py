@@ -17,6 +17,7 @@ from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards.queue import cluster_counts
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services.exports import ExportFigures, PolicySize, ToolsetLine
+from ui.shared.tools import catalog_tables
 
 TOKENS_WIDTH = 300
 
@@ -176,11 +177,20 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
         st.warning(f"{names}{more}", icon=":material/visibility_off:")
     if figures.hostile:
         st.error(
-            "The toolset includes tools that the scan blocks for hidden or hostile text: "
-            f"{safe_text.first_few(figures.hostile, _NAMED)}. Merge them in Review, or edit them "
-            "or leave them out in Documents.",
+            f"The toolset includes {quantity(len(figures.hostile), 'tool')} that the scan blocks "
+            f"({_reasons(figures)}): {safe_text.first_few([*figures.hostile], _NAMED)}. "
+            "Merge them in Review, or edit them or leave them out in Documents.",
             icon=":material/gpp_bad:",
         )
+
+
+def _reasons(figures: ExportFigures) -> str:
+    """Why the scan blocks tools, each reason with its count: *hidden characters: 2*."""
+    counts = Counter(code for codes in figures.hostile.values() for code in codes)
+    return "; ".join(
+        f"{catalog_tables.KINDS.get(code, code).lower()}: {count:,}"
+        for code, count in counts.most_common()
+    )
 
 
 def merges_panel(figures: ExportFigures) -> None:

@@ -19,6 +19,7 @@ from toolscope_core.export.bundle_readme import zip_files
 from toolscope_core.export.eager_choice import loading_sizes
 from toolscope_core.merging import analysing
 from toolscope_core.merging.former_names import names_after, with_earlier_names
+from toolscope_core.model.cluster import grouped
 from toolscope_core.model.configuration import AcceptPolicy, PlanConfig
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
@@ -82,7 +83,8 @@ class ExportFigures:
     ``violations`` are the broken rules by target name; ``refusals`` are those of the chosen target
     that block the download. ``sizes`` has one for each prompt format; ``size`` is that of the
     chosen one, or of ``sizes_for`` if it is not used in prompts. ``hostile`` are ids of tools
-    exported with the text for which the scan blocks them. ``unreadable`` says in sentences what is
+    exported with the text for which the scan blocks them, each with the codes of the findings.
+    ``unreadable`` says in sentences what is
     held back because the target could not accept it. ``toolsets`` are the parts required by the
     tool limit, by target name, if there are several. ``files`` are the bundle files for clients and
     APIs; ``shared_names`` has a line per tool. ``loading`` has the sizes of tools in every prompt
@@ -95,7 +97,7 @@ class ExportFigures:
     violations: Mapping[str, tuple[target_rules.RuleViolation, ...]]
     toolsets: Mapping[str, tuple[ToolsetLine, ...]]
     refusals: tuple[target_rules.RuleViolation, ...]
-    hostile: tuple[str, ...]
+    hostile: Mapping[str, tuple[str, ...]]
     unreadable: tuple[str, ...]
     files: tuple[str, ...]
     shared_names: tuple[_SharedName, ...]
@@ -307,14 +309,15 @@ def _shared_names(plan: MergePlan, target: str) -> tuple[_SharedName, ...]:
     return tuple(sorted(lines, key=lambda line: (line.name.casefold(), line.tool_id)))
 
 
-def _hostile(plan: MergePlan) -> tuple[str, ...]:
-    """Ids of outgoing tools that still have blocked text."""
+def _hostile(plan: MergePlan) -> dict[str, tuple[str, ...]]:
+    """Ids of outgoing tools that still have blocked text, with the codes of the findings."""
     came, exported = plan.catalog.by_id, [item.tool for item in plan.tools]
-    hidden = {finding.tool_id for finding in hidden_in(exported) if finding.severity == "block"}
-    worded = {
-        finding.tool_id
-        for finding in plan.catalog.findings
-        if finding.severity == "block" and finding.code != "hidden-unicode"
-    }
+    worded = (one for one in plan.catalog.findings if one.code != "hidden-unicode")
+    blocking = [one for one in (*hidden_in(exported), *worded) if one.severity == "block"]
+    codes = grouped(blocking, lambda one: one.tool_id)
     kept = (t.id for t in exported if cleaned(came[t.id].description) == cleaned(t.description))
-    return tuple(tool_id for tool_id in kept if tool_id in hidden | worded)
+    return {
+        tool_id: tuple(dict.fromkeys(one.code for one in codes[tool_id]))
+        for tool_id in kept
+        if tool_id in codes
+    }

@@ -11,7 +11,7 @@ from ui.shared.kept import kept
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_parts import one_line, operation_line
 
-_KINDS = {
+KINDS: Mapping[str, str] = {
     "hidden-unicode": "Hidden characters",
     "shadowing": "Copies another tool and adds to it",
     "redefines-tool": "Redefines another tool",
@@ -154,7 +154,7 @@ def server_rows(catalog: Catalog, tokens: Mapping[str, int]) -> tuple[ServerRow,
 
 def finding_kind(finding: Finding) -> str:
     """The meaning of a finding's code, in words."""
-    return _KINDS.get(finding.code, finding.code)
+    return KINDS.get(finding.code, finding.code)
 
 
 def findings_by_kind(catalog: Catalog) -> dict[str, list[Finding]]:
