@@ -7,7 +7,7 @@ from ui.shared import page_frame
 from ui.shared.cards import decision_buttons, decision_trail
 from ui.shared.graph import components
 from ui.shared.graph.network_panel import network_panel
-from ui.shared.pairs.pair_panel import nothing_overlaps
+from ui.shared.pairs.pair_panel import families_note, nothing_overlaps
 from ui.shared.services import review
 from ui.shared.tools import tool_selection
 
@@ -16,6 +16,7 @@ snapshot = page_frame.analysed_snapshot()
 if not snapshot.plan.clusters:
     nothing_overlaps(snapshot, "There are no clusters: the judge proposes no merges.")
 server_network_panel(snapshot)
+families_note(snapshot)
 rows = components.clusters(snapshot)
 chosen = tool_selection.selected(snapshot)
 if chosen is not None and tool_selection.only(snapshot):

@@ -138,6 +138,14 @@ def test_a_filter_shows_duplicates_or_families(page):
     assert list(queue(page)["name"]) == ["get_recipe"]
 
 
+@pytest.mark.parametrize("place", [("graph", {}), ("overlap", {"view": "Heatmap"})])
+def test_a_picture_of_common_jobs_says_how_many_families_it_leaves_out(page, place):
+    name, query = place
+    page.open(name, **query)
+    assert "2 families" in page.text and "not drawn here" in page.text
+    assert "See the families" in [link.proto.label for link in page.at.get("page_link")]
+
+
 def test_the_card_of_a_family_shows_selector_argument_and_that_a_gateway_is_needed(page):
     page.open("review", show="Families")
     assert f"**{safe_text.untrusted(PROVIDER)}**" in page.text

@@ -16,7 +16,7 @@ from ui.shared import page_frame, safe_text
 from ui.shared.cards.batches import server_pair_query
 from ui.shared.charts.pictures import picture
 from ui.shared.pairs import pair_view
-from ui.shared.pairs.pair_panel import draw_pair
+from ui.shared.pairs.pair_panel import draw_pair, families_note
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, groupings
@@ -86,6 +86,7 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
         required=True, key="heatmap_measure", bind="query-params", persist_state="page",
     )  # fmt: skip
     grid = collisions.grid_of(snapshot, grouping, measure)
+    families_note(snapshot)
     if not grid.blocks:
         st.info("There are no such blocks.", icon=":material/grid_off:")
         return

@@ -139,6 +139,12 @@ def test_a_schema_says_where_pages_begin(name, one, other, apart):
     assert bool(apart) == bool(difference(left, right))
 
 
+def test_what_only_one_says_is_quoted_as_it_stands():
+    said = text("The film to look up. Of the xyzzy archive, not the main one.")
+    (told,) = said_by_one(said, text("The film to look up."))
+    assert told.endswith("“Of the xyzzy archive, not the main one.”")
+
+
 def test_one_name_and_several_are_told_of():
     several, one = text("Names of the main actors in the film"), text("Name of the main actor")
     (told, *more) = said_by_one(several, one)

@@ -8,7 +8,7 @@ kept tool accepts less by its words, it does not take every call.
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -19,7 +19,7 @@ from toolscope_core.judging.arguments.omitted_arguments import MOST_READ
 from toolscope_core.judging.arguments.subschema import inlined
 from toolscope_core.judging.arguments.value_facts import FORMS, IDENTIFIER, LIST, WEAK, ValueFacts
 from toolscope_core.model.cluster import ArgumentMove
-from toolscope_core.model.numbers import enumerated, quoted
+from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
 from toolscope_core.wording import words as english
 from toolscope_core.wording.vocabulary import are_of_other_languages, opposites
@@ -36,6 +36,8 @@ OTHER_LANGUAGES = "the descriptions are in different languages"
 _NOT_SAID = ", which is not said by "
 _LONGEST_EXAMPLE = 40
 """A longer one is a text of its own, such as a query."""
+_LONGEST_PASSAGE = 120
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _MOST_REPLACED = 3
 _FRAME = 0.5
 """The share of words at equal places that makes two descriptions one frame."""
@@ -284,12 +286,22 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
             yield OTHER_LANGUAGES
         for own, who, other in ((two.turned, tool, target), (two, target, tool)):
             words = [] if are_foreign else value_facts.unsaid(own.target, other)
-            alone = [*_asked(own, other), *_bounds(own), *([quoted(words)] if words else [])]
+            alone = [*_asked(own, other), *_bounds(own), *_passage(own.target, words)]
             if alone and not _difference(two):
                 yield f"only {who.id} says this of `{own.target.name}`: {enumerated(alone)}"
         if stated := omitted_arguments.unshared_default(two.source, two.target):
             yield f"only one of them says what the default of `{two.name}` is: {stated}"
     yield from omitted_arguments.conditions_apart(tool, target)
+
+
+def _passage(parameter: Parameter, words: Collection[str]) -> Iterator[str]:
+    """A quotation of the sentences of a description with one of these words, if there are any."""
+    if not words:
+        return
+    sentences = _SENTENCE.split(" ".join(parameter.description.split()))
+    telling = [one for one in sentences if not set(words).isdisjoint(words_of(one.casefold()))]
+    text = " ".join(telling or sentences)
+    yield f"“{text}”" if len(text) <= _LONGEST_PASSAGE else f"“{text[:_LONGEST_PASSAGE]}…”"
 
 
 def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | None:

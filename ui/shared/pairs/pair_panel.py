@@ -19,7 +19,7 @@ from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
 from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView, waterfall, waterfall_rows
-from ui.shared.services import experiments
+from ui.shared.services import experiments, review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection
 
@@ -54,6 +54,19 @@ def nothing_overlaps(snapshot: Snapshot, text: str) -> NoReturn:
         text += f" The closest are {names}, at a similarity of {nearest.similarity:.2f}."
     st.info(text, icon=":material/check_circle:")
     st.stop()
+
+
+def families_note(snapshot: Snapshot) -> None:
+    """Say how many families a picture of common jobs leaves out, with a link to them."""
+    families = review.progress(snapshot).clusters.families.total
+    if families:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"{quantity(families, 'family')}, of tools that do one operation for several "
+                "providers or values, not drawn here.",
+                width="content",
+            )
+            page_frame.page_link("review", "See the families", show="Families")
 
 
 def pair_body(view: PairView, show: Callable[[str], None]) -> None:
