@@ -123,7 +123,8 @@ def test_a_long_notice_keeps_its_beginning_and_its_end(page):
 def test_a_card_decided_by_somebody_else_meanwhile_is_refused_in_words(page):
     review.decide(page.now, "keep_apart", by_name(page.work, 1, "send_mail"), "bob")
     page.press(f"accept_{card_id(page)}")
-    assert "keep apart by bob" in page.at.error[0].value
+    error = page.at.error[0].value
+    assert "bob decided on" in error and "keep apart by bob" in error
     assert [d.reviewer for d in page.now.log] == ["bob"]
     assert shown(page) == "get_weather"
 

@@ -254,8 +254,14 @@ def _touching(log: Sequence[Decision], members: Iterable[str]) -> list[Decision]
 
 def _what_happened(log: Sequence[Decision], proposal: Decision) -> str:
     recent = _touching(log, proposal.fingerprints)
-    cause = f"{_cite(recent[-1])} came first" if recent else "they were shown differently"
-    return f"{id_list(proposal.ids)} changed since you loaded them: {cause}; reload and look again"
+    if not recent:
+        return f"{id_list(proposal.ids)} were shown differently; reload and look again"
+    last = recent[-1]
+    who = "you, perhaps in another tab," if last.reviewer == proposal.reviewer else last.reviewer
+    return (
+        f"since you loaded this, {who} decided on {id_list(last.ids)}: {_cite(last)}; reload and "
+        "look again"
+    )
 
 
 def _cite(decision: Decision) -> str:
