@@ -1,5 +1,7 @@
 """Evaluation: measured by jobs, shown as tables and pictures, merges taken back."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.ui.services.small_workspace import add_queries, by_name, say_one_account
@@ -11,7 +13,8 @@ from toolscope_core.store.experiment_rows import (
     open_experiment,
 )
 from ui.evaluation import evaluations
-from ui.evaluation.evaluations import ExperimentRequest
+from ui.evaluation.evaluations import SYNTHETIC, ExperimentRequest
+from ui.evaluation.measure_panel import described
 from ui.shared.cards import change_effect_panel
 from ui.shared.services import experiments, review
 
@@ -248,3 +251,12 @@ def test_a_card_says_what_its_merge_does_to_the_requests_there_are(page):
     requests, won, lost, *_, need_two = page.figures("not enough queries")
     assert (requests, won, lost, need_two) == (2, 1, 0, 1)
     assert list(page.tables("request")[0]["request"]) == ["send a mail to a person"]
+
+
+def test_an_experiment_names_its_queries_in_a_sentence():
+    def sentence(queries):
+        config = {"before": "A", "after": "B", "queries": queries, "query_count": 3}
+        return described(SimpleNamespace(configuration=config, kind="comparison"))
+
+    assert "3 queries made from descriptions" in sentence(SYNTHETIC)
+    assert "3 queries of mine" in sentence("mine")
