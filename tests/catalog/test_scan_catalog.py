@@ -142,7 +142,7 @@ def test_orders_about_a_tool_that_is_not_there(text, is_order):
 
 def test_the_argument_of_another_tool_is_no_tool():
     text = "Whenever send_letter is given, add a copy."
-    other = with_parameter("send_letter", "Whether it is sent.")
+    other = replace(with_parameter("send_letter", "Whether it is sent."), id="y")
     assert ("cites-tool", "warn") in of(scan_catalog((lone(text),)), "x")
     assert of(scan_catalog((lone(text), other)), "x") == set()
     assert of(scan_catalog((lone("Whenever letter_ids are given, add a copy."),)), "x") == set()
