@@ -67,7 +67,7 @@ def read_by_page(monkeypatch, work, record):
     see(tools=at(page("catalog", part="Tools"), "tool_count")[1])
 
     app = page("overlap")
-    candidates, _, _, _, *verdicts, duplicates, families = at(app, "pair_counts")
+    candidates, _, *verdicts, duplicates, families = at(app, "pair_counts")
     see(candidates=candidates, duplicates=duplicates, families=families)
     see(candidates=listed_pairs(app)[-1])
     for verdict, count in zip(VERDICTS, verdicts, strict=True):

@@ -100,7 +100,7 @@ def test_what_fails_is_a_value_with_its_reason():
     all_of_them = written(writing(draft, polish))
     assert len(all_of_them) == 4 and not any(one.is_open for one in all_of_them)
     reasons = {one.reason for one in all_of_them if not one.text}
-    assert NONE_FIT in reasons and any("from 1 to" in reason for reason in reasons)
+    assert NONE_FIT in reasons and any("use 1 to" in reason for reason in reasons)
     drafts = [one for one in all_of_them if one.text]
     assert drafts and all(one.text == one.draft for one in drafts)
     assert all("is missing" in one.reason for one in drafts)

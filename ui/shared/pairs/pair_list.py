@@ -138,15 +138,13 @@ def pair_list(
 class PairCounts:
     """The candidate pairs by the offline judge's verdict.
 
-    ``expected`` is the number with the same job if its probabilities hold. ``siblings`` are kept
-    pairs of related tools, which an agent has to tell apart.
+    ``siblings`` are kept pairs of related tools, which an agent has to tell apart.
     """
 
     merge: int
     family: int
     unsure: int
     keep: int
-    expected: int
     siblings: int
 
     @property
@@ -180,7 +178,6 @@ def pair_counts(analysis: Analysis) -> PairCounts:
         family=number["family"],
         unsure=number["unsure"],
         keep=number["keep"],
-        expected=analysis.scores.expected_merges,
         siblings=int(related.sum()),
     )
 
