@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 PROPOSALS = re.compile(
-    r"Review [\d,]+ (proposals? )?for|Everything is reviewed|Nothing is proposed"
+    r"Review [\d,]+ (same-job proposals?|famil|for)|Everything is reviewed|Nothing is proposed"
 )
 """The first of the next steps, in a catalog that is analysed."""
 PAGES = ("", "overlap", "graph", "review", "documents", "profiles", "export")
