@@ -5,6 +5,7 @@ import gc
 import json
 import logging
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -17,9 +18,13 @@ load_sdk()
 
 
 def read(act, *rest, limits=QUICK):
-    """The offer, after which nothing of the server is left."""
+    """The offer, after which nothing of the server is left as soon as its processes are reaped."""
     mark = new_mark()
     offer = asyncio.run(read_offer(launch(act, *rest, **{MARK: mark}), limits))
+    for _ in range(100):
+        if not living(mark):
+            break
+        time.sleep(0.05)
     assert living(mark) == []
     return offer
 
