@@ -237,8 +237,10 @@ def by_recorded_model(one: PaperSet) -> Iterator[JsonObject]:
             (choice,) = selected_by_model(toolset.tools, [request], asker, [ids[:k]])
             near = {one for job in jobs_of(request) for one in by_job[job][:5]}
             if asker.is_whole:
-                found = (all(not tools.isdisjoint(n) for n in gold) for tools in ({*ids[:k]}, near))
-                rows.append((is_correct(choice, gold), rule, *found))
+                oracles = (
+                    all(not tools.isdisjoint(n) for n in gold) for tools in ({*ids[:k]}, near)
+                )
+                rows.append((is_correct(choice, gold), rule, *oracles))
         titles = (f"csr@{k}", "by rule", "oracle", "oracle of steps")
         columns = zip(*rows, strict=True) if rows else ()
         yield {

@@ -43,11 +43,11 @@ def test_a_repeated_id_gets_the_fingerprint_and_exact_repeats_are_numbered_and_r
 def test_names_that_a_client_writes_alike_are_a_finding(others, number):
     names = [("w.s", "saw.get"), *others]
     tools = [Tool(f"{n}", name, server=server) for n, (server, name) in enumerate(names)]
-    found = find_folded(tools)
-    assert [(one.tool_id, one.severity) for one in found] == [
+    findings = find_folded(tools)
+    assert [(one.tool_id, one.severity) for one in findings] == [
         (f"{n}", "warn") for n in range(number)
     ]
-    assert all("mcp__w_s__saw_get" in one.message for one in found)
+    assert all("mcp__w_s__saw_get" in one.message for one in findings)
 
 
 def test_a_suffix_never_takes_the_id_of_another_tool():

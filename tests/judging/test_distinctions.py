@@ -86,9 +86,9 @@ def test_what_is_taken_out_of_something_is_not_deleted(takes_out, keys, deletes,
         read_tool(Tool(name, name, schema=_requiring(*words.split())))
         for name, words in ((takes_out, keys), (deletes, own_keys))
     )
-    told = moved_only(one, other)
-    assert told == moved_only(other, one)
-    assert whole in told if whole else told == ""
+    sentence = moved_only(one, other)
+    assert sentence == moved_only(other, one)
+    assert (whole in sentence) if whole else (sentence == "")
 
 
 @pytest.mark.parametrize(

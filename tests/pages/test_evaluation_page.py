@@ -95,7 +95,7 @@ def test_after_the_first_merge_what_is_accepted_is_measured(page):
     review.decide(page.now, "accept", mails, "ann")
     page.open("evaluation")
     assert page.at.selectbox(key="after").value == "accepted"
-    assert "because they need a gateway: 1 accepted merge" in page.text
+    assert "need a gateway: 1 accepted merge" in page.text
     page.at.toggle(key="after_gateway").set_value(True).run()
     assert "need a gateway: 1" not in page.text
 

@@ -128,14 +128,14 @@ def _events_of_object(
 ) -> Iterator[TraceEvent]:
     kinds = _kinds(value)
     by_kind = _said_in(kinds, value)
-    said = by_kind or by_key
-    if said == "result":
+    role = by_kind or by_key
+    if role == "result":
         yield from _results(value)
-    elif said == "call" and (event := _call(value, kinds, at, line)):
+    elif role == "call" and (event := _call(value, kinds, at, line)):
         yield event
-    elif said != "progress":
-        events = [*_parts(value, at, line, said)]
-        is_unread = said == "call" and "index" not in value and not events
+    elif role != "progress":
+        events = [*_parts(value, at, line, role)]
+        is_unread = role == "call" and "index" not in value and not events
         if is_unread and (by_kind or not value.keys().isdisjoint((*_ARGUMENTS, *_HOLDERS))):
             yield UnreadEvent()
         yield from events

@@ -228,13 +228,13 @@ def _asked_calls_of(
     spans: Sequence[Span], attributes: Sequence[Mapping[str, Any]], tools_of: Collection[str]
 ) -> list[tuple[str, traced_calls.TracedCall]]:
     """The calls in the answers of models, of each trace that has no span of a tool."""
-    asked = []
+    calls = []
     for span, own in zip(spans, attributes, strict=True):
         trace = _place(span)[0]
         for call in () if trace in tools_of else _asked_calls(own):
             key = traced_calls.call_key(call.number, call.name, trace)
-            asked.append((trace, traced_calls.TracedCall(call.name, at=_start(span), key=key)))
-    return asked
+            calls.append((trace, traced_calls.TracedCall(call.name, at=_start(span), key=key)))
+    return calls
 
 
 def _asked_calls(attributes: Mapping[str, Any]) -> Iterator[CallEvent]:

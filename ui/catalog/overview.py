@@ -151,8 +151,8 @@ def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
 
     Nothing if there are too few of them, or if they do not clearly help.
     """
-    asked = learned_searches.lessons(snapshot)
-    if not asked:
+    lessons = learned_searches.lessons(snapshot)
+    if not lessons:
         return
     usage: Mapping[str, str] = {"ranking": "Usage"}
     try:
@@ -160,7 +160,7 @@ def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
     except ConfigError:
         trained = None  # a damaged model is trained again
     if trained is None:
-        text = f"Let the search learn from {quantity(asked, 'request')}: see what it gains"
+        text = f"Let the search learn from {quantity(lessons, 'request')}: see what it gains"
         yield NextStep(text, "retrieval", usage)
     elif trained.before.helps:
         by_text, learned = (one.mean for one in trained.before.recalls)

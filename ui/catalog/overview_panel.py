@@ -54,8 +54,8 @@ def overview_panel(snapshot: Snapshot) -> None:
     with figures.container(border=True, key="next", gap="xsmall"):
         st.markdown("**Next steps**")
         with st.spinner("Adding up what merging saves"):
-            found = (*overview.steps(snapshot), *overview.learning_steps(snapshot))
-            _links(found, first=True)
+            steps = (*overview.steps(snapshot), *overview.learning_steps(snapshot))
+            _links(steps, first=True)
     fill_in(snapshot, tag)
     with tag.card:
         found_figure(snapshot)

@@ -66,14 +66,14 @@ KIND = "learn"
 def queries(snapshot: Snapshot) -> tuple[Query, ...]:
     """The queries of all sets that need a tool of the catalog."""
     ids = snapshot.catalog.by_id.keys()
-    asked = loaded_queries.queries(snapshot)
-    return tuple(one for one in asked if any(need & ids for need in one.gold))
+    every = loaded_queries.queries(snapshot)
+    return tuple(one for one in every if any(need & ids for need in one.gold))
 
 
 def lessons(snapshot: Snapshot) -> int:
     """The number of different requests to learn from; 0 if they are too few to prove a gain."""
-    asked = len({one.text for one in queries(snapshot)})
-    return asked if asked >= LEAST_QUERIES else 0
+    number = len({one.text for one in queries(snapshot)})
+    return number if number >= LEAST_QUERIES else 0
 
 
 def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
