@@ -122,7 +122,7 @@ def test_what_is_accepted_is_not_offered_again_and_the_closest_server_is_named(m
     record = small_workspace.add_analysed(work, "Mixed", *mails, *others, *more)
     app = open_page(monkeypatch, work, catalog="Mixed")
     assert "none can be switched off" in words(app) and "Closest" in words(app)
-    assert figures(words(app), "Also merge") == [1]
+    assert "Also merge 1 same-job group." in words(app)
     snapshot = work.snapshot(record.id)
     review.decide(snapshot, "accept", review.queue(snapshot)[0], "ann")
     assert "Nothing more to merge" in words(app.run())

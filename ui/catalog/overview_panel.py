@@ -341,7 +341,7 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
         )
     groups = [
         quantity(number, word)
-        for number, word in ((gateways, "group that does one job"), (families, "family"))
+        for number, word in ((gateways, "same-job group"), (families, "family"))
         if number
     ]
     also = f"Also merge {' and '.join(groups)}." if groups else "Nothing more to merge."
@@ -371,8 +371,9 @@ def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
             strict=True,
         )
     )
+    whose = "its" if len(off) == 1 else "their"
     st.caption(
-        f"Switch off {names}, and change nothing else. Of their {quantity(tools, 'tool')}, "
+        f"Switch off {names}, and change nothing else. Of {whose} {quantity(tools, 'tool')}, "
         f"{done:,} are covered by other servers{f' and perhaps {perhaps:,} more' * bool(perhaps)};"
         f" {lost:,} would be lost."
     )
