@@ -7,9 +7,10 @@ import pytest
 from toolscope_core.catalog.tokens import Costs, tool_size
 from toolscope_core.merging.analysing import (
     _growing_parts,
-    growth_in_words,
     is_larger_gateway,
+    lost_text,
     merge_size,
+    size_reason,
 )
 from toolscope_core.merging.auto_accept import accept
 from toolscope_core.merging.clusters import build_clusters, documented
@@ -49,7 +50,7 @@ def test_a_merge_takes_what_its_one_tool_takes_in_place_of_its_members(format):
 def test_what_grows_is_named_where_the_merged_tool_is_larger():
     short, tools = merged("Find it.", "Look it up.")
     size = merge_size(short, tools, FORMAT, Costs())
-    words = growth_in_words(short, tools, size)
+    words = size_reason(short, tools, size)
     assert size.grows
     assert "the description of `server` (+" in words and "the enum of `server` (+" in words
     parts = _growing_parts(short, tools)
@@ -57,14 +58,28 @@ def test_what_grows_is_named_where_the_merged_tool_is_larger():
     assert set(parts) == of_server, "not the argument that both have"
     long, tools = merged(*["Find what people wrote about a subject, the newest first. " * 9] * 3)
     size = merge_size(long, tools, FORMAT, Costs())
-    assert not size.grows and growth_in_words(long, tools, size) == ""
+    assert not size.grows and size_reason(long, tools, size) == ""
 
 
 def test_texts_for_single_values_are_named_by_themselves():
     plain = "Find it."
     cluster, tools = merged(plain, f'{plain} Use the syntax ti:"words" AND au:"name".')
-    words = growth_in_words(cluster, tools, merge_size(cluster, tools, FORMAT, Costs()))
+    words = size_reason(cluster, tools, merge_size(cluster, tools, FORMAT, Costs()))
     assert "single tools (+" in words
+
+
+def test_a_saving_that_is_lost_documentation_says_so():
+    texts = "Find it.", "Look it up. Words in quotes stand together, OR and AND join them. " * 9
+    cluster, tools = merged(*texts)
+    document = replace(cluster.document, description=texts[0])
+    short = replace(cluster, document=document)
+    size = merge_size(short, tools, FORMAT, Costs())
+    longest, lost = lost_text(short, tools)
+    assert longest.description == texts[1]
+    words = size_reason(short, tools, size)
+    assert f"{lost:,} are documentation" in words and f"{longest.server}/find" in words
+    kept = replace(short, document=replace(document, description=texts[1]))
+    assert lost_text(kept, tools)[1] == 0
 
 
 def test_a_gateway_that_is_larger_is_accepted_by_no_policy():

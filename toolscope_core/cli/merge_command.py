@@ -23,10 +23,10 @@ from toolscope_core.files.folders import write_folder
 from toolscope_core.llm.embedding import encoder_and_cache
 from toolscope_core.merging.analysing import (
     analyse,
-    growth_in_words,
     is_larger_gateway,
     merge_size,
     plan_merge,
+    size_reason,
     unapplied_edits,
 )
 from toolscope_core.merging.analysis import Analysis, with_owners
@@ -283,7 +283,7 @@ def _tell_larger(plan: MergePlan, costs: Costs) -> None:
     tools, format = plan.catalog.by_id, PROMPT_FORMATS[0]
     for one in plan.clusters:
         if is_larger_gateway(one, size := merge_size(one, tools, format, costs)):
-            why = f"{one.document.name}, {size.in_words}: {growth_in_words(one, tools, size)}"
+            why = f"{one.document.name}, {size.in_words}: {size_reason(one, tools, size)}"
             terminal.say(f"left for you to decide: {for_terminal(why)}")
 
 

@@ -52,7 +52,7 @@ from toolscope_core.model.configuration import (
 from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import CatalogError, ConfigError
-from toolscope_core.model.numbers import enumerated
+from toolscope_core.model.numbers import enumerated, quantity
 from toolscope_core.model.pair import PairScores
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import LOCAL, Embedder, Engine, Progress, Step, silent
@@ -195,18 +195,41 @@ def is_larger_gateway(cluster: Cluster, size: SizeChange) -> bool:
     return cluster.kind == "gateway" and cluster.state == "proposed" and size.grows
 
 
-def growth_in_words(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
-    """``longer than what it replaces; largest additions: the enum of `action` (+11)``.
+def size_reason(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -> str:
+    """Why the change of size speaks against the merge; empty if it does not.
 
-    Empty if it does not grow. Parts are counted separately, so their sum is only approximately the
-    growth of the whole.
+    Either the merged tool is *longer than what it replaces; largest additions: the enum of `action`
+    (+11)*, where parts are counted separately, so that their sum is only about the growth of the
+    whole. Or at least a quarter of the saving is documentation that agents no longer get.
     """
-    if not size.grows:
+    if size.grows:
+        grown = _growing_parts(cluster, tools).most_common(_NAMED)
+        parts = enumerated(f"{part} (+{tokens:,})" for part, tokens in grown)
+        most = f"; largest additions: {parts}" if parts else ""
+        return f"longer than what it replaces{most}"
+    longest, lost = lost_text(cluster, tools)
+    if not lost or 4 * lost < -size.added:
         return ""
-    grown = _growing_parts(cluster, tools).most_common(_NAMED)
-    parts = enumerated(f"{part} (+{tokens:,})" for part, tokens in grown)
-    most = f"; largest additions: {parts}" if parts else ""
-    return f"longer than what it replaces{most}"
+    name = f"{longest.owner}/{longest.name}" if longest.owner else longest.name
+    return (
+        f"of the {quantity(-size.added, 'token')} saved, {lost:,} are documentation of {name} "
+        "that agents no longer get"
+    )
+
+
+def lost_text(cluster: Cluster, tools: Mapping[str, Tool]) -> tuple[Tool, int]:
+    """The member that explains most, and how many tokens of text it has more than the merged tool.
+
+    The text is the descriptions of the tool and of its arguments. The number is at least 0.
+    """
+    longest = max((tools[member] for member in cluster.members), key=_text_tokens)
+    merged = documented(tools[cluster.canonical], cluster.document)
+    return longest, max(0, _text_tokens(longest) - _text_tokens(merged))
+
+
+def _text_tokens(tool: Tool) -> int:
+    count = tokenizer().count
+    return count(tool.description) + sum(count(one.description) for one in tool.parameters)
 
 
 def _growing_parts(cluster: Cluster, tools: Mapping[str, Tool]) -> Counter[str]:

@@ -205,7 +205,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
         text = cluster.document.description[:_TEXT_SHOWN]
         st.caption(safe_text.untrusted(text) or "No description.")
         argument_panel.arguments(card)
-        if against := [*filter(None, [card.larger]), *cluster.reasons]:
+        if against := [*filter(None, [card.size_reason]), *cluster.reasons]:
             with st.expander(f"Reasons against it ({len(against)})"):
                 st.markdown("\n".join(f"- {safe_text.sentence(one)}" for one in against))
 

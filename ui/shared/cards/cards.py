@@ -15,7 +15,7 @@ from toolscope_core.judging.relation_words import (
     selector_in,
     unmatched_reasons_in,
 )
-from toolscope_core.merging.analysing import growth_in_words, merge_size
+from toolscope_core.merging.analysing import merge_size, size_reason
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.model_verdicts import Disagreement, disagreements
 from toolscope_core.model.catalog import Finding
@@ -49,8 +49,9 @@ class Card:
     do not use; ``selector`` distinguishes the members of a family. ``loosest`` is the member about
     which the judge is least sure, empty for two members. ``drop_in`` is the member that could stay
     alone if the servers work on the same data, preferably the canonical; empty if there is none or
-    it already is a drop-in. ``larger`` says by how much the tools grow and where, empty if they do
-    not. ``apps`` says what the merge takes from servers' pages.
+    it already is a drop-in. ``size_reason`` says where the tools grow, or how much
+    documentation is lost, empty if neither. ``apps`` says what the merge takes from servers'
+    pages.
     """
 
     cluster: Cluster
@@ -66,7 +67,7 @@ class Card:
     selector: FamilySelector | None = None
     loosest: str = ""
     drop_in: str = ""
-    larger: str = ""
+    size_reason: str = ""
     apps: tuple[str, ...] = ()
 
     @property
@@ -139,7 +140,7 @@ def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0
         selector=selector_in(cluster) if family else None,
         loosest=_loosest(cluster.members, pairs, probabilities),
         drop_in=_drop_in(analysis, cluster),
-        larger=growth_in_words(cluster, by_id, size),
+        size_reason=size_reason(cluster, by_id, size),
         apps=app_reasons_in(analysis.catalog, cluster),
     )
 

@@ -151,7 +151,7 @@ def show_reasons_against(card: Card) -> None:
             f"New since this was accepted: {names}. Accept adds what is new; Keep apart leaves "
             "it out."
         )
-    doubts = filter(None, [card.larger, *card.doubts])
+    doubts = filter(None, [card.size_reason, *card.doubts])
     reasons = [f"- :small[{safe_text.sentence(reason)}]" for reason in doubts]
     if reasons:
         st.markdown("\n".join(["**Check before you accept:**", "", *reasons]))
@@ -347,8 +347,8 @@ def effect(card: Card, before: Cluster) -> None:
             "only the description, it stays a drop-in."
         )
     size_badge(card.size)
-    if card.larger:
-        st.markdown(f":small[{safe_text.sentence(card.larger)}]")
+    if card.size_reason:
+        st.markdown(f":small[{safe_text.sentence(card.size_reason)}]")
     for alpha in after.arguments:
         for sentence in (*alpha.lossy, *(f"{k}: {why}" for k, why in alpha.dropped.items())):
             st.warning(safe_text.untrusted(f"Calls to {alpha.tool_id}: {sentence}"))

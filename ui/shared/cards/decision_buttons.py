@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from toolscope_core.decisions.forms import ACTIONS
+from toolscope_core.merging.analysing import lost_text
 from toolscope_core.model.cluster import Cluster, kind_name
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError, StoreError
@@ -274,10 +275,12 @@ def safe_in_words(snapshot: Snapshot) -> str:
     if not safe.clusters:
         return f"No merge is safe to accept without review: {left_out or 'none is waiting'}."
     tokens = -sum(sizes[one.id].added for one in safe.clusters)
+    lost = sum(lost_text(one, snapshot.catalog.by_id)[1] for one in safe.clusters)
+    documentation = f" ({lost:,} of them documentation of tools that go)" if lost else ""
     return (
         f"Replaces {quantity(safe.tools, 'tool')} by "
         f"{len(safe.clusters):,} and saves about {quantity(tokens, 'token')} per "
-        f"prompt. Left for review: {left_out or 'nothing'}."
+        f"prompt{documentation}. Left for review: {left_out or 'nothing'}."
     )
 
 
