@@ -32,7 +32,7 @@ def reference() -> str:
     for name in sorted(getattr(group, "commands", {})):
         help_page = runner.invoke(app, [name, "--help"], prog_name="toolscope", terminal_width=90)
         lines = (line.rstrip() for line in help_page.output.strip().splitlines())
-        text = "\n".join(lines).replace("Usage: toolscope", "Usage: python -m toolscope_core")
+        text = "\n".join(lines)
         parts.append(f"```text\n{text}\n```")
     return "\n\n".join(parts)
 

@@ -162,9 +162,7 @@ def test_commands_in_the_documents_can_be_given():
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for page in PAGES:
         text = page.read_text("utf-8")
-        for name, rest in re.findall(
-            r"^python -m toolscope_core ([\w-]+)(.*)$", text, re.MULTILINE
-        ):
+        for name, rest in re.findall(r"^toolscope ([\w-]+)(.*)$", text, re.MULTILINE):
             assert name in options, f"{page.name}: {name} is no command"
             used = set(re.findall(r" (--[\w-]+)", rest.partition("#")[0]))
             assert used <= options[name], f"{page.name}: {name} has no {used - options[name]}"

@@ -102,7 +102,7 @@ class PostgresServer:
             raise StoreError(
                 f"the store {self.place} is of an earlier ToolScope and was left as it is; make a "
                 f'backup (pg_dump "{self.place}" > before-{step}.sql), then run: '
-                "python -m toolscope_core upgrade-store"
+                "toolscope upgrade-store"
             )
 
     def clock(self, connection: sa.Connection) -> datetime:
