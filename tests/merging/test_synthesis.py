@@ -170,7 +170,9 @@ def test_a_member_that_shouts_or_has_a_warning_gives_a_gateway_tool_no_words(tro
 
 def test_of_stores_the_selector_says_what_each_has_but_not_of_a_family():
     one, two = tool("1", "find", ["q"], "work", q=TEXT), tool("2", "find", ["q"], "home", q=TEXT)
-    keepers = Keepers(contents={"work": ("invoice", "file"), "home": ("recipe", "file")})
+    keepers = Keepers(
+        contents_of={"work": ("invoice", "file"), "home": ("recipe", "file")}.__getitem__
+    )
     stores, family = (
         synthesise([one, two], family=family, keep_all=True, keepers=keepers)
         for family in (False, True)

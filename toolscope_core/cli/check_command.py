@@ -43,7 +43,7 @@ from toolscope_core.check.report_files import (
     workflow_annotations,
 )
 from toolscope_core.check.version_changes import change_counts
-from toolscope_core.cli.findability_options import OwnQueries, findability_below, least_findability
+from toolscope_core.cli.findability_options import OwnQueries, least_findability
 from toolscope_core.cli.options import CatalogPaths, EmbedderName, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
@@ -216,8 +216,11 @@ def check(
     items, accepted = gate_items(report, place), accepted_cases(report, place)
     failed = failures(report, items, limits)
     least = least_findability(min_findability or ())
-    if least and (reason := findability_below(catalog, least, queries, embedder)):
-        failed = (*failed, Failure("findability", reason))
+    if least:
+        from toolscope_core.cli.findability_report import findability_below  # loads the search
+
+        if reason := findability_below(catalog, least, queries, embedder):
+            failed = (*failed, Failure("findability", reason))
     items = (*items, *tokens_over(failed))
     outcome = _Outcome(report, failed, items, accepted)
     _write(outcome, files, _Reports(summary, junit, sarif, annotations, suggestions))

@@ -81,27 +81,19 @@ def inspect(
     with on.start() as engine:
         catalog = on.read(catalogs, engine, progress())
         advice = advice_on(catalog, engine)
-    by_search = (
-        findability_options.findability_by_search(catalog, None, queries)
-        if with_findability
-        else {}
-    )
+    findability: JsonObject = {}
+    if with_findability:
+        from toolscope_core.cli import findability_report as report  # loads the search
+
+        by_search = report.findability_by_search(catalog, None, queries)
+        findability = {"findability": report.findability_json(by_search)}
     if as_json:
         parts = {**inspection(catalog), **({"advice": advice_json(advice)} if advice else {})}
-        say_json(
-            {
-                **parts,
-                **(
-                    {"findability": findability_options.findability_json(by_search)}
-                    if by_search
-                    else {}
-                ),
-            }
-        )
+        say_json({**parts, **findability})
     else:
         _tell(catalog, advice)
-        if by_search:
-            findability_options.tell_findability(by_search)
+        if with_findability:
+            report.tell_findability(by_search)
     fail_for(why_failing(catalog.findings, fail_on) if fail_on else "")
 
 

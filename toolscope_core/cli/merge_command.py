@@ -161,9 +161,11 @@ def merge(
             analysis = with_model_verdicts(analysis, log, questions, ask, document_config)
             log = with_edits(analysis, log)
         log = _without_servers(analysis, log, config) if by_server else log
-        plan = findability_options.with_eager_tools(
-            plan_merge(analysis, log, config), log, eager_tokens, usage or (), queries, searched_as
-        )
+        plan = plan_merge(analysis, log, config)
+        if eager_tokens is not None:
+            from toolscope_core.cli.findability_report import with_eager_tools  # loads the search
+
+            plan = with_eager_tools(plan, log, eager_tokens, usage or (), queries, searched_as)
         bundle = bundle_of(analysis, plan, log, config, format, fix)
         write_folder(bundle.files(), out)
     with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
@@ -185,8 +187,9 @@ def merge(
         f"{terminal.more(len(plan.dangling), 'dangling references', 'dangling reference')}"
     )
     own_files.tell_own_files(plan, files_of_client, out)
-    findings = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
-    terminal.fail_for(why_failing(findings, fail_on) if fail_on else "")
+    if fail_on:
+        findings = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
+        terminal.fail_for(why_failing(findings, fail_on))
 
 
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:

@@ -163,6 +163,7 @@ class GroupSyntheses:
         self._blocked = catalog.blocked
         self._companions = Companions(catalog.tools)
         self._stores = Stores(catalog.tools)
+        self._contents: dict[str, Sequence[str]] = {}
         self._syntheses: dict[Hashable, Synthesis] = {}
         self._differences: dict[tuple[_Members, str, ClusterKind, bool], Differences] = {}
         self._ids: dict[_Members, str] = {}
@@ -185,15 +186,19 @@ class GroupSyntheses:
         return frozenset(one.tool_id for one in self._catalog.findings if one.severity == "warn")
 
     @cached_property
-    def _contents(self) -> Mapping[str, Sequence[str]]:
+    def _described(self) -> Mapping[str, tuple[str]]:
         doubtful = {one.server for one in self._catalog.findings if one.severity != "info"}
-        words = {
+        return {
             server.name: (server.description,)
             for server in self._catalog.servers
             if server.description.strip() and server.name not in doubtful
         }
-        owners = {tool.owner for tool in self._catalog.tools}
-        return {owner: words.get(owner) or self._stores.subjects(owner) for owner in owners}
+
+    def _contents_of(self, owner: str) -> Sequence[str]:
+        """What a server has: its own description, or the things that its tools work on."""
+        if owner not in self._contents:
+            self._contents[owner] = self._described.get(owner) or self._stores.subjects(owner)
+        return self._contents[owner]
 
     def cluster_id(self, members: _Members) -> str:
         """Like the function of this name."""
@@ -221,7 +226,7 @@ class GroupSyntheses:
             all_clean = self._blocked.isdisjoint(members)
             stores = kind is None and all_clean and self._stores.are_apart(tools)
             keep_all = kind == "gateway" or stores
-            keepers = Keepers(self.keepers, unfit, self._warned, self._contents)
+            keepers = Keepers(self.keepers, unfit, self._warned, self._contents_of)
             self._syntheses[key] = synthesise(
                 tools, self._blocked, canonical, family, keep_all, keepers
             )

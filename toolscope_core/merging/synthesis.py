@@ -7,7 +7,7 @@ arguments: they look alike, and nothing is merged. The description template is o
 write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -34,14 +34,14 @@ class Keepers:
 
     ``shares`` maps servers to the share of its tools that others replace (0 to 1; the lowest is
     preferred). ``unfit`` are ids that cannot represent the others, ``warned`` ids with a *warn*
-    finding, which are avoided. ``contents`` says by owner what it has: its own description, or the
-    things its tools work on, most frequent first.
+    finding, which are avoided. ``contents_of`` says of an owner what it has: its own description,
+    or the things its tools work on, most frequent first.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
     unfit: frozenset[str] = frozenset()
     warned: frozenset[str] = frozenset()
-    contents: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    contents_of: Callable[[str], Sequence[str]] | None = None
 
 
 NO_KEEPERS = Keepers()
@@ -117,8 +117,8 @@ def synthesise(
     )
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
     gateway = _gateway(ordered, members, family, keep_all)
-    contents = keepers.contents if keep_all and not family else {}
-    return _in_words(gateway, ordered, blocked, replace(keepers, contents=contents))
+    contents_of = keepers.contents_of if keep_all and not family else None
+    return _in_words(gateway, ordered, blocked, replace(keepers, contents_of=contents_of))
 
 
 def _loses_parts(canonical: Tool, members: Sequence[Tool]) -> bool:
@@ -268,8 +268,8 @@ def _in_words(
         for tool in ordered
     }
     what = ""
-    if selector == "server" and keepers.contents:
-        contents = {values[tool.id]: keepers.contents.get(tool.owner, ()) for tool in ordered}
+    if selector == "server" and keepers.contents_of:
+        contents = {values[tool.id]: keepers.contents_of(tool.owner) for tool in ordered}
         what = gateway_words.store_description(contents)
     what = what or gateway_words.selector_description(texts)
     text = gateway_words.gateway_description(selector, texts)
