@@ -264,6 +264,7 @@ def test_files_of_several_kinds_are_told_apart_and_make_one_catalog(monkeypatch,
     files.upload("herbs.csv", b"name,description\ndry_sage,Dry sage.\n", "text/csv").run()
     assert "3 tools" in words(app)
     assert list(shown(app)["format"]) == ["mcp", "csv"]
+    assert app.text_input(key="name_0").value == "a and 1 more"
     app.selectbox(key="format_0_1").select("mcp").run()
     assert list(shown(app)["format"]) == ["mcp", "mcp"]
 

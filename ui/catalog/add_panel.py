@@ -122,7 +122,8 @@ def files_panel(snapshot: Snapshot) -> None:
         Source(f.name, f.getvalue(), format) for f, format in zip(files, formats, strict=True)
     ]
     first = PurePath(sources[0].label)
-    stem = first.parts[0] if folder else first.stem
+    others = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
+    stem = first.parts[0] if folder else f"{first.stem}{others}"
     preview_and_add(snapshot, (preview, choice), sources, stem, str(turn), _next_turn)
 
 
