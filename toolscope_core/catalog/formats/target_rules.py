@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from toolscope_core.catalog.formats import (
     foreign_formats,
@@ -254,6 +255,7 @@ def _fixed_schema(
     return (renaming.schema if renaming.names else full), renaming
 
 
+@lru_cache(maxsize=8_192)  # most targets ask it of the same tools
 def _as_record(tool: Tool) -> mcp_records.ReadableRecord:
     """The tool's record as MCP clients read it; empty if nothing is wrong."""
     if not mcp_records.may_be_odd(tool):
