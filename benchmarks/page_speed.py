@@ -165,13 +165,12 @@ def visits(browser: Browser, address: str, text: str) -> list[float]:
 
 
 def slider_steps(page: Page) -> list[float]:
-    """Seconds from releasing the probability threshold until the figures change, from 1 down."""
+    """Seconds from releasing the probability threshold until the figures change."""
     name = re.compile("Probability threshold")
     slider, figures = page.get_by_role("slider", name=name), page.get_by_test_id("stMetricValue")
     track = page.get_by_role("group", name=name).bounding_box()
     assert track is not None
     y, seconds = track["y"] + track["height"] / 2, []
-    slider.press("End")
     for _ in range(STEPS):
         page.wait_for_timeout(2_000)
         share = (float(slider.input_value()) - LEAST_PROBABILITY) / (1 - LEAST_PROBABILITY)
