@@ -264,7 +264,7 @@ def _rows_of(path: Path) -> Iterable[JsonObject]:
 
 
 def _row_schema(request: ChatRequest) -> JsonObject:
-    row: JsonObject = request.schema["properties"]["answers"]["items"]
+    row: JsonObject = (request.schema or {})["properties"]["answers"]["items"]
     return row
 
 

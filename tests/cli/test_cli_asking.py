@@ -65,6 +65,15 @@ def test_a_merge_by_a_model_says_who_judged_and_is_the_same_again(server, merge,
     assert files(tmp_path / "b") == files(tmp_path / "again")
 
 
+def test_a_merge_can_be_asked_in_the_words_of_the_paper(server, merge, tmp_path):
+    server.answer = lambda body: "None\nOther jobs."
+    merge(tmp_path / "b", "--prompts", "paper", "--paper")
+    assert server.received
+    assert all("expert in software tool design" in one.user for one in server.received)
+    judge = read_json(tmp_path / "b/manifest.json")["configuration"]["judge"]
+    assert judge["wording"] == "paper" and judge["prompts"]["judge"].startswith("paper")
+
+
 def test_offline_nobody_is_asked_and_the_options_of_a_model_are_refused(server, small, tmp_path):
     run("merge", small, "--out", tmp_path / "b")
     about = read_json(tmp_path / "b/manifest.json")

@@ -59,8 +59,11 @@ def test_an_endpoint_is_typed_saved_and_forgotten(open_app, server):
     fill(page, base_url=server.url, model="m", Concurrent=3)
     page.widget("number_input", "Maximum tokens").set_value(9_000).run()
     page.widget("selectbox", "reasoning").set_value("low").run()
+    page.widget("selectbox", "prompts").set_value("paper").run()
     assert "on this machine" in page.text
-    saved = Endpoint(server.url, "m", concurrency=3, most_tokens=9_000, reasoning="low")
+    saved = Endpoint(
+        server.url, "m", concurrency=3, most_tokens=9_000, reasoning="low", prompts="paper"
+    )
     for money in (1.5, None):
         page.widget("number_input", "Maximum cost per run").set_value(money).run()
         page.press("save_endpoint")

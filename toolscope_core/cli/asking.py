@@ -68,7 +68,10 @@ def with_model_verdicts(
             analysis_by_model = with_verdicts(analysis, verdicts)
             clusters = plan_merge(analysis_by_model, log, document_config).clusters
             verdicts = with_documents(analysis_by_model, clusters, log, verdicts, asker)
-            run_config = {**run_config, "prompts": prompts("judge") | prompts("documents")}
+            run_config = {
+                **run_config,
+                "prompts": prompts("judge", endpoint.prompts) | prompts("documents"),
+            }
     return with_verdicts(analysis, replace(verdicts, configuration=run_config))
 
 
@@ -206,6 +209,7 @@ def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
         if request.temperature is None
         else request.temperature,
         reasoning=request.reasoning or line.parameters.get("reasoning"),
+        prompts=request.prompts or line.parameters.get("prompts"),
     )
 
 

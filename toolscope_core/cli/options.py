@@ -15,6 +15,7 @@ from toolscope_core.model.configuration import (
     REASONING_EFFORTS,
     AcceptPolicy,
     Endpoint,
+    PromptWording,
     ReasoningEffort,
 )
 from toolscope_core.model.errors import ConfigError
@@ -146,6 +147,13 @@ class AskRequest:
             metavar="EFFORT",
             help="How much a model should think, if that can be set: "
             f"{', '.join(REASONING_EFFORTS)}.",
+        ),
+    ] = None
+    prompts: Annotated[
+        PromptWording | None,
+        typer.Option(
+            help="Whose prompts judge and audit pairs, choose tools and write queries: ToolScope's "
+            "own, or those that the papers print (ToolScope G.1, G.2, G.4; Tool2Vec C.1)."
         ),
     ] = None
 

@@ -15,6 +15,7 @@ from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.files.json_lines import lines_of, read_rows, write_whole
 from toolscope_core.llm.requests.model_requests import ModelRequests
 from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.tasks.paper_prompts import task_for
 from toolscope_core.model import protocols
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import listed, quantity
@@ -162,7 +163,7 @@ class FileRequests(ModelRequests):
     ) -> list[protocols.Answer | None]:
         """See ``ModelRequests``."""
         answers = super().__call__(task, items)
-        self._file.note(task, items, answers, self._model)
+        self._file.note(task_for(task, self._model), items, answers, self._model)
         return answers
 
 

@@ -87,13 +87,14 @@ class EndpointModel:
     def parameters(self) -> JsonObject:
         """The other parameters on which an answer depends.
 
-        They are the temperature, the reasoning effort if set, and an unusual base path, since
-        another service may be there.
+        They are the temperature, the reasoning effort if set, an unusual base path, since another
+        service may be there, and whose prompts are asked if they are not ours.
         """
         path = urlsplit(self.endpoint.base_url).path.rstrip("/")
         place = {} if path == USUAL_PATH else {"path": path}
         effort = {"reasoning": self.endpoint.reasoning} if self.endpoint.reasoning else {}
-        return {"temperature": self.endpoint.temperature, **effort, **place}
+        words = {} if self.endpoint.prompts == "own" else {"prompts": self.endpoint.prompts}
+        return {"temperature": self.endpoint.temperature, **effort, **place, **words}
 
     @property
     def capabilities(self) -> Capabilities:
@@ -104,7 +105,9 @@ class EndpointModel:
         """See ``backends.ChatModel``. The first refusal may only show what the server supports."""
         reply = self.exchange(
             lambda able: body_of(request, able, self.endpoint),
-            *(request.tokens, read_reply, partial(ChatReply, None)),
+            request.tokens,
+            partial(read_reply, is_text=request.schema is None),
+            partial(ChatReply, None),
         )
         text = reply.text + reply.reason + canonical_json(reply.value)
         if self.repeats_key(text):
@@ -154,8 +157,8 @@ class EndpointModel:
 
 def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:
     """The body of the request; if the server accepts no schema, the prompt contains it."""
-    system = request.system
-    if capabilities.form != "schema":
+    system, form = request.system, "text" if request.schema is None else capabilities.form
+    if request.schema is not None and form != "schema":
         system += (
             "\n\nReply with one JSON object and nothing else. It has to be valid against this "
             f"JSON Schema:\n{canonical_json(request.schema)}"
@@ -168,10 +171,10 @@ def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint
         ],
         **parameters(capabilities, endpoint, request.most_tokens),
     }
-    if capabilities.form == "schema":
+    if request.schema is not None and form == "schema":
         schema = {"name": request.name, "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif capabilities.form == "object":
+    elif form == "object":
         body["response_format"] = {"type": "json_object"}
     return body
 
@@ -186,12 +189,12 @@ def parameters(able: Capabilities, endpoint: Endpoint, most_tokens: int) -> dict
     }
 
 
-def read_reply(page: HttpReply, tokens: int) -> ChatReply:
+def read_reply(page: HttpReply, tokens: int, is_text: bool = False) -> ChatReply:
     """The reply in a completion of up to ``tokens``. Raises the errors of ``read_completion``."""
     document, message, finish = read_completion(page)
     text = text_in(message)
     reason = withholding_reason(message, finish)
-    value = None if reason else last_object(text)
+    value = None if reason else answer_text(text) if is_text else last_object(text)
     tokens_in, tokens_out, counted = usage_of(document, tokens, text)
     return ChatReply(
         value=value,
@@ -227,6 +230,11 @@ def text_in(message: JsonObject) -> str:
     """The text of a message; empty if it has none."""
     content = message.get("content")
     return content if isinstance(content, str) else ""
+
+
+def answer_text(text: str) -> JsonObject:
+    """A text without the reasoning before it, as an object."""
+    return {"text": text.rpartition(_THOUGHT_ENDS)[2].strip()}
 
 
 def last_object(text: str) -> JsonObject | None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from toolscope_core.llm.merge_questions import ask_for_verdicts
 from toolscope_core.llm.requests.model_requests import Asker, in_batches, key_of, total_cost
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
+from toolscope_core.llm.tasks.paper_prompts import task_for
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.configuration import Prices, QuestionConfig
@@ -122,6 +123,7 @@ class PresumedAnswers:
         return self._model.name
 
     def __call__(self, task: Task[_Item], items: Sequence[_Item]) -> list[Answer | None]:
+        task = task_for(task, self._model)
         new = estimate(task, items, self._model, self._ledger, self._prices)
         before = self.tasks.get(task.name)
         self.tasks[task.name] = new if before is None else _sum(before, new)

@@ -6,10 +6,10 @@ from typing import Any, Literal, get_args
 
 from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.tasks.prompt_task import PROMPT_VERSIONS
+from toolscope_core.llm.tasks.paper_prompts import prompt_version
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.configuration import Endpoint, QuestionConfig
+from toolscope_core.model.configuration import Endpoint, PromptWording, QuestionConfig
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.protocols import Answer, Call, ChatModel, Ledger
 from toolscope_core.model.tool import JsonObject
@@ -62,9 +62,11 @@ def configuration(
         "base_url": endpoint.base_url,
         "temperature": endpoint.temperature,
         "reasoning": endpoint.reasoning,
-        "prompts": prompts(kind),
+        "prompts": prompts(kind, endpoint.prompts),
         "catalog": catalog.version,
     }
+    if endpoint.prompts != "own":
+        run_config["wording"] = endpoint.prompts
     if analysis is not None:
         run_config |= {
             "embeddings": analysis.model,
@@ -75,9 +77,9 @@ def configuration(
     return run_config if questions is None else {**run_config, "questions": asdict(questions)}
 
 
-def prompts(kind: RunKind) -> dict[str, str]:
+def prompts(kind: RunKind, wording: PromptWording = "own") -> dict[str, str]:
     """The versions of the current prompts, by task name."""
-    return {task: PROMPT_VERSIONS[task] for task in _TASKS[kind]}
+    return {task: prompt_version(task, wording == "paper") for task in _TASKS[kind]}
 
 
 def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:
@@ -103,6 +105,7 @@ def endpoint_of(run_config: JsonObject) -> Endpoint:
         run_config["model"],
         temperature=run_config["temperature"],
         reasoning=run_config["reasoning"],
+        prompts=run_config.get("wording", "own"),
     )
 
 

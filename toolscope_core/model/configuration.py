@@ -12,6 +12,9 @@ AcceptPolicy = Literal["auto", "all", "none"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
 """How long a model should reason, if it can be told."""
 REASONING_EFFORTS: tuple[ReasoningEffort, ...] = get_args(ReasoningEffort)
+PromptWording = Literal["own", "paper"]
+"""Whose words a model is asked in: ours, or those that the papers print."""
+PROMPT_WORDINGS: tuple[PromptWording, ...] = get_args(PromptWording)
 RequestSplit = Literal["none", "rules", "steps"]
 """What an experiment splits requests by."""
 Knob = Literal["threshold", "alpha", "candidates", "k", "encoder"]
@@ -185,6 +188,7 @@ class Endpoint:
     reasoning: ReasoningEffort | None = None
     prices: Prices | None = None
     budget: Budget = field(default_factory=Budget)
+    prompts: PromptWording = "own"
 
     def __post_init__(self) -> None:
         origin_of(self.base_url)
@@ -207,6 +211,8 @@ class Endpoint:
             raise ConfigError(
                 f"reasoning is {self.reasoning!r}; use one of {', '.join(REASONING_EFFORTS)}"
             )
+        if self.prompts not in PROMPT_WORDINGS:
+            raise ConfigError(f"the prompts are {self.prompts!r}; use own or paper")
 
     @property
     def origin(self) -> str:

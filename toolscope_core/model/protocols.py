@@ -140,14 +140,15 @@ LOCAL = LocalEngine()
 class ChatRequest:
     """One call of a chat model, answered by one JSON object.
 
-    ``schema`` is the JSON Schema of that object. ``name`` is its name at the endpoint (letters and
-    underscores). ``most_tokens`` limits the reply.
+    ``schema`` is the JSON Schema of that object; without one the answer is a text, which is read as
+    ``{"text": …}``. ``name`` is its name at the endpoint (letters and underscores). ``most_tokens``
+    limits the reply.
     """
 
     system: str
     user: str
     name: str
-    schema: JsonObject
+    schema: JsonObject | None
     most_tokens: int = 1_000
 
     @property

@@ -9,7 +9,13 @@ import streamlit as st
 
 from toolscope_core.llm.chat import Connection
 from toolscope_core.llm.endpoints import on_this_machine
-from toolscope_core.model.configuration import REASONING_EFFORTS, Budget, Endpoint, Prices
+from toolscope_core.model.configuration import (
+    REASONING_EFFORTS,
+    Budget,
+    Endpoint,
+    Prices,
+    PromptWording,
+)
 from toolscope_core.model.environment import ADDRESS
 from toolscope_core.model.errors import ConfigError
 from ui.shared import data_tables, page_frame, safe_text
@@ -22,6 +28,13 @@ _TURN = "endpoint_turn"
 """Session key: how often it was saved or removed here."""
 _EMPTY = Endpoint("http://localhost", "none")
 MAX_CALLS = "A run pauses before it exceeds this. Leave empty for no limit."
+_PROMPTS: dict[PromptWording, str] = {"own": "ToolScope's own", "paper": "as the papers print them"}
+PROMPTS_HELP = (
+    "Whose words a model is asked in when it judges and audits pairs, chooses tools and writes "
+    "queries. Choose those of the papers (ToolScope, appendices G.1, G.2 and G.4; Tool2Vec, C.1) "
+    "to see whether a difference from their figures is due to the prompt. They know no families, "
+    "and their merges become gateway tools. The answers are stored apart."
+)
 MAX_COST = f"{MAX_CALLS} In the currency of the prices below; requires a price for the model."
 
 
@@ -93,6 +106,10 @@ def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | N
             format_func=lambda effort: effort or "model default",
             persist_state="session", help="For models that think before they answer.",
         )  # fmt: skip
+        wording = st.selectbox(
+            "Prompts", _PROMPTS, [*_PROMPTS].index(values.prompts), key=f"prompts_{suffix}",
+            format_func=_PROMPTS.__getitem__, persist_state="session", help=PROMPTS_HELP,
+        )  # fmt: skip
     if not base_url.strip() or not model.strip():
         hint = f"Enter a base URL and a model. For the base URL, {ADDRESS}."
         st.info(safe_text.untrusted(hint), icon=":material/edit:")
@@ -106,6 +123,7 @@ def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | N
         int(most_tokens or 0),
         reasoning,
         budget=Budget(None if calls is None else int(calls), cost),
+        prompts=wording,
     )
     return snapshot.work.endpoints.priced(endpoint)
 

@@ -12,7 +12,7 @@ from toolscope_core.llm.tasks.fence import (
     LONGEST_TEXT,
     LONGEST_TOOL,
     MOST_SERVERS,
-    fenced,
+    fences,
     mark_for,
     prompt_text,
     server_texts,
@@ -30,7 +30,7 @@ def test_what_is_shown_is_one_clean_line(tool):
 @given(st.lists(TOOLS, min_size=1, max_size=4), st.lists(st.text("0123456789abcdef", min_size=64)))
 def test_no_text_contains_the_mark(tools, keys):
     blocks = {f"t{number}": prompt_text(tool) for number, tool in enumerate(tools)}
-    text = fenced(blocks, keys)
+    text = "\n".join(fences(blocks, keys).values())
     mark = text.split("\n")[0].split(" ")[-1]
     assert re.fullmatch("[0-9a-f]{16}", mark)
     assert text.count(mark) == 2 * len(tools)

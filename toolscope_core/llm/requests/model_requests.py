@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
+from toolscope_core.llm.tasks.paper_prompts import task_for
 from toolscope_core.model.protocols import (
     Answer,
     ChatModel,
@@ -158,8 +159,9 @@ class ModelRequests:
 
     @property
     def name(self) -> str:
-        """The model and its address."""
-        return f"{self._model.name} at {self._model.origin.partition('://')[2]}"
+        """The model and its address, and whose prompts it was asked if they are not ours."""
+        words = ", asked as in the papers" if "prompts" in self._model.parameters else ""
+        return f"{self._model.name} at {self._model.origin.partition('://')[2]}{words}"
 
     @property
     def costs(self) -> tuple[TaskCost, ...]:
@@ -184,6 +186,7 @@ class ModelRequests:
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
         """The answer on each item, in order; ``None`` for an open question."""
+        task = task_for(task, self._model)
         if self._terms is None or self.message or not items:
             outcome = _stored_answers(task, items, self._model, self._ledger)
         else:

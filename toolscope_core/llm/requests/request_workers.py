@@ -144,11 +144,12 @@ class Terms:
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
     """The same request with the reasons why the first reply was unusable."""
     lines = sorted({" ".join(reason.split())[:REASON_LENGTH] for reason in reasons})
+    form = "one JSON object that follows the schema" if request.schema else "the form asked for"
     list_of_reasons = "\n".join(f"- {line}" for line in lines)
     user = (
         f"{request.user}\n\n"
         f"A first reply to this could not be used:\n{list_of_reasons}\n"
-        "Reply again, with one JSON object that follows the schema and nothing else."
+        f"Reply again, with {form} and nothing else."
     )
     return replace(request, user=user)
 

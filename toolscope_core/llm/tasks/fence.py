@@ -172,16 +172,16 @@ def _server_names(servers: tuple[str, ...]) -> str | list[str]:
     return [*servers[:MOST_SERVERS], *([f"and {more} more"] if more > 0 else ())]
 
 
-def fenced(texts: Mapping[str, PromptText], keys: Iterable[str]) -> str:
-    """The texts in order, each between lines with its token.
+def fences(texts: Mapping[str, PromptText], keys: Iterable[str]) -> dict[str, str]:
+    """Each text between lines with its token, by token.
 
     The mark is derived from the call's ledger keys, repeatedly until no text contains it.
     """
     mark = mark_for(keys, [text.text for text in texts.values()])
-    return "\n".join(
-        f"--- begin {token} {mark}\n{text.text}\n--- end {token} {mark}"
+    return {
+        token: f"--- begin {token} {mark}\n{text.text}\n--- end {token} {mark}"
         for token, text in texts.items()
-    )
+    }
 
 
 def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:

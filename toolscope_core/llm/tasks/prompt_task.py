@@ -14,7 +14,7 @@ from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from toolscope_core.catalog.scan.hidden import without_hidden
-from toolscope_core.llm.tasks.fence import PromptText, fenced, prompt_text
+from toolscope_core.llm.tasks.fence import PromptText, fences, prompt_text
 from toolscope_core.model.protocols import ChatRequest
 from toolscope_core.model.tool import JsonObject, Tool
 
@@ -263,7 +263,7 @@ class PromptTask(Generic[_Item]):
 def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -> str:
     """The texts in their fences, followed by the questions, which are given by ledger key."""
     lines = [f"{question_id(key)}: {question}" for key, question in questions.items()]
-    return "\n".join([fenced(texts, questions), "", "Questions:", *lines])
+    return "\n".join([*fences(texts, questions).values(), "", "Questions:", *lines])
 
 
 def numbered(
