@@ -25,7 +25,7 @@ GATEWAY = {"model", "files", "catalog", "mcp"}
 """What ``serve`` needs: bundles are read in ``catalog``, and nothing here judges or merges."""
 ADD_ONS = {
     "rps": """asking evaluate_command experiment_commands generate_command plan_command
-    profile_command evaluations measured_sides model_runs plan_panel profile_edits
+    profile_command experiment_kinds measured_sides model_runs plan_panel profile_edits
     request_panel reviewed_variants siblings siblings_panel variant_figures""",
     "tool2vec": """asking generate_command learn_commands searcher generated_queries
     learned_searches measured_sides""",

@@ -1,10 +1,15 @@
 """Evaluation: measured by jobs, shown as tables and pictures, merges taken back."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
 
+from tests.support.model_server import ModelServer
+from tests.support.replies import planning, served
 from tests.ui.services.small_workspace import add_queries, by_name, say_one_account
+from toolscope_core.model.configuration import Budget, Endpoint
+from toolscope_core.model.errors import PausedError
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.store.experiment_rows import (
     delete_experiment,
@@ -13,7 +18,7 @@ from toolscope_core.store.experiment_rows import (
     open_experiment,
 )
 from ui.evaluation import evaluations
-from ui.evaluation.evaluations import SYNTHETIC, ExperimentRequest
+from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentRequest
 from ui.evaluation.measure_panel import described
 from ui.shared.cards import change_effect_panel
 from ui.shared.services import experiments, review
@@ -162,6 +167,70 @@ def test_each_experiment_has_a_table_and_series_a_picture(page, view, kind, colu
     rows = page.tables(*columns)[0]
     assert len(rows) == {"plan": 2, "ablation": 10}.get(kind, len(rows)) and words in page.text
     assert bool(page.at.get("plotly_chart")) == (kind in ("stress", "sweep"))
+
+
+@pytest.fixture
+def server():
+    with ModelServer() as running:
+        yield running
+
+
+def choosing(request):
+    """A model that takes the second tool for mails, which is the one that is needed."""
+    (question,) = re.findall(r"^(\w{12}): job", request.user, re.MULTILINE)
+    tools = re.findall(r"--- begin tool 1\.(\d+) .*\n(.*)", request.user)
+    mails = [int(number) for number, text in tools if '"send_mail"' in text]
+    return {"answers": [{"question": question, "tool": mails[1] if len(mails) > 1 else 0}]}
+
+
+def calls_of(result, kind):
+    """The figure that a model's choice decides, before and after."""
+    if kind == "comparison":
+        return [result[side]["metrics"]["csr@10"]["mean"] for side in ("before", "after")]
+    if kind == "plan":
+        return [row["precision"]["mean"] for row in result["plans"]]
+    return [points[-1]["recall"]["mean"] for points in result["toolsets"].values()]
+
+
+@pytest.mark.parametrize("kind", ["comparison", "plan", "stress"])
+def test_a_model_takes_the_tools_of_a_query_set(page, server, kind):
+    nothing = planning(lambda job, tools: [])
+    server.answer = served(
+        lambda request: choosing(request) if request.name == "selection" else nothing(request)
+    )
+    page.open("evaluation", evaluation_view="Result") if kind == "comparison" else experiment(
+        page, {"plan": "Plans", "stress": "Stress"}[kind]
+    )
+    page.at.selectbox(key="selector").select("a model").run()
+    assert page.at.button(key="measure").disabled and "No model is set up" in page.text
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    page.at.run()
+    most, *_ = page.figures("at most")
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind(kind)))
+    assert "taken by a model" in page.text
+    assert 0 < len(server.received) <= most
+    (by_model, *_) = experiments.all(page.now)
+    by_search = measure(page, kind=kind, select="best" if kind == "stress" else "")
+    before = calls_of(get_experiment(page.work.store, by_search).result, kind)
+    asked = calls_of(get_experiment(page.work.store, by_model.number).result, kind)
+    assert asked != before
+    sent = len(server.received)
+    measure(page, kind=kind, select="model")
+    assert len(server.received) == sent, "answers are kept"
+
+
+def test_a_budget_that_is_used_up_keeps_the_answers_and_no_figures(page, server):
+    server.answer = served(choosing)
+    page.work.endpoints.save(Endpoint(server.url, "m", budget=Budget(calls=2)))
+    with pytest.raises(PausedError):
+        measure(page, select="model")
+    page.open("evaluation")
+    assert "Nothing is measured yet" in page.text and len(server.received) == 2
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    measure(page, select="model")
+    page.open("evaluation")
+    assert "taken by a model" in page.text
 
 
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):

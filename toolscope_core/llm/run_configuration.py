@@ -24,10 +24,11 @@ RunKind = Literal[
     "namespaces",
     "queries",
     "agent",
+    "experiment",
 ]
 """Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
 variants of tools; tools for the jobs of a request; descriptions that tell siblings apart, and of
-namespaces; queries; an agent at work on queries.
+namespaces; queries; an agent at work on queries; the tools that queries of an experiment take.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS: dict[RunKind, tuple[str, ...]] = {
@@ -40,6 +41,7 @@ _TASKS: dict[RunKind, tuple[str, ...]] = {
     "queries": ("query drafts", "query polish"),
     "agent": ("agent run",),
     "plan": ("rephrasing", "worker", "plan filter"),
+    "experiment": ("dummy split", "context split", "selection", "rephrasing", "worker"),
 }
 
 

@@ -12,7 +12,7 @@ from toolscope_core.evaluation.stress import StressPoint
 from toolscope_core.evaluation.sweeps import AblationFigures, SweepFigures
 from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.numbers import quantity
-from ui.evaluation.evaluations import ToolsetPlans
+from ui.evaluation.experiment_kinds import ToolsetPlans
 from ui.shared.data_tables import Column, Columns
 
 SIGNIFICANT = 0.05

@@ -17,7 +17,7 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment
 from ui.evaluation import evaluations, experiment_tables
 from ui.evaluation.agent_panel import agent_panel
-from ui.evaluation.evaluations import Plans
+from ui.evaluation.experiment_kinds import Plans
 from ui.evaluation.experiment_tables import PLANS, STRESS, StressRow
 from ui.evaluation.measure_panel import described, knob_name, measured_result
 from ui.shared import data_tables, safe_text

@@ -1,19 +1,22 @@
 """The measurement: queries, the two toolsets, the button, and the existing result."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from toolscope_core.model.configuration import Knob, RequestSplit
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
-from toolscope_core.model.search_configuration import SearchName
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import SYNTHETIC, ExperimentKind, ExperimentRequest
+from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentKind, ExperimentRequest, Selector
 from ui.evaluation.measured_sides import WITH_GATEWAY
 from ui.shared import page_frame, safe_text
+from ui.shared.models import ask_panel
 from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
 from ui.shared.services import experiments
 from ui.shared.services.experiments import ORIGINAL, ExperimentResult
@@ -29,6 +32,23 @@ KNOBS: dict[str, Knob] = {
     "embedding model (the encoder)": "encoder",
 }
 _SPLITS: dict[str, RequestSplit] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
+_SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
+    "comparison": {"the search": "", "a model": "model"},
+    "plan": {"the search": "", "a model": "model"},
+    "stress": {"all that is found": "", "the search": "best", "a model": "model"},
+}
+ABOUT_SELECTORS: dict[ExperimentKind, str] = {
+    "comparison": "Correct selection (CSR@k) counts the queries for which exactly the needed tools "
+    "are taken from the first k. ToolScope has a model choose (tables 2 to 4); without one, each "
+    "job takes the best of them by its own search.",
+    "plan": "Retrieval–Plan–Select has a model as worker (tables 9 to 11): it sees 5 tools for a "
+    "job, up to 15 if it takes none, and rewords the job. Without one, each job takes the best of "
+    "its own search.",
+    "stress": "What counts: the 10 tools found in the pool (5 for each sub-query), the best for "
+    "each job, or what a model takes that sees the whole pool (Retrieval–Plan–Select, tables 6 "
+    "and 8).",
+}
+_WITHOUT_MODEL = "No model is set up that could take the tools; the search can."
 _ABOUT: dict[ExperimentKind, str] = {
     "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
     "queries take about a minute.",
@@ -47,8 +67,8 @@ _ABOUT: dict[ExperimentKind, str] = {
     ),
     "plan": (
         "Which tools would be called? Each request is split into jobs, each job takes the best "
-        "tool of its own ranking (on the Retrieval page a model may choose), and the tools of "
-        "all jobs together are compared with what is needed."
+        "tool of its own ranking, or those that a model chooses, and the tools of all jobs "
+        "together are compared with what is needed."
     ),
 }
 TOOLSCOPE = "[ToolScope](https://arxiv.org/abs/2510.20036)"
@@ -141,34 +161,67 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
         )
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
-    rerank, alpha = "auto", None
-    search_name: SearchName = ""
-    if kind in ("comparison", "sweep", "plan"):
-        search_name = chosen_value(
-            more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES
-        )
-        rerank = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
-        own_alpha = more.toggle("Set the weight of meaning against words (α)", key="set_alpha")
-        alpha = more.slider("α", 0.0, 1.0, 0.6, 0.1, key="alpha") if own_alpha else None
-    split = chosen_value(more, "Split requests", _SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
+    request = _with_settings(more, ExperimentRequest(kind, queries, before, after, knob=knob))
     if kind in ("comparison", "stress"):
         with more:
             _upload(snapshot, sides)
-    encoders = _encoders(snapshot.work.embedder.name) if knob == "encoder" else ()
-    request = ExperimentRequest(
-        kind, queries, before, after, rerank, split, knob, encoders, search_name, alpha
+    if knob == "encoder":
+        request = replace(request, encoders=_encoders(snapshot.work.embedder.name))
+    _start(snapshot, request, start)
+
+
+def _with_settings(more: DeltaGenerator, request: ExperimentRequest) -> ExperimentRequest:
+    """Draw the rare options of a kind; the request with what is chosen."""
+    kind, settings = request.kind, dict[str, Any]()
+    if kind in ("comparison", "sweep", "plan"):
+        settings["search"] = chosen_value(
+            more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES
+        )
+        settings["rerank"] = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
+        if more.toggle("Set the weight of meaning against words (α)", key="set_alpha"):
+            settings["alpha"] = more.slider("α", 0.0, 1.0, 0.6, 0.1, key="alpha")
+    if kind in _SELECTORS:
+        about = ABOUT_SELECTORS[kind]
+        settings["select"] = chosen_value(
+            more, "Tools taken by", _SELECTORS[kind], "selector", 300, about
+        )
+    settings["split"] = chosen_value(
+        more, "Split requests", _SPLITS, "evaluation_split", 300, ABOUT_SPLITS
     )
-    say_unknown(snapshot, queries)
-    job = snapshot.job(evaluations.job_kind(kind))
+    return replace(request, **settings)
+
+
+def _start(snapshot: Snapshot, request: ExperimentRequest, place: DeltaGenerator) -> None:
+    """The button, or the progress of what is being measured."""
+    say_unknown(snapshot, request.queries)
+    job = snapshot.job(evaluations.job_kind(request.kind))
     if job is not None and job.live:
         page_frame.job_panel(job.id)
         return
     if job is not None and job.state in ("failed", "paused") and job.message:
         safe_text.show_error(JobError(job.message))
-    if start.button("Measure", type="primary", icon=":material/play_arrow:", key="measure"):
+    is_ready = not request.asks_model or _model_ready(snapshot, request)
+    if place.button(
+        "Measure", type="primary", icon=":material/play_arrow:", key="measure",
+        disabled=not is_ready,
+    ):  # fmt: skip
         st.query_params.pop("x", None)
         evaluations.start(snapshot, request)
         st.rerun()
+
+
+def _model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
+    """Draw how much a model would be asked; false if it cannot be asked now."""
+    if not ask_panel.can_ask(snapshot, "experiment", _WITHOUT_MODEL):
+        return False
+    most = evaluations.most_questions(snapshot, request)
+    model = safe_text.untrusted(snapshot.work.endpoints.required().model)
+    st.caption(
+        f"*Measure* asks **{model}** at most {quantity(most.questions, 'question')}, with about "
+        f"{most.tokens:,} tokens of tool definitions. It pauses at the budget in Settings, and "
+        "answers are kept, so that measuring again continues."
+    )
+    return True
 
 
 def _encoders(own: str) -> tuple[str, ...]:
@@ -234,6 +287,8 @@ def described(experiment: Experiment) -> str:
     variant = next(
         (name for name, one in SEARCHES.items() if one and one == config.get("search")), ""
     )
+    by = {"best": ", the best of each job", "model": ", tools taken by a model"}
+    taken = by.get(config.get("select", ""), "")
     alpha = config.get("alpha")
     search = (f", {variant}" if variant else "") + ("" if alpha is None else f", α {alpha:g}")
     split = next(name for name, value in _SPLITS.items() if value == config.get("split", "rules"))
@@ -241,7 +296,7 @@ def described(experiment: Experiment) -> str:
     queries = quantity(config.get("query_count", 0), "query")
     source = config.get("queries")
     origin = source if source == SYNTHETIC else f"of {source}"
-    return f"{sides}: {queries} {origin}{rerank}{search}{split_in_words}"
+    return f"{sides}: {queries} {origin}{rerank}{search}{split_in_words}{taken}"
 
 
 def describe(snapshot: Snapshot, experiment: Experiment) -> None:

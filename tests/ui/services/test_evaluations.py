@@ -10,7 +10,7 @@ from toolscope_core.evaluation.stress import Stress
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, keep_result
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import ExperimentRequest
+from ui.evaluation.experiment_kinds import ExperimentRequest
 from ui.shared.services import experiments, review
 
 MAILS = ["beta/send_mail", "gamma/send_mail"]

@@ -8,7 +8,7 @@ from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.evaluations import ExperimentRequest
+from ui.evaluation.experiment_kinds import ExperimentRequest
 from ui.shared.services import learned_searches, review
 
 ASKED = "put a letter in the post box nine"

@@ -20,6 +20,7 @@ _KINDS = {
     "namespaces": "descriptions of namespaces",
     "queries": "generated queries",
     "agent": "agent runs",
+    "experiment": "tools of an experiment",
 }
 
 

@@ -1,0 +1,290 @@
+"""What each kind of experiment measures, and with which settings."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from toolscope_core.decisions.constraints import constraints
+from toolscope_core.evaluation import comparison, selection, stress, sweeps
+from toolscope_core.evaluation.change_effects import merge_effects
+from toolscope_core.evaluation.confusions import pair_confusions
+from toolscope_core.evaluation.measured_toolsets import Toolset, forbidden_merges
+from toolscope_core.evaluation.query_sets import Query, relabelled, synthetic_queries
+from toolscope_core.evaluation.results import result_json
+from toolscope_core.llm.embedding import local_embedder
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Embedder, Progress
+from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
+from toolscope_core.model.tool import JsonObject
+from toolscope_core.retrieval.retriever import Retriever
+from toolscope_core.rps import planner, workers
+from ui.evaluation import measured_sides
+from ui.evaluation.measured_sides import POLICIES
+from ui.shared.services import loaded_queries, searches
+from ui.shared.services.experiments import ORIGINAL
+from ui.shared.snapshot import Snapshot
+
+ExperimentKind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
+
+
+Selector = Literal["", "best", "model"]
+"""Who takes tools from those that are found: nobody, the search for each job, or a model."""
+SYNTHETIC = "made from descriptions"
+
+
+_CUTOFFS = (1, 5, 10)
+
+
+MOST_CONFUSIONS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetPlans(planner.PlanFigures):
+    """The figures of the plans on one toolset."""
+
+    toolset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """The plans of every toolset."""
+
+    plans: tuple[ToolsetPlans, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRequest:
+    """An experiment requested by a page.
+
+    ``queries`` names a query set, or is ``SYNTHETIC``. ``before`` and ``after`` are toolsets; see
+    ``measured_sides``. ``knob`` is the setting of a sweep, with the merge policy of ``after``.
+    ``encoders`` are names or folders of sentence-transformers models. ``search`` names a paper or
+    client whose search is used, empty for ours. With it, ``rerank`` *auto* means its reranker, and
+    ``alpha`` ``None`` its weight of dense scores. ``select`` says who takes the tools that count.
+    """
+
+    kind: ExperimentKind = "comparison"
+    queries: str = SYNTHETIC
+    before: str = ORIGINAL
+    after: str = "accepted and safe"
+    rerank: str = "auto"
+    split: RequestSplit = "rules"
+    knob: Knob = "threshold"
+    encoders: tuple[str, ...] = ()
+    search: SearchName = ""
+    alpha: float | None = None
+    select: Selector = ""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model has to be asked."""
+        return self.select == "model"
+
+    @property
+    def retrieval(self) -> RetrievalConfig:
+        """The settings of its search."""
+        config = named_search(self.search)
+        alpha = config.dense_weight if self.alpha is None else self.alpha
+        rerank = config.rerank if self.rerank == "auto" else self.rerank
+        return replace(config, dense_weight=alpha, rerank=rerank)
+
+
+def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
+    catalog = snapshot.analysis.catalog
+    queries = queries_of(snapshot, request.queries)
+    for side in (request.before, request.after):
+        model = measured_sides.model(snapshot, side)
+        if model is not None:
+            queries = tuple(one for one in queries if not model.learned_from(one.text))
+    if not queries:
+        raise ConfigError(
+            f"the model was trained on every query of {request.queries!r}; choose a set that "
+            "was added after the training"
+        )
+    return comparison.Trial.of(catalog, queries, comparison.request_of(request.split), _CUTOFFS)
+
+
+def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
+    """The queries of a set in ``query_sets``. Raises ``ConfigError`` if there is none."""
+    if name == SYNTHETIC:
+        return tuple(synthetic_queries(snapshot.analysis.catalog))
+    for view in loaded_queries.sets(snapshot):
+        if view.name == name:
+            return view.content.queries
+    raise ConfigError(f"there is no query set {name!r}; choose another")
+
+
+def compare(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker | None,
+) -> comparison.Comparison:
+    """Both toolsets under the same queries, with the effects of single merges."""
+    before, _ = measured_sides.toolset_of(snapshot, request.before)
+    after, plan = measured_sides.toolset_of(snapshot, request.after)
+    models = [measured_sides.model(snapshot, side) for side in (request.before, request.after)]
+    bench = searches.bench(snapshot)
+    ranker, other = (bench.ranker(request.retrieval, one) for one in models)
+    if models[0] is models[1]:
+        other = ranker  # compared in memory once
+    first = second = comparison.measurement_of(before, trial, ranker, bench.tokens, progress)
+    if after.version != before.version or other is not ranker:
+        second = comparison.measurement_of(after, trial, other, bench.tokens, progress)
+    if asker is not None:
+        first, second = (_selected(one, trial, asker) for one in (first, second))
+    effects: tuple[comparison.MergeEffect, ...] = ()
+    if plan is not None and request.before == ORIGINAL:
+        effects = merge_effects(plan, trial, first, second, ranker, progress)
+    relabelled_queries = relabelled(trial.queries, before.phi)
+    never = constraints(trial.catalog, snapshot.log).cannot
+    unneeded = [one for one in queries_of(snapshot, request.queries) if one.needs_none]
+    requests = list(map(comparison.request_of(request.split), unneeded))
+    rankings = (
+        ranker.rankings(before.tools, requests, comparison.PLACES, progress) if requests else ()
+    )
+    return replace(
+        comparison.compared(trial, first, replace(second, toolset=after)),
+        merges=effects,
+        confusions=pair_confusions(relabelled_queries, first.rankings)[:MOST_CONFUSIONS],
+        forbidden=tuple((one.left, one.right) for one in forbidden_merges(after, never)),
+        never=len(never),
+        needing_none=tuple(map(comparison.SearchedQuery.of, unneeded, rankings)),
+    )
+
+
+def _selected(
+    measurement: comparison.Measurement, trial: comparison.Trial, asker: Asker
+) -> comparison.Measurement:
+    """The measurement with the correct selections (CSR) of a model in place of the search's."""
+    choice = partial(selection.selected_by_model, measurement.toolset.tools, trial.requests, asker)
+    rates = selection.selection_rates(
+        choice, measurement.rankings, measurement.golds, trial.cutoffs
+    )
+    by_name = {row.name: row for row in rates}
+    rows = tuple(by_name.get(row.name, row) for row in measurement.rows)
+    return replace(measurement, rows=rows)
+
+
+def sweep(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    known: Sequence[float | str],
+    progress: Progress,
+) -> Iterator[sweeps.SweepPoint]:
+    """The points of a sweep that are not ``known`` yet."""
+    bench, config = (
+        searches.bench(snapshot),
+        POLICIES.get(request.after, PlanConfig(accept="auto")),
+    )
+    fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config, request.retrieval)
+    if request.knob == "encoder":
+        encoder = partial(_encoder, bench.embedder)
+        return sweeps.encoder_points(fixed, encoder, bench.cache, request.encoders, known, progress)
+    analysis = snapshot.analysis
+    return sweeps.setting_points(analysis, fixed, bench.ranker, request.knob, known, progress)
+
+
+def _encoder(own: Embedder, name: str) -> Embedder:
+    """The encoder that is already loaded, or another."""
+    return own if name == own.name else local_embedder(name)
+
+
+def stress_test(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker | None,
+) -> stress.Stress:
+    """What is found, or taken, among more and more distractors."""
+    config = replace(request.retrieval, rerank="none")  # the pools are small
+    splits: tuple[RequestSplit, ...] = ("none", request.split)
+    trials: dict[str, comparison.Trial] = {one: trial.split_by(one) for one in splits}
+
+    def chooser(toolset: Toolset, own: comparison.Trial) -> Any:
+        tools, requests = toolset.tools, own.requests
+        return nullcontext(asker and partial(workers.tools_of_pools, tools, requests, asker))
+
+    sides, best = _sides(snapshot, request), 1 if request.select == "best" else None
+    return searches.bench(snapshot).stress(sides, trials, config, progress, best, chooser)
+
+
+def ablate(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker | None,
+) -> sweeps.Ablation:
+    """The parts of ToolScope on and off."""
+    bench = searches.bench(snapshot)
+    fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens)
+    rows = sweeps.ablation_rows(snapshot.analysis, fixed, bench.ranker, progress)
+    return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
+
+
+def plan(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker | None,
+) -> JsonObject:
+    """The calls in the queries' plans on both sides, each job decided by the ranking or a model."""
+    bench, rows = searches.bench(snapshot), []
+    for toolset in _sides(snapshot, request):
+        retriever = Retriever(toolset.tools, bench.embedder, bench.cache, request.retrieval)
+        parts = Catalog(toolset.tools), retriever, planner.WORKER_K, planner.PlannerConfig()
+        by = planner.model_planner(*parts, asker) if asker else planner.offline_planner(*parts)
+        golds = [query.gold for query in relabelled(trial.queries, toolset.phi)]
+        figures = planner.plan_figures(by.plans(trial.requests, progress), golds, bench.tokens)
+        rows.append({"toolset": toolset.name, **result_json(figures)})
+    return {"plans": rows}
+
+
+def _sides(snapshot: Snapshot, request: ExperimentRequest) -> list[Toolset]:
+    sides = dict.fromkeys((request.before, request.after))
+    return [measured_sides.toolset_of(snapshot, side)[0] for side in sides]
+
+
+@dataclass(frozen=True, slots=True)
+class MostQuestions:
+    """The most questions that an experiment asks a model, and about how many tokens of definitions
+    they show.
+    """
+
+    questions: int
+    tokens: int
+
+
+def most_questions(
+    snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial
+) -> MostQuestions:
+    """The limit for an experiment whose tools a model takes; sends and searches nothing."""
+    bench = searches.bench(snapshot)
+    mean = sum(map(bench.tokens, trial.catalog.tools)) / len(trial.catalog.tools)
+    jobs = sum(len(selection.jobs_of(one)) for one in trial.requests)
+    sides = len({request.before, request.after})
+    pools = {
+        "comparison": trial.cutoffs,
+        "plan": (planner.WORKER_K, planner.STEP, planner.STEP),
+        "stress": [*stress.LEVELS, *stress.LEVELS[1:]],
+    }[request.kind]
+    return MostQuestions(jobs * sides * len(pools), round(jobs * sides * sum(pools) * mean))
+
+
+MEASURES: Mapping[ExperimentKind, Callable[..., Any]] = {
+    "comparison": compare,
+    "stress": stress_test,
+    "ablation": ablate,
+    "plan": plan,
+}
+"""How each kind is measured; a sweep gives its points one by one."""
