@@ -233,6 +233,34 @@ def test_a_budget_that_is_used_up_keeps_the_answers_and_no_figures(page, server)
     assert "taken by a model" in page.text
 
 
+def test_servers_are_found_over_a_query_set(page):
+    """The set's own servers count, and otherwise those of the needed tools."""
+    rows = [
+        {"id": "s", "query": "add up numbers", "gold_servers": ["beta"]},
+        {"id": "t", "query": "list the files of a folder", "gold": ["alpha/list_files"]},
+        {"id": "u", "query": "list files", "gold_servers": ["nowhere"]},
+    ]
+    add_queries(page.work, page.catalog_id, rows)
+    experiment(page, "Servers")
+    page.at.selectbox(key="evaluation_corpus").select("tools only").run()
+    page.at.selectbox(key="evaluation_search").select("as in Tool-to-Agent").run()
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind("servers")))
+    assert "servers, as it is against" in page.text and "2 queries of q" in page.text
+    (kept, *_) = experiments.all(page.now)
+    whole = get_experiment(page.work.store, kept.number)
+    assert whole.configuration["retrieval"]["corpus"] == "tools"
+    assert [row["gold"] for row in whole.result["queries"]] == [[["beta"]], [["alpha"]]]
+    assert whole.result["before"]["metrics"]["recall@3"]["mean"] == 1.0
+    assert {one for row in whole.result["queries"] for one in row["ranking"]} <= {
+        *("alpha", "beta", "gamma")
+    }
+    page.at.segmented_control(key="experiment").set_value("Kept runs").run()
+    page.tick("experiments", 0)
+    page.press("open_")
+    assert "servers, as it is against" in page.text
+
+
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     experiment(page, "Sweep", knob="embedding model (the encoder)")
     (names,) = page.at.text_area

@@ -272,7 +272,8 @@ def _with_merge(
     options: EvaluationOptions,
 ) -> EvaluationReport:
     """The report with the figures of a bundle's toolset and its catalog."""
-    catalog, merged = trial.catalog, Catalog(toolset.tools)
+    catalog = trial.catalog
+    merged = replace(catalog, tools=toolset.tools)
     searcher = Searcher(merged, search, terminal.progress(), catalog)
     rankings_after = searcher.rankings(trial.queries)
     if search.servers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, Self
 
 from jsonschema_rs import Draft202012Validator
@@ -145,9 +146,10 @@ class Trial:
         queries: Iterable[Query],
         request_of: Callable[[Query], ToolRequest],
         cutoffs: Sequence[int],
+        gold_of: Callable[[Query], Gold] = attrgetter("gold"),
     ) -> Trial:
         """The trial of the queries with gold answers. Raises ``ConfigError`` if there are none."""
-        with_gold = tuple(query for query in queries if query.gold)
+        with_gold = tuple(query for query in queries if gold_of(query))
         if not with_gold:
             raise ConfigError("no query has a gold answer; use tool ids under `gold`")
         return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
@@ -377,10 +379,6 @@ def of_rankings(
     """The figures of existing rankings, at least as long as the largest cut-off."""
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
-    token_means = {
-        k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
-        for k in trial.cutoffs
-    }
     return Measurement(
         toolset=toolset,
         golds=golds,
@@ -388,8 +386,18 @@ def of_rankings(
         rows=metric_rows(golds, rankings, trial.cutoffs),
         coverage=coverage(gold_calls(trial.queries, trial.catalog), toolset),
         tokens=sum(costs.values()),
-        token_means=token_means,
+        token_means=token_means(rankings, costs, trial.cutoffs),
     )
+
+
+def token_means(
+    rankings: Rankings, costs: Mapping[str, int], cutoffs: Sequence[int]
+) -> dict[int, float]:
+    """By cut-off, the mean tokens of what is found; ``costs`` has those of each name."""
+    return {
+        k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
+        for k in cutoffs
+    }
 
 
 def compared(trial: Trial, before: Measurement, after: Measurement) -> Comparison:

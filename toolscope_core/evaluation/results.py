@@ -46,7 +46,7 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
 
     A row is a query, a noise level, a value, or a query and toolset.
     """
-    if kind == "comparison":
+    if kind in ("comparison", "servers"):
         return [
             {
                 **{key: value for key, value in row.items() if not isinstance(value, list)},

@@ -157,12 +157,17 @@ def result_panel(snapshot: Snapshot) -> None:
     if comparison is None:
         return
     _, result = comparison
+    comparison_tables(snapshot, result)
+    st.subheader("Merges", anchor=False)
+    _merges(snapshot, result.merges)
+
+
+def comparison_tables(snapshot: Snapshot, result: Comparison) -> None:
+    """Draw the figures of both toolsets, and the queries won and lost."""
     _summary(snapshot, result)
     _figures(snapshot, result)
     st.subheader("Queries", anchor=False)
     _queries(snapshot, result)
-    st.subheader("Merges", anchor=False)
-    _merges(snapshot, result.merges)
 
 
 def _summary(snapshot: Snapshot, result: Comparison) -> None:

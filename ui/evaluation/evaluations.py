@@ -34,12 +34,14 @@ from ui.shared.services import loaded_queries, model_runs, review
 from ui.shared.snapshot import Snapshot
 
 
-def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
-    """The available queries: names of query sets with gold tools, then ``SYNTHETIC``."""
+def query_sets(snapshot: Snapshot, servers: bool = False) -> tuple[str, ...]:
+    """The available queries: names of query sets with gold tools, or also those with gold
+    ``servers`` alone, then ``SYNTHETIC``.
+    """
     with_answers = (
         view.name
         for view in loaded_queries.sets(snapshot)
-        if any(query.gold for query in view.content.queries)
+        if any(query.gold or (servers and query.servers) for query in view.content.queries)
     )
     return (*with_answers, SYNTHETIC)
 

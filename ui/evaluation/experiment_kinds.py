@@ -11,7 +11,14 @@ from toolscope_core.evaluation import comparison, selection, stress, sweeps
 from toolscope_core.evaluation.change_effects import merge_effects
 from toolscope_core.evaluation.confusions import pair_confusions
 from toolscope_core.evaluation.measured_toolsets import Toolset, forbidden_merges
-from toolscope_core.evaluation.query_sets import Query, relabelled, synthetic_queries
+from toolscope_core.evaluation.metrics import Gold, metric_rows
+from toolscope_core.evaluation.query_sets import (
+    Query,
+    golds_of_both,
+    relabelled,
+    synthetic_queries,
+    unknown_gold,
+)
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.llm.embedding import local_embedder
 from toolscope_core.llm.requests.model_requests import Asker
@@ -19,7 +26,12 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress
-from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
+from toolscope_core.model.search_configuration import (
+    Corpus,
+    RetrievalConfig,
+    SearchName,
+    named_search,
+)
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps import planner, workers
@@ -29,7 +41,7 @@ from ui.shared.services import loaded_queries, searches
 from ui.shared.services.experiments import ORIGINAL
 from ui.shared.snapshot import Snapshot
 
-ExperimentKind = Literal["comparison", "stress", "sweep", "ablation", "plan"]
+ExperimentKind = Literal["comparison", "servers", "stress", "sweep", "ablation", "plan"]
 
 
 Selector = Literal["", "best", "model"]
@@ -37,7 +49,7 @@ Selector = Literal["", "best", "model"]
 SYNTHETIC = "made from descriptions"
 
 
-_CUTOFFS = (1, 5, 10)
+_CUTOFFS, _SERVER_CUTOFFS = (1, 5, 10), (1, 3, 5, 10)
 
 
 MOST_CONFUSIONS = 5_000
@@ -78,6 +90,7 @@ class ExperimentRequest:
     encoders: tuple[str, ...] = ()
     search: SearchName = ""
     alpha: float | None = None
+    corpus: Corpus = "both"
     select: Selector = ""
 
     @property
@@ -91,7 +104,7 @@ class ExperimentRequest:
         config = named_search(self.search)
         alpha = config.dense_weight if self.alpha is None else self.alpha
         rerank = config.rerank if self.rerank == "auto" else self.rerank
-        return replace(config, dense_weight=alpha, rerank=rerank)
+        return replace(config, dense_weight=alpha, rerank=rerank, corpus=self.corpus)
 
 
 def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
@@ -106,7 +119,18 @@ def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial
             f"the model was trained on every query of {request.queries!r}; choose a set that "
             "was added after the training"
         )
-    return comparison.Trial.of(catalog, queries, comparison.request_of(request.split), _CUTOFFS)
+    split = comparison.request_of(request.split)
+    if request.kind != "servers":
+        return comparison.Trial.of(catalog, queries, split, _CUTOFFS)
+    owners = {tool.id: tool.owner for tool in catalog.tools}
+    names = {*owners.values()}
+
+    def gold_of(query: Query) -> Gold:
+        """The servers that are needed; none if the catalog lacks one."""
+        gold = query.server_gold(owners)
+        return () if unknown_gold([gold], names) else gold
+
+    return comparison.Trial.of(catalog, queries, split, _SERVER_CUTOFFS, gold_of)
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
@@ -170,6 +194,52 @@ def _selected(
     by_name = {row.name: row for row in rates}
     rows = tuple(by_name.get(row.name, row) for row in measurement.rows)
     return replace(measurement, rows=rows)
+
+
+def servers(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker | None,
+) -> comparison.Comparison:
+    """Both toolsets under the same queries, whose answers are servers."""
+    first, second = (
+        _found_servers(snapshot, request, trial, side, progress)
+        for side in (request.before, request.after)
+    )
+    queries = tuple(
+        replace(query, gold=tuple(map(frozenset, gold)), allowed=frozenset())
+        for query, gold in zip(trial.queries, first.golds, strict=True)
+    )
+    return comparison.compared(replace(trial, queries=queries), first, second)
+
+
+def _found_servers(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    side: str,
+    progress: Progress,
+) -> comparison.Measurement:
+    toolset, _ = measured_sides.toolset_of(snapshot, side)
+    catalog, phi = replace(trial.catalog, tools=toolset.tools), toolset.phi
+    bench = searches.bench(snapshot, catalog)
+    retriever = bench.server_search(request.retrieval, progress)
+    found = retriever.search_each(trial.requests, max(trial.cutoffs), progress)
+    rankings = tuple(tuple(place.server for place in ranking) for ranking in found)
+    _, golds = golds_of_both(trial.queries, trial.catalog.tools, catalog.tools, phi, servers=True)
+    tokens = {tool.id: bench.tokens(tool) for tool in catalog.tools}
+    costs = {one.name: sum(map(tokens.__getitem__, one.tools)) for one in retriever.profiles}
+    return comparison.Measurement(
+        toolset=toolset,
+        golds=tuple(golds),
+        rankings=rankings,
+        rows=metric_rows(golds, rankings, trial.cutoffs),
+        coverage=comparison.coverage(comparison.gold_calls(trial.queries, trial.catalog), toolset),
+        tokens=sum(tokens.values()),
+        token_means=comparison.token_means(rankings, costs, trial.cutoffs),
+    )
 
 
 def sweep(
@@ -283,6 +353,7 @@ def most_questions(
 
 MEASURES: Mapping[ExperimentKind, Callable[..., Any]] = {
     "comparison": compare,
+    "servers": servers,
     "stress": stress_test,
     "ablation": ablate,
     "plan": plan,

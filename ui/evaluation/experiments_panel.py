@@ -17,6 +17,7 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment
 from ui.evaluation import evaluations, experiment_tables
 from ui.evaluation.agent_panel import agent_panel
+from ui.evaluation.comparison_panel import comparison_tables
 from ui.evaluation.experiment_kinds import Plans
 from ui.evaluation.experiment_tables import PLANS, STRESS, StressRow
 from ui.evaluation.measure_panel import described, knob_name, measured_result
@@ -122,6 +123,12 @@ def _stress(snapshot: Snapshot) -> None:
     name = "Recall among distractors"
     picture(stress_lines(toolsets), lambda: records(rows, STRESS), "stress", name)
     _say_measures(STRESS)
+
+
+def _servers(snapshot: Snapshot) -> None:
+    result = measured_result(snapshot, "servers", Comparison)
+    if result is not None:
+        comparison_tables(snapshot, result[1])
 
 
 def _sweep(snapshot: Snapshot) -> None:
@@ -270,6 +277,7 @@ def _actions(snapshot: Snapshot, experiment: Experiment) -> None:
 
 
 _VIEWS = {
+    "servers": "Servers",
     "stress": "Stress",
     "sweep": "Sweep",
     "ablation": "Ablation",
@@ -279,6 +287,7 @@ _VIEWS = {
 """The part that shows each kind of experiment; a comparison is the result."""
 RESULTS: dict[str, type] = {
     "comparison": Comparison,
+    "servers": Comparison,
     "stress": Stress,
     "sweep": Sweep,
     "ablation": Ablation,
@@ -287,6 +296,7 @@ RESULTS: dict[str, type] = {
 }
 _PARTS: dict[str, Callable[[Snapshot], None]] = {
     "Stress": _stress,
+    "Servers": _servers,
     "Sweep": _sweep,
     "Ablation": _ablation,
     "Plans": _plans,

@@ -14,10 +14,16 @@ from toolscope_core.model.plan import Experiment
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentKind, ExperimentRequest, Selector
-from ui.evaluation.measured_sides import WITH_GATEWAY
+from ui.evaluation.measured_sides import LEARNED_SIDES, WITH_GATEWAY
 from ui.shared import page_frame, safe_text
 from ui.shared.models import ask_panel
-from ui.shared.search_settings_panel import ABOUT_SEARCHES, RERANKERS, SEARCHES, chosen_value
+from ui.shared.search_settings_panel import (
+    ABOUT_SEARCHES,
+    CORPORA,
+    RERANKERS,
+    SEARCHES,
+    chosen_value,
+)
 from ui.shared.services import experiments
 from ui.shared.services.experiments import ORIGINAL, ExperimentResult
 from ui.shared.snapshot import Snapshot
@@ -52,6 +58,9 @@ _WITHOUT_MODEL = "No model is set up that could take the tools; the search can."
 _ABOUT: dict[ExperimentKind, str] = {
     "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
     "queries take about a minute.",
+    "servers": "Which servers would an agent open? Every query is searched among the servers of "
+    "both toolsets; an answer is the server of a needed tool. Tool-to-Agent finds a server by its "
+    "own text and by its tools, step by step: choose its search, and *by step*, under *More*.",
     "stress": (
         "Does it still help among many tools? For each query, a pool is made of its answers and "
         "this many other tools, drawn at random or chosen as closest to the answers. What is "
@@ -72,9 +81,11 @@ _ABOUT: dict[ExperimentKind, str] = {
     ),
 }
 TOOLSCOPE = "[ToolScope](https://arxiv.org/abs/2510.20036)"
+T2A = "[Tool-to-Agent](https://arxiv.org/abs/2511.01854)"
 RPS = "[Retrieval–Plan–Select](https://doi.org/10.3390/a19060447)"
 PAPER_TABLES: dict[ExperimentKind, tuple[str, str]] = {
     "comparison": (f"{TOOLSCOPE}, tables 4, 5 and 8", "ts-4 ts-8"),
+    "servers": (f"{T2A}, table 1", "t2a-1"),
     "stress": (f"{RPS}, tables 6 to 8", "rps-7 rps-8"),
     "sweep": (f"{TOOLSCOPE}, figures 4 and 7", "ts-figure-4 ts-figure-7"),
     "ablation": (f"{TOOLSCOPE}, tables 3, 6 and 9", "ts-3"),
@@ -125,7 +136,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(
         "Queries",
-        evaluations.query_sets(snapshot),
+        evaluations.query_sets(snapshot, kind == "servers"),
         key="set",
         bind="query-params",
         width=190,
@@ -134,7 +145,8 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
     )
     knob: Knob = "threshold"
     before, after = ORIGINAL, "all proposals"
-    sides = [one for one in measured_sides.names(snapshot) if one not in WITH_GATEWAY.values()]
+    left_out = {*WITH_GATEWAY.values(), *(LEARNED_SIDES if kind == "servers" else ())}
+    sides = [one for one in measured_sides.names(snapshot) if one not in left_out]
     if kind == "sweep":
         knob = chosen_value(bar, "Move", KNOBS, "knob", 260)
         after = bar.selectbox(
@@ -162,7 +174,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
     start = bar.container(width="content")
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     request = _with_settings(more, ExperimentRequest(kind, queries, before, after, knob=knob))
-    if kind in ("comparison", "stress"):
+    if kind in ("comparison", "servers", "stress"):
         with more:
             _upload(snapshot, sides)
     if knob == "encoder":
@@ -173,7 +185,9 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
 def _with_settings(more: DeltaGenerator, request: ExperimentRequest) -> ExperimentRequest:
     """Draw the rare options of a kind; the request with what is chosen."""
     kind, settings = request.kind, dict[str, Any]()
-    if kind in ("comparison", "sweep", "plan"):
+    if kind == "servers":
+        settings["corpus"] = chosen_value(more, "Search in", CORPORA, "evaluation_corpus", 300)
+    if kind in ("comparison", "servers", "sweep", "plan"):
         settings["search"] = chosen_value(
             more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES
         )
@@ -283,6 +297,8 @@ def described(experiment: Experiment) -> str:
         sides = f"agent {config.get('model')}: {sides}"
     if experiment.kind == "ablation":
         sides = "reranker, merger and correction on and off"
+    if experiment.kind == "servers":
+        sides = f"servers, {sides}"
     rerank = ", no reranking" if config.get("rerank") == "none" else ""
     variant = next(
         (name for name, one in SEARCHES.items() if one and one == config.get("search")), ""

@@ -18,11 +18,6 @@ MERGES: dict[str, AcceptPolicy] = {
     "accepted only": "none",
     "all proposals": "all",
 }
-_CORPORA: dict[str, Corpus] = {
-    "tools and servers": "both",
-    "tools only": "tools",
-    "servers only": "servers",
-}
 PLAN = "plan"
 """What is found is a plan: the jobs of the request, and tools for each."""
 _KEYS = (
@@ -76,7 +71,9 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
     )
     corpus: Corpus = "both"
     if corpus_kind == "servers":
-        corpus = search_settings_panel.chosen_value(bar, "Search in", _CORPORA, "corpus", 165)
+        corpus = search_settings_panel.chosen_value(
+            bar, "Search in", search_settings_panel.CORPORA, "corpus", 165
+        )
     exported = page_frame.exported_merges() or PlanConfig(accept="auto")
     policies = dict(sorted(MERGES.items(), key=lambda one: one[1] != exported.accept))
     accept = search_settings_panel.chosen_value(bar, "Merges to apply", policies, "merges", 180)

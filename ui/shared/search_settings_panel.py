@@ -51,6 +51,11 @@ RERANKERS = {
     "a cross-encoder (ms-marco)": search_configuration.CROSS_ENCODER,
     "off": "none",
 }
+CORPORA: dict[str, search_configuration.Corpus] = {
+    "tools and servers": "both",
+    "tools only": "tools",
+    "servers only": "servers",
+}
 ABOUT_RERANKING = (
     "*Token by token* ranks the best 50 again by comparing each word of the request with each "
     "word of the tool. *Automatic* does so for tools, not for servers; if a paper's search is "
