@@ -92,6 +92,18 @@ def test_the_parts_are_switched_on_and_off(small, small_queries):
     assert table[1].split()[:3] == ["reranker", "merger", "correction"] and len(table) == 12
 
 
+def test_the_search_of_an_ablation_is_chosen(small, small_queries, no_model_is_found):
+    def rows(*more):
+        result = run_json("ablation", small, "--queries", small_queries, *more)
+        return {(row["reranker"], row["merger"]): row["metrics"] for row in result["rows"]}
+
+    assert rows("--alpha", "0") != rows("--as-in-paper", "rps")
+    refused = run(
+        "ablation", small, "--queries", small_queries, "--as-in-paper", "toolscope", code=2
+    )
+    assert "cross-encoder" in refused.stderr, "the reranker is the paper's"
+
+
 def test_encoders_are_measured_by_their_names(small, small_queries, no_model_is_found, monkeypatch):
     given = ("sweep", small, "--queries", small_queries, "--move", "encoder", *PLAIN, "--encoder")
     assert "no/such model" in run(*given, "no/such model", code=2).stderr

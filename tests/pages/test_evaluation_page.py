@@ -21,6 +21,7 @@ from ui.evaluation import evaluations
 from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentRequest
 from ui.evaluation.measure_panel import described
 from ui.shared.cards import change_effect_panel
+from ui.shared.search_settings_panel import SEARCHES
 from ui.shared.services import experiments, review
 
 QUERIES = [
@@ -259,6 +260,29 @@ def test_servers_are_found_over_a_query_set(page):
     page.tick("experiments", 0)
     page.press("open_")
     assert "servers, as it is against" in page.text
+
+
+def test_an_ablation_has_the_search_of_a_paper_or_single_settings(page):
+    experiment(page, "Ablation")
+    page.at.selectbox(key="evaluation_search").select("as in Tool-to-Agent").run()
+    page.at.selectbox(key="evaluation_rerank").select("off").run()
+    page.at.selectbox(key="evaluation_assembly").select("the best of each part first").run()
+    page.at.toggle(key="set_alpha").set_value(True).run()
+    page.at.slider(key="alpha").set_value(0.0).run()
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind("ablation")))
+    (kept, *_) = experiments.all(page.now)
+    search = kept.configuration["retrieval"]
+    own = (search["dense_weight"], search["assembly"], search["rerank"], search["step_weight"])
+    assert own == (0.0, "top1", "none", "inf")
+    assert len(page.tables("reranker")[0]) == 10 and "α 0, the best of each" in page.text
+
+
+def test_a_search_splits_requests_as_its_paper_does():
+    splits = {name: ExperimentRequest(search=name).request_split for name in SEARCHES.values()}
+    assert splits["toolscope"] == "steps" and splits["tool2vec"] == "none"
+    assert splits[""] == splits["rps"] == "rules"
+    assert ExperimentRequest(search="toolscope", split="rules").request_split == "rules"
 
 
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):

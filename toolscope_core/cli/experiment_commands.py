@@ -44,7 +44,7 @@ from toolscope_core.llm.embedding import embedder_of
 from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.search_configuration import PaperName, RetrievalConfig, usual_split
 from toolscope_core.rps.workers import tools_of_pools
 
 ENCODERS_K = 10
@@ -57,10 +57,11 @@ Queries = Annotated[
     ),
 ]
 _Decompose = Annotated[
-    RequestSplit,
+    RequestSplit | None,
     typer.Option(
         "--decompose",
-        help="Split requests by rules, or use the steps given in the query set (an upper bound).",
+        help="Split requests by rules, or use the steps given in the query set (an upper bound); "
+        "default: as the named paper does, or else rules.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
@@ -71,16 +72,19 @@ class ExperimentFiles:
     """The requests and texts of a measurement, each as an option."""
 
     queries: Queries = None
-    decomposition: _Decompose = "rules"
+    decomposition: _Decompose = None
     skip_unknown: SkipUnknown = False
     variants: VariantsFile = None
     embedder: EmbedderName = None
 
-    def bench(self, catalogs: Sequence[Path], cutoffs: Sequence[int]) -> tuple[Bench, Trial]:
+    def bench(
+        self, catalogs: Sequence[Path], cutoffs: Sequence[int], paper: PaperName | None = None
+    ) -> tuple[Bench, Trial]:
         """The catalog, and its requests with the cut-offs of the measurement."""
+        split = self.decomposition or usual_split(paper)
         bench = Bench.of_files(catalogs, self.embedder, self.variants)
         queries = bench.queries(self.queries, self.skip_unknown)
-        return bench, bench.trial(queries, cutoffs, self.decomposition)
+        return bench, bench.trial(queries, cutoffs, split)
 
 
 _SYNTHETIC = ExperimentFiles()
@@ -229,7 +233,7 @@ def sweep(
     if bool(encoders) != (setting == "encoder"):
         raise ConfigError("--move encoder and --encoder go together; use both, or neither")
     config = knobs.config()
-    bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,))
+    bench, trial = files.bench(catalogs, (ENCODERS_K if encoders else 1,), knobs.as_in_paper)
     plan_config = PlanConfig(accept=accept, gateway=gateway)
     settings = sweeps.FixedSettings(trial, (), bench.tokens, plan_config, config, ENCODERS_K)
     if encoders:
@@ -270,16 +274,18 @@ def ablation(
     catalogs: CatalogPaths,
     files: ExperimentFiles = _SYNTHETIC,
     threshold: _Threshold = None,
+    knobs: SearchKnobs = DEFAULT_SEARCH,
     as_json: AsJson = False,
 ) -> None:
     """Switch reranker, merger and correction on and off (ToolScope, table 3). The merger accepts
-    all proposals: drop-ins only, or also those that need a gateway.
+    all proposals: drop-ins only, or also those that need a gateway. The reranker is that of the
+    search, which a paper or single options may set.
 
-    Example: toolscope ablation tools.json --queries queries.jsonl
+    Example: toolscope ablation tools.json --queries queries.jsonl --as-in-paper toolscope
     """
-    bench, trial = files.bench(catalogs, (5, 10, 30))
+    bench, trial = files.bench(catalogs, (5, 10, 30), knobs.as_in_paper)
     analysis = bench.analysis(threshold, terminal.progress())
-    settings = sweeps.FixedSettings(trial, (), bench.tokens)
+    settings = sweeps.FixedSettings(trial, (), bench.tokens, config=knobs.config())
     ablation_rows = sweeps.ablation_rows(analysis, settings, bench.ranker, terminal.progress())
     rows = [row.figures(bench.catalog) for row in ablation_rows]
     if as_json:

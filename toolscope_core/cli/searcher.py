@@ -1,6 +1,6 @@
 """The options of search commands, and a catalog searched with them for tools or servers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
@@ -30,6 +30,7 @@ from toolscope_core.model.search_configuration import (
     PaperName,
     RetrievalConfig,
     named_search,
+    usual_split,
 )
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.retrieval.assembly import ToolRequest
@@ -66,14 +67,6 @@ Decompose = Annotated[
         "dummy shows it the request, context the nearest tools too.",
     ),
 ]
-_PAPER_SPLITS: Mapping[PaperName, Decomposition] = {
-    "tool2vec": "none",
-    "toolscope": "steps",
-    "tool-to-agent": "steps",
-}
-"""How a paper's own requests are split. Retrieval–Plan–Select asks a model, so without one its
-requests are split by rules, as are all others.
-"""
 Splits = Annotated[
     Path | None,
     typer.Option(
@@ -270,8 +263,7 @@ class SearchOptions:
     def split(self) -> Decomposition:
         """How a request is split: as asked, or as the named paper does. Tool2Vec's stay whole."""
         paper = self.knobs.as_in_paper
-        usual = _PAPER_SPLITS.get(paper, "rules") if paper else "rules"
-        return "none" if paper == "tool2vec" else self.searched.decomposition or usual
+        return "none" if paper == "tool2vec" else self.searched.decomposition or usual_split(paper)
 
     @property
     def learned(self) -> Path | None:

@@ -226,8 +226,8 @@ def ablation_rows(
 ) -> Iterator[AblationRow]:
     """The effect of each part of ToolScope: reranker × merger × correction (ToolScope, table 3).
 
-    There are ten rows; correction without a merger has nothing to correct. Reports ``Step("sweep",
-    …)`` in rows.
+    There are ten rows; correction without a merger has nothing to correct. The reranker is that of
+    the settings' search, or the automatic one if it has none. Reports ``Step("sweep", …)`` in rows.
     """
     toolsets: dict[tuple[Merger, bool], measured_toolsets.Toolset] = {
         ("none", False): measured_toolsets.as_it_is(analysis.catalog)
@@ -241,9 +241,10 @@ def ablation_rows(
                 plan, f"{merger}{', corrected' * correct}"
             )
     parts = [(is_reranked, *own) for is_reranked in (False, True) for own in toolsets]
+    rerank = "auto" if settings.config.rerank == "none" else settings.config.rerank
     ranker_of = lru_cache(maxsize=1)(ranker_of)
     for reranker, merger, correction in _not_done(parts, (), progress):
-        ranker = ranker_of(RetrievalConfig(rerank="auto" if reranker else "none"))
+        ranker = ranker_of(replace(settings.config, rerank=rerank if reranker else "none"))
         toolset = toolsets[merger, correction]
         figures = measurement_of(toolset, settings.trial, ranker, settings.tokens)
         yield AblationRow(reranker, merger, correction, figures)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
+from toolscope_core.model.configuration import RequestSplit
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
@@ -104,6 +105,11 @@ something was learned to that alone. Tool-to-Agent (algorithm 1): a server stand
 document does, of tools and servers, for any of the steps; the paper does not say how BM25 and
 cosine are weighed. What still differs: a tool is two texts here, whose cosines have a mean.
 """
+_PAPER_SPLITS: Mapping[str, RequestSplit] = {
+    "tool2vec": "none",
+    "toolscope": "steps",
+    "tool-to-agent": "steps",
+}
 SearchName = PaperName | ClientName | Literal[""]
 """A paper or a client with its search; empty for our own."""
 
@@ -115,6 +121,15 @@ def named_search(name: SearchName) -> RetrievalConfig:
             return config
     client = next((one for one in get_args(ClientName) if one == name), None)
     return RetrievalConfig(client=client)
+
+
+def usual_split(name: SearchName | None) -> RequestSplit:
+    """How the requests of a named search are split.
+
+    Retrieval–Plan–Select asks a model, so without one its requests are split by rules, as are all
+    others.
+    """
+    return _PAPER_SPLITS.get(name or "", "rules")
 
 
 def weight_shares(weight: float) -> tuple[float, float]:

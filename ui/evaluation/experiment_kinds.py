@@ -27,10 +27,12 @@ from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Embedder, Progress
 from toolscope_core.model.search_configuration import (
+    Assembly,
     Corpus,
     RetrievalConfig,
     SearchName,
     named_search,
+    usual_split,
 )
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.retrieval.retriever import Retriever
@@ -44,6 +46,8 @@ from ui.shared.snapshot import Snapshot
 ExperimentKind = Literal["comparison", "servers", "stress", "sweep", "ablation", "plan"]
 
 
+ExperimentSplit = Literal["auto"] | RequestSplit
+"""How requests are split; *auto*: as the search does."""
 Selector = Literal["", "best", "model"]
 """Who takes tools from those that are found: nobody, the search for each job, or a model."""
 SYNTHETIC = "made from descriptions"
@@ -77,7 +81,7 @@ class ExperimentRequest:
     ``measured_sides``. ``knob`` is the setting of a sweep, with the merge policy of ``after``.
     ``encoders`` are names or folders of sentence-transformers models. ``search`` names a paper or
     client whose search is used, empty for ours. With it, ``rerank`` *auto* means its reranker, and
-    ``alpha`` ``None`` its weight of dense scores. ``select`` says who takes the tools that count.
+    ``alpha`` and ``assembly`` ``None`` its own. ``select`` says who takes the tools that count.
     """
 
     kind: ExperimentKind = "comparison"
@@ -85,11 +89,12 @@ class ExperimentRequest:
     before: str = ORIGINAL
     after: str = "accepted and safe"
     rerank: str = "auto"
-    split: RequestSplit = "rules"
+    split: ExperimentSplit = "auto"
     knob: Knob = "threshold"
     encoders: tuple[str, ...] = ()
     search: SearchName = ""
     alpha: float | None = None
+    assembly: Assembly | None = None
     corpus: Corpus = "both"
     select: Selector = ""
 
@@ -103,8 +108,18 @@ class ExperimentRequest:
         """The settings of its search."""
         config = named_search(self.search)
         alpha = config.dense_weight if self.alpha is None else self.alpha
-        rerank = config.rerank if self.rerank == "auto" else self.rerank
-        return replace(config, dense_weight=alpha, rerank=rerank, corpus=self.corpus)
+        return replace(
+            config,
+            dense_weight=alpha,
+            rerank=config.rerank if self.rerank == "auto" else self.rerank,
+            assembly=self.assembly or config.assembly,
+            corpus=self.corpus,
+        )
+
+    @property
+    def request_split(self) -> RequestSplit:
+        """How its requests are split."""
+        return usual_split(self.search) if self.split == "auto" else self.split
 
 
 def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
@@ -119,7 +134,7 @@ def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial
             f"the model was trained on every query of {request.queries!r}; choose a set that "
             "was added after the training"
         )
-    split = comparison.request_of(request.split)
+    split = comparison.request_of(request.request_split)
     if request.kind != "servers":
         return comparison.Trial.of(catalog, queries, split, _CUTOFFS)
     owners = {tool.id: tool.owner for tool in catalog.tools}
@@ -169,7 +184,7 @@ def compare(
     relabelled_queries = relabelled(trial.queries, before.phi)
     never = constraints(trial.catalog, snapshot.log).cannot
     unneeded = [one for one in queries_of(snapshot, request.queries) if one.needs_none]
-    requests = list(map(comparison.request_of(request.split), unneeded))
+    requests = list(map(comparison.request_of(request.request_split), unneeded))
     rankings = (
         ranker.rankings(before.tools, requests, comparison.PLACES, progress) if requests else ()
     )
@@ -276,7 +291,7 @@ def stress_test(
 ) -> stress.Stress:
     """What is found, or taken, among more and more distractors."""
     config = replace(request.retrieval, rerank="none")  # the pools are small
-    splits: tuple[RequestSplit, ...] = ("none", request.split)
+    splits: tuple[RequestSplit, ...] = ("none", request.request_split)
     trials: dict[str, comparison.Trial] = {one: trial.split_by(one) for one in splits}
 
     def chooser(toolset: Toolset, own: comparison.Trial) -> Any:
@@ -296,7 +311,7 @@ def ablate(
 ) -> sweeps.Ablation:
     """The parts of ToolScope on and off."""
     bench = searches.bench(snapshot)
-    fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens)
+    fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config=request.retrieval)
     rows = sweeps.ablation_rows(snapshot.analysis, fixed, bench.ranker, progress)
     return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
 

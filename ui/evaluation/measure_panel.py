@@ -7,18 +7,26 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from toolscope_core.model.configuration import Knob, RequestSplit
+from toolscope_core.model.configuration import Knob
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentKind, ExperimentRequest, Selector
+from ui.evaluation.experiment_kinds import (
+    SYNTHETIC,
+    ExperimentKind,
+    ExperimentRequest,
+    ExperimentSplit,
+    Selector,
+)
 from ui.evaluation.measured_sides import LEARNED_SIDES, WITH_GATEWAY
 from ui.shared import page_frame, safe_text
 from ui.shared.models import ask_panel
 from ui.shared.search_settings_panel import (
+    ABOUT_ASSEMBLY,
     ABOUT_SEARCHES,
+    ASSEMBLIES,
     CORPORA,
     RERANKERS,
     SEARCHES,
@@ -37,7 +45,12 @@ KNOBS: dict[str, Knob] = {
     "number of tools returned (top k)": "k",
     "embedding model (the encoder)": "encoder",
 }
-_SPLITS: dict[str, RequestSplit] = {"by rule": "rules", "by step": "steps", "not at all": "none"}
+_SPLITS: dict[str, ExperimentSplit] = {
+    "as the search does": "auto",
+    "by rule": "rules",
+    "by step": "steps",
+    "not at all": "none",
+}
 _SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
     "comparison": {"the search": "", "a model": "model"},
     "plan": {"the search": "", "a model": "model"},
@@ -70,9 +83,9 @@ _ABOUT: dict[ExperimentKind, str] = {
     "sweep": "What does each value of a setting give? Every query is searched with each of them.",
     "ablation": (
         "What does each part contribute? Every query is searched with the parts on and off. The "
-        "reranker compares the best 50 again; the merger takes all proposals (only drop-ins, or "
-        "also gateway tools that are no larger than their members; the paper takes all); the "
-        "correction splits groups that do not belong together."
+        "search's reranker (in ToolScope a cross-encoder) compares the best 50 again; the merger "
+        "takes all proposals (only drop-ins, or also gateway tools that are no larger than their "
+        "members; the paper takes all); the correction splits groups that do not belong together."
     ),
     "plan": (
         "Which tools would be called? Each request is split into jobs, each job takes the best "
@@ -93,9 +106,10 @@ PAPER_TABLES: dict[ExperimentKind, tuple[str, str]] = {
 }
 """The tables that each kind makes of a catalog, and their names in ``benchmarks.papers``."""
 ABOUT_SPLITS = (
-    "By rule: at sentences and at clauses that start with a verb. By step: as given in the "
-    "query set. The steps are part of its answer, so this shows what a perfect planner could "
-    "reach."
+    "As the search does: by step for the searches of ToolScope and Tool-to-Agent, not at all for "
+    "Tool2Vec, by rule for others. By rule: at sentences and at clauses that start with a verb. "
+    "By step: as given in the query set. The steps are part of its answer, so this shows what a "
+    "perfect planner could reach."
 )
 
 
@@ -187,13 +201,16 @@ def _with_settings(more: DeltaGenerator, request: ExperimentRequest) -> Experime
     kind, settings = request.kind, dict[str, Any]()
     if kind == "servers":
         settings["corpus"] = chosen_value(more, "Search in", CORPORA, "evaluation_corpus", 300)
-    if kind in ("comparison", "servers", "sweep", "plan"):
+    if kind != "stress":
         settings["search"] = chosen_value(
             more, "Search", SEARCHES, "evaluation_search", 300, ABOUT_SEARCHES
         )
         settings["rerank"] = chosen_value(more, "Reranking", RERANKERS, "evaluation_rerank", 300)
         if more.toggle("Set the weight of meaning against words (α)", key="set_alpha"):
             settings["alpha"] = more.slider("α", 0.0, 1.0, 0.6, 0.1, key="alpha")
+        settings["assembly"] = chosen_value(
+            more, "Assembly", ASSEMBLIES, "evaluation_assembly", 300, ABOUT_ASSEMBLY
+        )
     if kind in _SELECTORS:
         about = ABOUT_SELECTORS[kind]
         settings["select"] = chosen_value(
@@ -299,7 +316,8 @@ def described(experiment: Experiment) -> str:
         sides = "reranker, merger and correction on and off"
     if experiment.kind == "servers":
         sides = f"servers, {sides}"
-    rerank = ", no reranking" if config.get("rerank") == "none" else ""
+    is_off = config.get("rerank") == "none" and experiment.kind != "ablation"
+    rerank = ", no reranking" if is_off else ""
     variant = next(
         (name for name, one in SEARCHES.items() if one and one == config.get("search")), ""
     )
@@ -307,8 +325,10 @@ def described(experiment: Experiment) -> str:
     taken = by.get(config.get("select", ""), "")
     alpha = config.get("alpha")
     search = (f", {variant}" if variant else "") + ("" if alpha is None else f", α {alpha:g}")
-    split = next(name for name, value in _SPLITS.items() if value == config.get("split", "rules"))
-    split_in_words = "" if split == "by rule" else f", split {split}"
+    assembly = next((one for one, value in ASSEMBLIES.items() if value == config.get("assembly")))
+    search += f", {assembly}" if config.get("assembly") else ""
+    split = next(name for name, value in _SPLITS.items() if value == config.get("split", "auto"))
+    split_in_words = "" if split == "as the search does" else f", split {split}"
     queries = quantity(config.get("query_count", 0), "query")
     source = config.get("queries")
     origin = source if source == SYNTHETIC else f"of {source}"

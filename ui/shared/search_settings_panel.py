@@ -61,7 +61,7 @@ ABOUT_RERANKING = (
     "word of the tool. *Automatic* does so for tools, not for servers; if a paper's search is "
     "chosen, it uses the paper's reranking."
 )
-_ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
+ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
     "as the search has it": None,
     "scores added": "blend",
     "the best of each part first": "top1",
@@ -106,7 +106,7 @@ def search_settings(
     """Draw the settings; an empty number means the search's own."""
     name = chosen_value(place, "Search", SEARCHES, "search", 300, ABOUT_SEARCHES)
     base = search_configuration.named_search(name)
-    assembly = chosen_value(place, "Assembly", _ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
+    assembly = chosen_value(place, "Assembly", ASSEMBLIES, "assembly", 300, ABOUT_ASSEMBLY)
     settings: dict[str, Any] = {"assembly": assembly}
     settings["rerank"] = None if rerank == "auto" else rerank
     settings["candidates"] = place.number_input(

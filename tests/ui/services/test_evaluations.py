@@ -1,17 +1,19 @@
 """Experiments on the workspace: run, gone on with, kept, taken back."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.ui.services import small_workspace as tools_of
 from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.evaluation.stress import Stress
+from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, keep_result
-from ui.evaluation import evaluations, measured_sides
+from ui.evaluation import evaluations, experiment_kinds, measured_sides
 from ui.evaluation.experiment_kinds import ExperimentRequest
-from ui.shared.services import experiments, review
+from ui.shared.services import experiments, review, searches
 
 MAILS = ["beta/send_mail", "gamma/send_mail"]
 QUERIES = [
@@ -34,6 +36,25 @@ def run(small_workspace, **wanted):
     wanted = ExperimentRequest(queries="q.jsonl", **wanted)
     number = evaluations.run(work.snapshot(catalog_id), wanted)
     return get_experiment(work.store, number)
+
+
+@pytest.mark.parametrize(
+    ("rerank", "reranked"), [("none", "auto"), ("late", "late"), ("auto", "auto")]
+)
+def test_an_ablation_switches_the_reranker_of_its_search(small_workspace, rerank, reranked):
+    snapshot = small_workspace[0].snapshot(small_workspace[1])
+    request = ExperimentRequest("ablation", "q.jsonl", rerank=rerank, alpha=0.3)
+    trial, bench = experiment_kinds.trial_of(snapshot, request), searches.bench(snapshot)
+    settings = FixedSettings(trial, (), bench.tokens, config=request.retrieval)
+    asked = []
+
+    def ranker_of(config):
+        asked.append(config)
+        return bench.ranker(replace(config, rerank="none"))
+
+    assert len(list(ablation_rows(snapshot.analysis, settings, ranker_of))) == 10
+    assert [one.rerank for one in asked] == ["none", reranked]
+    assert {one.dense_weight for one in asked} == {0.3}
 
 
 def test_a_sweep_that_was_broken_off_goes_on_where_it_was(small_workspace):
