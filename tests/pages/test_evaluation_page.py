@@ -285,6 +285,54 @@ def test_a_search_splits_requests_as_its_paper_does():
     assert ExperimentRequest(search="toolscope", split="rules").request_split == "rules"
 
 
+def splitting(request):
+    """A model that hears other wishes in each request."""
+    questions = re.findall(r"^(\w{12}): request", request.user, re.MULTILINE)
+    return {
+        "answers": [{"question": one, "steps": ["list files", "add numbers"]} for one in questions]
+    }
+
+
+@pytest.mark.parametrize("name", ["by a model", "by a model in context"])
+def test_a_model_splits_the_requests_of_an_experiment(page, server, name):
+    server.answer = served(splitting)
+    page.work.endpoints.save(Endpoint(server.url, "m"))
+    experiment(page, "Sweep", knob="number of tools returned (top k)")
+    page.at.selectbox(key="evaluation_split").select(name).run()
+    most, *_ = page.figures("at most")
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind("sweep")))
+    assert f"split {name}." in page.text and 0 < len(server.received) <= most
+    shown = "--- begin tool 1.1" in server.received[0].user
+    assert shown == (name == "by a model in context")
+    (kept, *_) = experiments.all(page.now)
+    numbers = kept.number, measure(page, kind="sweep", knob="k", split="none")
+    split, whole = (
+        [point["metrics"] for point in get_experiment(page.work.store, one).result["points"]]
+        for one in numbers
+    )
+    assert split != whole, "the parts lead elsewhere"
+
+
+def test_splits_are_read_from_a_file(page):
+    page.work.endpoints.save(Endpoint("http://localhost:9", "m"))
+    experiment(page, "Stress")
+    page.at.selectbox(key="evaluation_split").select("by a model").run()
+
+    def upload(content):
+        page.at.file_uploader(key="splits_file").upload("s.jsonl", content, "text/plain").run()
+
+    upload(b'{"id": "a", "steps": ["list the files"]}')
+    assert "dummy" in page.at.error[0].value, "the file has no such splits"
+    upload(b'{"id": "a", "dummy": ["list the files"]}')
+    assert "at most" not in page.text and not page.at.error, "no model is asked"
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind("stress")))
+    assert "split by a model, from a file" in page.text
+    tests = set(page.tables("toolset", "recall")[0]["toolset"])
+    assert {"as it is, whole", "as it is, by a model"} <= tests
+
+
 def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     experiment(page, "Sweep", knob="embedding model (the encoder)")
     (names,) = page.at.text_area

@@ -103,7 +103,7 @@ def test_a_file_of_splits_is_taken_by_id_and_steps_are_the_querys_own(search, ou
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([{"id": "a"}], "`dummy` is None; use a list of strings, or another --decompose"),
+        ([{"id": "a"}], "`dummy` is None"),
         ([{"id": "a", "dummy": [1]}], "`dummy` is"),
         ([{"dummy": ["x"]}], "repeated (''"),
         ([{"id": "a", "dummy": []}, {"id": "a", "dummy": []}], "repeated ('a'"),

@@ -32,19 +32,14 @@ from toolscope_core.model.search_configuration import (
     named_search,
     usual_split,
 )
-from toolscope_core.model.tool import Tool, digest
+from toolscope_core.model.tool import digest
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
-from toolscope_core.retrieval.decomposition import (
-    IN_VIEW,
-    decompose,
-    recorded_splits,
-    splits_of_model,
-)
+from toolscope_core.retrieval.decomposition import decompose, recorded_splits, splits_of_model
 from toolscope_core.retrieval.documents import tool_document
 from toolscope_core.retrieval.fitting import Fit
 from toolscope_core.retrieval.index_files import encode_documents
-from toolscope_core.retrieval.retriever import RankedServer, RankedTool, Retriever, ServerRetriever
+from toolscope_core.retrieval.retriever import RankedServer, RankedTool, ServerRetriever
 from toolscope_core.retrieval.searching import BY_TOKENS
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
@@ -440,23 +435,10 @@ class Searcher:
         if kind == "steps":
             return [one.steps for one in queries]
         with asking(self.options.model_request) as (_, model):
-            in_view = self._nearest(texts) if kind == "context" else [()] * len(texts)
+            in_view = self.bench.in_view(texts, kind, self.options.knobs.as_in_paper, self.progress)
             splits = splits_of_model(texts, in_view, kind, model)
             self.costs += model.costs
             return splits
-
-    def _nearest(self, texts: Sequence[str]) -> list[tuple[Tool, ...]]:
-        """The tools that a model sees with each request: the nearest by the hybrid score, or by
-        cosine as in Retrieval–Plan–Select.
-        """
-        tools, bench = self.bench.catalog.by_id, self.bench
-        config = named_search("rps" if self.options.knobs.as_in_paper == "rps" else "")
-        plain = Retriever(
-            tools.values(), bench.embedder, bench.cache, config, progress=self.progress
-        )
-        requests = [ToolRequest(text) for text in texts]
-        rankings = plain.search_each(requests, IN_VIEW, self.progress)
-        return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]
 
 
 def usage_model(

@@ -17,15 +17,17 @@ from toolscope_core.evaluation.measured_toolsets import Toolset, ToolsetRanker
 from toolscope_core.evaluation.selection import ListChooser
 from toolscope_core.evaluation.stress import Stress, stress_of, stress_test
 from toolscope_core.llm.embedding import encoder_and_cache, scorer_of
+from toolscope_core.llm.tasks.selection_prompt import Splitter
 from toolscope_core.merging.analysing import analyse
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, RequestSplit
 from toolscope_core.model.protocols import Embedder, Progress, silent
-from toolscope_core.model.search_configuration import RetrievalConfig
+from toolscope_core.model.search_configuration import RetrievalConfig, SearchName, named_search
 from toolscope_core.model.tool import Tool
-from toolscope_core.retrieval.assembly import LearnedRanking
+from toolscope_core.retrieval.assembly import LearnedRanking, ToolRequest
 from toolscope_core.retrieval.client_search import SearchSetup
+from toolscope_core.retrieval.decomposition import IN_VIEW
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]
@@ -108,6 +110,25 @@ class Bench:
         """The search for servers."""
         scorer = scorer_of(config)
         return ServerRetriever(self.catalog, self.embedder, self.cache, config, scorer, progress)
+
+    def in_view(
+        self,
+        texts: Sequence[str],
+        splitter: Splitter,
+        search: SearchName | None = None,
+        progress: Progress = silent,
+    ) -> list[tuple[Tool, ...]]:
+        """The tools that a model sees with each text that it splits.
+
+        In *context* they are the nearest by the hybrid score, or by cosine as in
+        Retrieval–Plan–Select.
+        """
+        if splitter == "dummy":
+            return [()] * len(texts)
+        tools, config = self.catalog.by_id, named_search("rps" if search == "rps" else "")
+        plain = Retriever(tools.values(), self.embedder, self.cache, config, progress=progress)
+        rankings = plain.search_each([ToolRequest(text) for text in texts], IN_VIEW, progress)
+        return [tuple(tools[one.tool_id] for one in ranking) for ranking in rankings]
 
     def stress(
         self,

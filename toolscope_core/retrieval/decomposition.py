@@ -1,7 +1,7 @@
 """Splits a request into sub-queries: by rule, by a query set's steps, or by a model."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bm25s.stopwords import STOPWORDS_EN
@@ -10,7 +10,7 @@ from toolscope_core.files.json_lines import read_rows
 from toolscope_core.llm.requests.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import SPLIT_TASKS, SplitQuestion, Splitter
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.tool import Tool
+from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.vocabulary import action_classes, is_plain_verb, leads
 
 MOST_SUBQUERIES = 8
@@ -86,17 +86,25 @@ IN_VIEW = 15
 
 
 def recorded_splits(path: Path, kind: str) -> Mapping[str, tuple[str, ...]]:
-    """The sub-queries by query id from a JSONL file with ``id`` and a list of texts under ``kind``.
+    """Like ``splits_in`` for a file. Raises ``ConfigError`` also if it cannot be read."""
+    return splits_in(read_rows(path), str(path), kind)
 
-    Raises ``ConfigError`` for an unreadable file, a row without the two, and a repeated id.
+
+def splits_in(
+    rows: Iterable[tuple[int, JsonObject]], label: str, kind: str
+) -> Mapping[str, tuple[str, ...]]:
+    """The sub-queries by query id from numbered rows with ``id`` and a list of texts under
+    ``kind``.
+
+    Raises ``ConfigError``, naming ``label``, for a row without the two, and a repeated id.
     """
     splits: dict[str, tuple[str, ...]] = {}
-    for number, row in read_rows(path):
-        place = f"{path}, line {number}"
+    for number, row in rows:
+        place = f"{label}, line {number}"
         query_id, texts = str(row.get("id", "")), row.get(kind)
         if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
             raise ConfigError(
-                f"{place}: `{kind}` is {texts!r:.60}; use a list of strings, or another --decompose"
+                f"{place}: `{kind}` is {texts!r:.60}; use a list of strings, or split otherwise"
             )
         if not query_id or query_id in splits:
             raise ConfigError(

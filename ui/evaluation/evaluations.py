@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -75,6 +75,9 @@ def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = sil
         seconds = time.monotonic() - started
         keep_result(work.store, experiment.number, result, seconds, is_done=is_done)
 
+    if request.splitter:
+        split = partial(experiment_kinds.split_by_model, snapshot, request, trial, progress)
+        trial = _of_model(snapshot, split, progress, configuration)
     if request.kind == "sweep":
         points = list((experiment.result or {}).get("points", ()))
         known = [point["value"] for point in points]
@@ -84,7 +87,7 @@ def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = sil
         keep({"points": points}, is_done=True)
         return experiment.number
     measure = partial(MEASURES[request.kind], snapshot, request, trial, progress)
-    if request.asks_model:
+    if request.select == "model":
         result = _of_model(snapshot, measure, progress, configuration)
     else:
         result = measure(None)
@@ -178,7 +181,8 @@ def _configuration(
         for one in trial.queries
     ]
     return {
-        **asdict(request),
+        **asdict(replace(request, recorded=())),
+        "recorded": digest(request.recorded) if request.recorded else "",
         "retrieval": request.retrieval.as_json(),
         "embedder": snapshot.work.embedder.name,
         "tools": len(trial.catalog.tools),

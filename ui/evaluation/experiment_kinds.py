@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.evaluation import comparison, selection, stress, sweeps
@@ -22,6 +22,7 @@ from toolscope_core.evaluation.query_sets import (
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.llm.embedding import local_embedder
 from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.tasks.selection_prompt import Splitter
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Knob, PlanConfig, RequestSplit
 from toolscope_core.model.errors import ConfigError
@@ -35,6 +36,8 @@ from toolscope_core.model.search_configuration import (
     usual_split,
 )
 from toolscope_core.model.tool import JsonObject
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import IN_VIEW, splits_of_model
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps import planner, workers
 from ui.evaluation import measured_sides
@@ -46,8 +49,10 @@ from ui.shared.snapshot import Snapshot
 ExperimentKind = Literal["comparison", "servers", "stress", "sweep", "ablation", "plan"]
 
 
-ExperimentSplit = Literal["auto"] | RequestSplit
-"""How requests are split; *auto*: as the search does."""
+ExperimentSplit = Literal["auto"] | RequestSplit | Splitter
+"""How requests are split; *auto*: as the search does, *dummy* and *context*: by a model."""
+_BY_MODEL: dict[str, Splitter] = {one: one for one in get_args(Splitter)}
+_WITHOUT_MODEL: dict[str, RequestSplit] = {one: one for one in get_args(RequestSplit)}
 Selector = Literal["", "best", "model"]
 """Who takes tools from those that are found: nobody, the search for each job, or a model."""
 SYNTHETIC = "made from descriptions"
@@ -82,6 +87,7 @@ class ExperimentRequest:
     ``encoders`` are names or folders of sentence-transformers models. ``search`` names a paper or
     client whose search is used, empty for ours. With it, ``rerank`` *auto* means its reranker, and
     ``alpha`` and ``assembly`` ``None`` its own. ``select`` says who takes the tools that count.
+    ``recorded`` are the parts of requests by query id, from a file.
     """
 
     kind: ExperimentKind = "comparison"
@@ -97,11 +103,17 @@ class ExperimentRequest:
     assembly: Assembly | None = None
     corpus: Corpus = "both"
     select: Selector = ""
+    recorded: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def splitter(self) -> Splitter | None:
+        """How a model splits the requests, if it is asked to."""
+        return None if self.recorded else _BY_MODEL.get(self.split)
 
     @property
     def asks_model(self) -> bool:
         """Whether a model has to be asked."""
-        return self.select == "model"
+        return self.select == "model" or self.splitter is not None
 
     @property
     def retrieval(self) -> RetrievalConfig:
@@ -118,8 +130,9 @@ class ExperimentRequest:
 
     @property
     def request_split(self) -> RequestSplit:
-        """How its requests are split."""
-        return usual_split(self.search) if self.split == "auto" else self.split
+        """How its requests are split without a model."""
+        usual = usual_split(self.search)
+        return usual if self.split == "auto" else _WITHOUT_MODEL.get(self.split, "none")
 
 
 def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
@@ -135,8 +148,14 @@ def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial
             "was added after the training"
         )
     split = comparison.request_of(request.request_split)
+    parts = dict(request.recorded)
+
+    def request_of(query: Query) -> ToolRequest:
+        own = parts.get(query.id)
+        return split(query) if own is None else ToolRequest(query.text, own, by_rule=False)
+
     if request.kind != "servers":
-        return comparison.Trial.of(catalog, queries, split, _CUTOFFS)
+        return comparison.Trial.of(catalog, queries, request_of, _CUTOFFS)
     owners = {tool.id: tool.owner for tool in catalog.tools}
     names = {*owners.values()}
 
@@ -145,7 +164,27 @@ def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial
         gold = query.server_gold(owners)
         return () if unknown_gold([gold], names) else gold
 
-    return comparison.Trial.of(catalog, queries, split, _SERVER_CUTOFFS, gold_of)
+    return comparison.Trial.of(catalog, queries, request_of, _SERVER_CUTOFFS, gold_of)
+
+
+def split_by_model(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker,
+) -> comparison.Trial:
+    """The trial with the parts that a model sees in each request; those it does not answer stay
+    whole.
+    """
+    if request.splitter is None:
+        return trial
+    texts = [query.text for query in trial.queries]
+    bench = searches.bench(snapshot)
+    in_view = bench.in_view(texts, request.splitter, request.search, progress)
+    splits = splits_of_model(texts, in_view, request.splitter, asker)
+    requests = (ToolRequest(*one, by_rule=False) for one in zip(texts, splits, strict=True))
+    return replace(trial, requests=tuple(requests))
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
@@ -291,8 +330,8 @@ def stress_test(
 ) -> stress.Stress:
     """What is found, or taken, among more and more distractors."""
     config = replace(request.retrieval, rerank="none")  # the pools are small
-    splits: tuple[RequestSplit, ...] = ("none", request.request_split)
-    trials: dict[str, comparison.Trial] = {one: trial.split_by(one) for one in splits}
+    own = request.request_split if request.split == "auto" else request.split
+    trials: dict[str, comparison.Trial] = {"none": trial.split_by("none"), own: trial}
 
     def chooser(toolset: Toolset, own: comparison.Trial) -> Any:
         tools, requests = toolset.tools, own.requests
@@ -353,19 +392,30 @@ class MostQuestions:
 def most_questions(
     snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial
 ) -> MostQuestions:
-    """The limit for an experiment whose tools a model takes; sends and searches nothing."""
-    bench = searches.bench(snapshot)
+    """The limit for an experiment that asks a model; sends and searches nothing.
+
+    A request that a model splits counts with the parts that rules find in it.
+    """
+    bench, queries = searches.bench(snapshot), len(trial.queries)
     mean = sum(map(bench.tokens, trial.catalog.tools)) / len(trial.catalog.tools)
-    jobs = sum(len(selection.jobs_of(one)) for one in trial.requests)
-    sides = len({request.before, request.after})
-    pools = {
-        "comparison": trial.cutoffs,
-        "plan": (planner.WORKER_K, planner.STEP, planner.STEP),
-        "stress": [*stress.LEVELS, *stress.LEVELS[1:]],
-    }[request.kind]
-    return MostQuestions(jobs * sides * len(pools), round(jobs * sides * sum(pools) * mean))
+    shown = [IN_VIEW * queries * (request.splitter == "context")]
+    questions = queries if request.splitter else 0
+    if request.select == "model":
+        requests = (trial.split_by("rules") if request.splitter else trial).requests
+        jobs = sum(len(selection.jobs_of(one)) for one in requests)
+        jobs *= len({request.before, request.after})
+        pools = _POOLS[request.kind]
+        questions += jobs * len(pools)
+        shown += [jobs * size for size in pools]
+    return MostQuestions(questions, round(sum(shown) * mean))
 
 
+_POOLS: Mapping[ExperimentKind, Sequence[int]] = {
+    "comparison": _CUTOFFS,
+    "plan": (planner.WORKER_K, planner.STEP, planner.STEP),
+    "stress": (*stress.LEVELS, *stress.LEVELS[1:]),
+}
+"""The numbers of tools that a model sees for a job."""
 MEASURES: Mapping[ExperimentKind, Callable[..., Any]] = {
     "comparison": compare,
     "servers": servers,

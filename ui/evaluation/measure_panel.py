@@ -7,10 +7,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from toolscope_core.files.json_lines import rows_in
 from toolscope_core.model.configuration import Knob
-from toolscope_core.model.errors import JobError, ToolScopeError
+from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
+from toolscope_core.retrieval.decomposition import splits_in
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.experiment_kinds import (
@@ -49,8 +51,12 @@ _SPLITS: dict[str, ExperimentSplit] = {
     "as the search does": "auto",
     "by rule": "rules",
     "by step": "steps",
+    "by a model": "dummy",
+    "by a model in context": "context",
     "not at all": "none",
 }
+_RECORDED = ("steps", "dummy", "context")
+"""The splits that a file may have."""
 _SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
     "comparison": {"the search": "", "a model": "model"},
     "plan": {"the search": "", "a model": "model"},
@@ -67,7 +73,7 @@ ABOUT_SELECTORS: dict[ExperimentKind, str] = {
     "each job, or what a model takes that sees the whole pool (Retrieval–Plan–Select, tables 6 "
     "and 8).",
 }
-_WITHOUT_MODEL = "No model is set up that could take the tools; the search can."
+_WITHOUT_MODEL = "No model is set up; the search can take the tools, and rules can split requests."
 _ABOUT: dict[ExperimentKind, str] = {
     "comparison": "Does the merge help? Every query is searched in both toolsets; a thousand "
     "queries take about a minute.",
@@ -109,7 +115,12 @@ ABOUT_SPLITS = (
     "As the search does: by step for the searches of ToolScope and Tool-to-Agent, not at all for "
     "Tool2Vec, by rule for others. By rule: at sentences and at clauses that start with a verb. "
     "By step: as given in the query set. The steps are part of its answer, so this shows what a "
-    "perfect planner could reach."
+    "perfect planner could reach. By a model: from the request alone (dummy), or in the context of "
+    "the 15 nearest tools, as in Retrieval–Plan–Select (tables 6 to 8)."
+)
+_ABOUT_RECORDED = (
+    "Recorded parts: JSONL with the `id` of each query and a list under `steps`, `dummy` or "
+    "`context`. Without a file, the query set's steps count, or a model is asked."
 )
 
 
@@ -216,10 +227,23 @@ def _with_settings(more: DeltaGenerator, request: ExperimentRequest) -> Experime
         settings["select"] = chosen_value(
             more, "Tools taken by", _SELECTORS[kind], "selector", 300, about
         )
-    settings["split"] = chosen_value(
-        more, "Split requests", _SPLITS, "evaluation_split", 300, ABOUT_SPLITS
-    )
-    return replace(request, **settings)
+    split = chosen_value(more, "Split requests", _SPLITS, "evaluation_split", 300, ABOUT_SPLITS)
+    if split in _RECORDED:
+        settings["recorded"] = _recorded(more, split)
+    return replace(request, split=split, **settings)
+
+
+def _recorded(more: DeltaGenerator, split: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Draw the field for a file of splits; those in it, by query id."""
+    file = more.file_uploader(_ABOUT_RECORDED, type=["jsonl"], key="splits_file")
+    if file is None:
+        return ()
+    try:
+        splits = splits_in(rows_in(file.getvalue(), file.name), file.name, split)
+    except ConfigError as error:
+        safe_text.show_error(error)
+        st.stop()
+    return tuple(sorted(splits.items()))
 
 
 def _start(snapshot: Snapshot, request: ExperimentRequest, place: DeltaGenerator) -> None:
@@ -247,10 +271,10 @@ def _model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
         return False
     most = evaluations.most_questions(snapshot, request)
     model = safe_text.untrusted(snapshot.work.endpoints.required().model)
+    shown = f", with about {most.tokens:,} tokens of tool definitions" if most.tokens else ""
     st.caption(
-        f"*Measure* asks **{model}** at most {quantity(most.questions, 'question')}, with about "
-        f"{most.tokens:,} tokens of tool definitions. It pauses at the budget in Settings, and "
-        "answers are kept, so that measuring again continues."
+        f"*Measure* asks **{model}** at most {quantity(most.questions, 'question')}{shown}. It "
+        "pauses at the budget in Settings, and answers are kept, so that measuring again continues."
     )
     return True
 
@@ -329,6 +353,7 @@ def described(experiment: Experiment) -> str:
     search += f", {assembly}" if config.get("assembly") else ""
     split = next(name for name, value in _SPLITS.items() if value == config.get("split", "auto"))
     split_in_words = "" if split == "as the search does" else f", split {split}"
+    split_in_words += ", from a file" if config.get("recorded") else ""
     queries = quantity(config.get("query_count", 0), "query")
     source = config.get("queries")
     origin = source if source == SYNTHETIC else f"of {source}"
