@@ -7,12 +7,14 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
+from tests.tool2vec.tiny_bert import save_tiny_bert
 from tests.ui.services import test_learned_searches
 from tests.ui.services.small_workspace import add_queries, say_one_account
 from toolscope_core.embedding import encoders
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelError
-from ui.retrieval import plan_panel
+from toolscope_core.tool2vec.training import LearnConfig
+from ui.retrieval import learned_panel, plan_panel
 from ui.shared.services import learned_searches, searches
 
 QUERIES = [
@@ -171,6 +173,26 @@ def test_a_model_is_trained_used_and_removed(page):
     assert before["name"][0] == "send_mail"
     page.press("remove_model")
     assert not page.widgets("button", "remove_model") and page.button("train_model")
+
+
+def test_an_encoder_is_tuned_as_a_job_that_says_its_time(page, tmp_path, monkeypatch):
+    tiny = str(save_tiny_bert(tmp_path))
+    monkeypatch.setitem(
+        learned_panel._METHODS["Learned"],
+        "classifier, encoder tuned",
+        LearnConfig("mlc", encoder=tiny),
+    )
+    add_queries(page.work, page.catalog_id, test_learned_searches.QUERIES, "l.jsonl")
+    page.open("retrieval", q="post box letter nine", ranking="Learned")
+    assert "Tuning takes" not in page.text
+    page.at.selectbox(key="learn_method").select("classifier, encoder tuned").run()
+    assert re.search(r"Tuning takes about \d+ s at most", page.text)
+    assert learned_searches.tuning_seconds(page.now) == pytest.approx(13 * 4 * 0.022 * 2)
+    page.press("train_model")
+    page.work.analyses.wait(page.now.job(learned_searches.KIND).id)
+    page.open("retrieval", q="post box letter nine")
+    ways = page.tables("ranked by")[0]["ranked by"]
+    assert "classifier with a tuned encoder" in set(ways)
 
 
 def test_the_search_of_a_paper_and_single_settings_of_it_are_chosen(page, monkeypatch):

@@ -148,6 +148,8 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
 
 
 EPOCHS = 4
+SECONDS_A_TEXT = 0.022
+"""The time of a text in an epoch: 716 s for the 8,189 of UltraTool, on two cores."""
 _EPOCH = "epoch"
 """Beside the weights in a checkpoint."""
 

@@ -4,9 +4,10 @@ from operator import itemgetter
 
 import streamlit as st
 
-from toolscope_core.model.configuration import LearningMethod
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.model.errors import ConfigError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import duration, quantity
+from toolscope_core.tool2vec.training import LearnConfig
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.data_tables import Column
 from ui.shared.services import learned_searches
@@ -14,11 +15,22 @@ from ui.shared.services.learned_searches import Ranking, TrainedSide, TrainedVie
 from ui.shared.snapshot import Snapshot
 
 TITLES: dict[str, Ranking] = {"Text": "text", "Usage": "usage", "Learned": "learned"}
-_METHODS: dict[str, dict[str, LearningMethod]] = {
-    "Usage": {"Tool2Vec": "tool2vec"},
-    "Learned": {"classifier": "mlc", "classifier and refiner": "refiner"},
+_METHODS: dict[str, dict[str, LearnConfig]] = {
+    "Usage": {"Tool2Vec": LearnConfig("tool2vec")},
+    "Learned": {
+        "classifier": LearnConfig("mlc"),
+        "classifier and refiner": LearnConfig("refiner"),
+        "classifier, encoder tuned": LearnConfig("mlc", encoder=DEFAULT_MODEL),
+    },
 }
+ABOUT_METHODS = (
+    "Tool2Vec's classifier (MLC) scores all tools at once, and its ToolRefiner the best candidates "
+    "together. With a tuned encoder (MLC with a fine-tuned transformer, section 4.2) "
+    f"{DEFAULT_MODEL} itself learns from the requests. It is downloaded from the Hugging Face hub "
+    "if it is not on this machine."
+)
 _WAYS = {
+    "tuned": "classifier with a tuned encoder",
     "text": "text",
     "tool2vec": "Tool2Vec",
     "mlc": "classifier (MLC)",
@@ -116,7 +128,9 @@ def _train(snapshot: Snapshot, title: str, label: str) -> None:
     methods = _METHODS[title]
     method = next(iter(methods))
     if len(methods) > 1:
-        method = bar.selectbox("Method", list(methods), key="learn_method", width=220)
+        method = bar.selectbox(
+            "Method", list(methods), key="learn_method", width=230, help=ABOUT_METHODS
+        )
     bar.button(
         f"{label} on {quantity(count, 'query')}",
         icon=":material/model_training:",
@@ -128,9 +142,15 @@ def _train(snapshot: Snapshot, title: str, label: str) -> None:
         help="Uses all queries with known tools in this catalog's query sets, and the questions "
         "of its accepted document variants.",
     )
+    if methods[method].encoder and count:
+        time = duration(learned_searches.tuning_seconds(snapshot))
+        st.caption(
+            f"Tuning takes about {time} at most on two cores. An interrupted run continues after "
+            "its last whole epoch."
+        )
     if not count:
         page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")
 
 
-def _start(snapshot: Snapshot, method: LearningMethod) -> None:
-    learned_searches.start(snapshot, method)
+def _start(snapshot: Snapshot, config: LearnConfig) -> None:
+    learned_searches.start(snapshot, config)

@@ -7,6 +7,7 @@ import pytest
 from tests.ui.services.small_workspace import Functions, add_queries, by_name
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.experiment_rows import get_experiment
+from toolscope_core.tool2vec.training import LearnConfig
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.experiment_kinds import ExperimentRequest
 from ui.shared.services import learned_searches, review
@@ -29,7 +30,7 @@ def own(shared):
     mails = by_name(work, catalog_id, "send_mail")
     review.decide(work.snapshot(catalog_id), "accept", mails, "ann")
     assert learned_searches.view(work.snapshot(catalog_id), "usage") is None
-    job = learned_searches.start(work.snapshot(catalog_id), "tool2vec")
+    job = learned_searches.start(work.snapshot(catalog_id), LearnConfig("tool2vec"))
     work.analyses.wait(job)
     return work, catalog_id
 

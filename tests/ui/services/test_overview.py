@@ -5,6 +5,7 @@ from tests.support.printed import figures
 from tests.ui.services import small_workspace
 from tests.ui.services.small_workspace import add_queries
 from tests.ui.services.test_learned_searches import QUERIES
+from toolscope_core.tool2vec.training import LearnConfig
 from ui.catalog import overview
 from ui.catalog.overview import export_steps, review_steps
 from ui.shared.cards.queue import progressed
@@ -45,7 +46,7 @@ def test_learning_from_requests_is_offered_then_its_gain_is_told(opened):
     add_queries(work, catalog_id, [*QUERIES, *QUERIES[:1]], "logged.jsonl")
     assert (step().page, step().query) == ("retrieval", {"ranking": "Usage"})
     assert figures(step().text, "learn from") == [12]
-    learned_searches.run(work.snapshot(catalog_id), "tool2vec")
+    learned_searches.run(work.snapshot(catalog_id), LearnConfig("tool2vec"))
     metrics = learned_searches.view(work.snapshot(catalog_id), "usage").before.figures.metrics
     by_text, learned = (metrics[way]["recall@5"].mean for way in ("text", "blend"))
     assert by_text < learned and step().page == "retrieval"
@@ -56,7 +57,7 @@ def test_what_does_not_help_is_no_step(opened):
     work, catalog_id = opened
     found = [{"query": f"send mail to person {at}", "gold": ["beta/send_mail"]} for at in range(12)]
     add_queries(work, catalog_id, found, "found.jsonl")
-    learned_searches.run(work.snapshot(catalog_id), "tool2vec")
+    learned_searches.run(work.snapshot(catalog_id), LearnConfig("tool2vec"))
     assert not learned_searches.view(work.snapshot(catalog_id), "usage").before.helps
     assert not list(overview.learning_steps(work.snapshot(catalog_id)))
 

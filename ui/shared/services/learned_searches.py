@@ -9,14 +9,16 @@ from typing import Literal
 
 from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.query_sets import Query, relabelled
-from toolscope_core.model.configuration import LearningMethod, PlanConfig
+from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import digest
 from toolscope_core.tool2vec import training
 from toolscope_core.tool2vec.learned_model import LearnedModel
 from toolscope_core.tool2vec.model_folder import read_model, write_model
+from toolscope_core.tool2vec.training import LearnConfig
 from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
+from toolscope_core.tool2vec.tuned_classifier import EPOCHS, SECONDS_A_TEXT
 from ui.shared.kept import kept
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.workspace import Workspace
@@ -109,12 +111,22 @@ def _model(work: Workspace, folder: Path, modified: int) -> LearnedModel:
     return read_model(folder)
 
 
-def start(snapshot: Snapshot, method: LearningMethod) -> str:
+def tuning_seconds(snapshot: Snapshot) -> float:
+    """About how long the encoder is tuned at most, before and after the merge, on two cores."""
+    variants = reviewed_variants.accepted_variants(snapshot)
+    texts = {one.text for one in queries(snapshot)}
+    questions = {text for one in variants.values() for text in one.questions}
+    plan = snapshot.plan_under(PlanConfig(accept="auto"))
+    sides = 1 if len(plan.tools) == len(snapshot.catalog.tools) else 2
+    return len(texts | questions) * EPOCHS * SECONDS_A_TEXT * sides
+
+
+def start(snapshot: Snapshot, config: LearnConfig) -> str:
     """Run ``run`` in the background; returns the job's id."""
-    return snapshot.start(KIND, lambda progress: run(snapshot, method, progress))
+    return snapshot.start(KIND, lambda progress: run(snapshot, config, progress))
 
 
-def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent) -> None:
+def run(snapshot: Snapshot, config: LearnConfig, progress: Progress = silent) -> None:
     """Train now, for the original toolset and, if something is merged, for the merged one.
 
     The latter uses the queries relabelled by φ. Raises ``ConfigError`` if too few queries name a
@@ -123,9 +135,8 @@ def run(snapshot: Snapshot, method: LearningMethod, progress: Progress = silent)
     catalog = snapshot.analysis.catalog
     plan = snapshot.plan_under(PlanConfig(accept="auto"))
     variants, own_queries = reviewed_variants.accepted_variants(snapshot), queries(snapshot)
-    ranking: Ranking = "usage" if method == "tool2vec" else "learned"
+    ranking: Ranking = "usage" if config.method == "tool2vec" else "learned"
     trainer = training.Trainer(snapshot.work.embedder, snapshot.work.vectors, progress=progress)
-    config = training.LearnConfig(method)
     trained = training.trained_model(catalog.tools, own_queries, variants, config, trainer)
     folder = _folder(snapshot, ranking)
     write_model(trained, folder / "before")
