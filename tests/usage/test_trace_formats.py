@@ -66,7 +66,11 @@ EXECUTION = {
     ],
 }
 SPANS = {"resourceSpans": [{"scopeSpans": [{"spans": [CHAT, EXECUTION]}]}]}
-ASKED = (TracedRequest("Read a.txt", ("read",)),)
+ASKED = [("Read a.txt", ["read"])]
+
+
+def asked(trace):
+    return [(one.text, [call.tool for call in one.calls]) for one in trace.requests]
 
 
 def lines(rows):
@@ -93,7 +97,7 @@ def lines(rows):
 def test_every_kind_gives_the_same_call_and_request(content, failed, at):
     trace = read_trace(content, "t.json")
     assert trace.calls == (TracedCall("read", has_failed=failed, at=at),)
-    assert trace.requests == ASKED
+    assert asked(trace) == ASKED
 
 
 def test_a_gateways_log_says_which_original_did_it_and_what_it_refused():
@@ -205,7 +209,7 @@ def test_a_conversation_that_grows_counts_as_its_longest():
     rows = [{"messages": [question, *turn("1"), *turn("2")[:end]]} for end in range(3)]
     assert counted(rows) == counted(rows[1:], rows[:1]) == [("read", False)] * 2
     trace = read_trace(lines(rows), "t")
-    assert trace.requests == (TracedRequest("A?", ("read", "read")),)
+    assert asked(trace) == [("A?", ["read", "read"])]
     assert len(counted([rows[0], {"messages": [question, *turn("2")]}])) == 2
 
 
@@ -503,6 +507,62 @@ def test_figures_say_which_copy_is_used():
     assert (figures.first, figures.last, figures.days) == (day(1), day(10), 9.0)
 
 
+def _session(name, arguments, *, text=False):
+    given = json.dumps(arguments) if text else arguments
+    call = {"type": "tool_use", "id": "1", "name": name, "input": given}
+    return [{"role": "user", "content": "Go"}, {"role": "assistant", "content": [call]}]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "called"),
+    [
+        ("mcp__gate__call_tool", {"name": "list", "arguments": {"q": 1}}, ["a/list"]),
+        ("call_tool", {"name": "list"}, ["a/list"]),
+        ("mcp-exec", {"name": "list", "arguments": "{}"}, ["a/list"]),
+        ("use_mcp_tool", {"server_name": "b", "tool_name": "read", "arguments": {}}, ["b/read"]),
+        (
+            "multi_execute",
+            {"tools": [{"name": "list", "arguments": {}}, {"name": "a/read", "arguments": {}}]},
+            ["a/list", "a/read"],
+        ),
+        ("inspect_tool", {"name": "list"}, []),
+        ("list", {"name": "a/read", "arguments": {}}, ["a/list"]),
+        ("create_user", {"name": "Ann"}, []),
+    ],
+)
+@pytest.mark.parametrize("text", [False, True])
+def test_a_call_that_is_passed_on_counts_for_the_tool_in_its_arguments(
+    name, arguments, called, text
+):
+    messages = _session(name, arguments, text=text)
+    span = {
+        **{"traceId": "t", "spanId": "s", "name": f"execute_tool {name}"},
+        "attributes": [attribute("gen_ai.tool.call.arguments", json.dumps(arguments))],
+    }
+    for records in (
+        {"messages": messages},
+        {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},
+    ):
+        trace = read_trace(json.dumps(records).encode(), "x")
+        figures = count_calls(trace, CATALOG)
+        assert [*figures.by_id] == called
+        assert [*figures.unknown] == ([] if called else [name])
+    trace = read_trace(json.dumps({"messages": messages}).encode(), "x")
+    assert [row["gold"] for row in query_rows(trace.requests, CATALOG)] == [
+        one for one in [called] if one
+    ]
+
+
+def test_a_call_that_is_passed_on_is_that_of_the_gateways_log():
+    log = [{"at": "2026-01-01T10:00:01Z", "tool": "list", "original": "a/list", "outcome": "ok"}]
+    session = [
+        {**one, "timestamp": "2026-01-01T10:00:00Z"}
+        for one in _session("call_tool", {"name": "list", "arguments": {}})
+    ]
+    files = {"log": lines(log), "session": lines(session)}
+    assert len(read_traces(files).calls) == 1
+
+
 def test_unused_is_said_only_of_a_time_that_the_calls_cover():
     day = "2026-{:02}-01T00:00:00+00:00".format
     figures = count_calls(calls(("x", "a/read", day(1)), ("x", "b/read", day(3))), CATALOG)
@@ -517,9 +577,9 @@ def test_unused_is_said_only_of_a_time_that_the_calls_cover():
 
 def test_requests_become_queries_with_what_was_called_as_gold():
     requests = [
-        TracedRequest("List it", ("mcp__a__list", "other")),
-        TracedRequest("List it", ("a/read",)),
-        TracedRequest("Nothing", ("other",)),
+        TracedRequest("List it", (TracedCall("mcp__a__list"), TracedCall("other"))),
+        TracedRequest("List it", (TracedCall("a/read"),)),
+        TracedRequest("Nothing", (TracedCall("other"),)),
     ]
     assert query_rows(requests, CATALOG) == [
         {"id": "t1", "query": "List it", "gold": ["a/list", "a/read"]}

@@ -70,8 +70,8 @@ def usage(
     loaded = read_files(catalog)
     tools = loaded.tools
     figures, trace = counted_calls(logs, tools)
-    rows = call_counts.query_rows(trace.requests, tools)
     if queries is not None:
+        rows = call_counts.query_rows(trace.requests, tools)
         write_rows(queries, rows)
     unused = figures.unused(tools, unused_days)
     merges = _calls_after(figures, loaded, decisions)

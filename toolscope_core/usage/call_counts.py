@@ -84,8 +84,9 @@ def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
     names = _Names(tools)
     calls, strange = list[tuple[str, ToolCallCounts]](), list[tuple[str, ToolCallCounts]]()
     for call in trace.calls:
-        tool_id = names.of(call)
-        (strange if tool_id is None else calls).append((tool_id or call.tool, _counts_of(call)))
+        tool_ids, counts = names.of(call), _counts_of(call)
+        calls += [(one, counts) for one in tool_ids]
+        strange += [] if tool_ids else [(call.tool, counts)]
     times = [call.at for call in trace.calls if call.at] or [""]
     return CatalogCallCounts(_added_by_name(calls), _added_by_name(strange), min(times), max(times))
 
@@ -106,8 +107,7 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
     """
     ids, gold = _Names(tools), dict[str, dict[str, None]]()
     for request in requests:
-        called = [ids.of(TracedCall(name)) for name in request.tools]
-        answers = dict.fromkeys(one for one in called if one is not None)
+        answers = dict.fromkeys(one for call in request.calls for one in ids.of(call))
         if answers:
             gold.setdefault(request.text.strip(), {}).update(answers)
     return [
@@ -117,9 +117,9 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
 
 
 class _Names:
-    """Finds the tool meant by a name.
+    """Finds the tools meant by a call: the one of its name, or those that it passes on to.
 
-    It accepts an id, a name that only one tool has, or a name with its server as clients write it,
+    A name is an id, a name that only one tool has, or a name with its server as clients write it,
     where other characters may be ``_``. Exact names have priority.
     """
 
@@ -133,13 +133,16 @@ class _Names:
             ((own, plain_name(one.name)), one.id) for own, one in servers
         )
 
-    def of(self, call: TracedCall) -> str | None:
-        if call.original in self._ids:
-            return call.original
-        if call.tool in self._ids:
-            return call.tool
-        own = self._by_name.get(call.tool, self._with_server(call.tool))
-        return own or self._by_plain_name.get(call.tool)
+    def of(self, call: TracedCall) -> list[str]:
+        named = self._named(call.original if call.original in self._ids else call.tool)
+        names = [named] if named else map(self._named, call.wrapped)
+        return [tool_id for tool_id in names if tool_id is not None]
+
+    def _named(self, name: str) -> str | None:
+        if name in self._ids:
+            return name
+        own = self._by_name.get(name, self._with_server(name))
+        return own or self._by_plain_name.get(name)
 
     def _with_server(self, name: str) -> str | None:
         """The tool of a name after its server, or of a unique name after an unknown server."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Literal
 
 from toolscope_core.files.json_lines import objects_of_list
@@ -47,6 +48,8 @@ _UNSEARCHED = frozenset(
 """Keys with definitions, figures and values of tools, which contain no calls."""
 _OUTCOMES = ("result", "state", "toolResult", "response", "Ok")
 """Where a call or its result may have what came of it."""
+_FAILURES = frozenset(("is_error", "isError", "status", "state", "error", "Err", *_OUTCOMES))
+"""Where a failure may be reported: most objects have none of these keys."""
 _TEXT_KINDS = ("text", "input_text")
 _IN_TEXT = re.compile(
     r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|$)", re.IGNORECASE | re.DOTALL
@@ -55,6 +58,7 @@ _IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNOR
 _ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "ai": "assistant"}
 _KEYS_OF_CALLS = re.compile(r"(?:mcp)?(?:tool|function)(?:call|use|invocation)s?")
 _KEYS_OF_RESULTS = re.compile(r"(?:mcp)?(?:tool|function)(?:use)?(?:result|response)s?")
+_CALLER = re.compile(r"call|invoke|exec|run|use_", re.IGNORECASE)
 _KEPT_WORDS = 4_096
 
 
@@ -100,9 +104,9 @@ TraceEvent = CallEvent | ResultEvent | RequestEvent | UnreadEvent
 _Said = Literal["", "call", "result", "progress"]
 
 
-def events_of(record: AgentRecord) -> Iterator[TraceEvent]:
+def events_of(record: AgentRecord) -> list[TraceEvent]:
     """The events in a record, in order."""
-    yield from _events(record, "", None, "")
+    return _events(record, "", None, "")
 
 
 def is_message(record: AgentRecord) -> bool:
@@ -111,34 +115,34 @@ def is_message(record: AgentRecord) -> bool:
     return is_item or "role" in record or "lc" in record or {"from", "value"} <= record.keys()
 
 
-def _events(value: Any, at: str, line: Any, said: _Said) -> Iterator[TraceEvent]:
+def _events(value: Any, at: str, line: Any, said: _Said) -> list[TraceEvent]:
     """The events in a part of a record, or in a list of parts; ``said`` is said by its key."""
     if isinstance(value, list):
-        for one in value:
-            if isinstance(one, (dict, list)):
-                yield from _events(one, at, line, said)
-    elif value.get("type") not in _TEXT_KINDS or "role" in value:
+        parts = (_events(one, at, line, said) for one in value if isinstance(one, (dict, list)))
+        return [*chain.from_iterable(parts)]
+    if value.get("type") in _TEXT_KINDS and "role" not in value:
+        return []
+    if not _TIMES.isdisjoint(value):
         for key in value.keys() & _TIMES:
             at = utc_time(value[key]) or at
-        yield from _events_of_object(value, at, value.get("uuid") or line, said)
+    return _events_of_object(value, at, value.get("uuid") or line, said)
 
 
-def _events_of_object(
-    value: AgentRecord, at: str, line: Any, by_key: _Said
-) -> Iterator[TraceEvent]:
+def _events_of_object(value: AgentRecord, at: str, line: Any, by_key: _Said) -> list[TraceEvent]:
     kinds = _kinds(value)
     by_kind = _said_in(kinds, value)
     role = by_kind or by_key
     if role == "result":
-        yield from _results(value)
-    elif role == "call" and (event := _call(value, kinds, at, line)):
-        yield event
-    elif role != "progress":
-        events = [*_parts(value, at, line, role)]
-        is_unread = role == "call" and "index" not in value and not events
-        if is_unread and (by_kind or not value.keys().isdisjoint((*_ARGUMENTS, *_HOLDERS))):
-            yield UnreadEvent()
-        yield from events
+        return [*_results(value)]
+    if role == "call" and (event := _call(value, kinds, at, line)):
+        return [event]
+    if role == "progress":
+        return []
+    events = _parts(value, at, line, role)
+    is_unread = role == "call" and "index" not in value and not events
+    if is_unread and (by_kind or not value.keys().isdisjoint((*_ARGUMENTS, *_HOLDERS))):
+        return [UnreadEvent()]
+    return events
 
 
 def _said_in(kinds: Sequence[str], value: AgentRecord) -> _Said:
@@ -158,25 +162,28 @@ def _is_called(kinds: Sequence[str], value: AgentRecord) -> bool:
     return value.get("method") == "tools/call"
 
 
-def _parts(value: AgentRecord, at: str, line: Any, said: _Said) -> Iterator[TraceEvent]:
+def _parts(value: AgentRecord, at: str, line: Any, said: _Said) -> list[TraceEvent]:
     """The events in the parts of a message or envelope."""
+    events = list[TraceEvent]()
     role = _role(value)
     if role == "user" and (text := "\n".join(message_texts(value)).strip()):
-        yield RequestEvent(text)
-    number = value.get("id") if "jsonrpc" in value else _first(value, _NUMBERS[:-1])
+        events.append(RequestEvent(text))
     is_result = role in ("tool", "function")
-    if (is_result or number) and ((has_failed := _has_failed(value)) or is_result):
-        yield ResultEvent(number or value.get("name"), has_failed)
+    if (has_failed := _has_failed(value)) or is_result:
+        number = value.get("id") if "jsonrpc" in value else _first(value, _NUMBERS[:-1])
+        if number or is_result:
+            events.append(ResultEvent(number or value.get("name"), has_failed))
     for text in message_texts(value) if role == "assistant" else ():
-        yield from _calls_in_text(text, at, line)
+        events += _calls_in_text(text, at, line)
     for key, inner in value.items():
-        if isinstance(inner, (dict, list)) and key not in _UNSEARCHED:
+        if isinstance(inner, (dict, list)) and inner and key not in _UNSEARCHED:
             by_key = _said_by_key(key)
             if by_key == "result":
-                yield from _results(inner)
+                events += _results(inner)
             else:
                 is_list_of_calls = key == "content" and isinstance(inner, list)
-                yield from _events(inner, at, line, by_key or (said if is_list_of_calls else ""))
+                events += _events(inner, at, line, by_key or (said if is_list_of_calls else ""))
+    return events
 
 
 def _results(value: Any) -> Iterator[TraceEvent]:
@@ -212,16 +219,35 @@ def _call(value: AgentRecord, kinds: Sequence[str], at: str, line: Any) -> CallE
     return CallEvent(name, number, next(given, None), at, _has_failed(value), line, is_end)
 
 
+def wrapped_names(call: CallEvent) -> tuple[str, ...]:
+    """The tools of the calls in the arguments of a call, or in a list there.
+
+    A call inside has arguments of its own, unless the name of the outer one says that it calls.
+    """
+    value = _from_text(call.arguments)
+    if not isinstance(value, dict):
+        return ()
+    rows = [value, *chain.from_iterable(map(objects_of_list, value.values()))]
+    inner = filter(None, (_call(row, (), "", None) for row in rows))
+    is_caller = _CALLER.search(call.name) is not None
+    return tuple(one.name for one in inner if is_caller or one.arguments is not None)
+
+
+def _from_text(value: Any) -> Any:
+    """The value of a JSON text, ``None`` for another text; other values unchanged."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return None
+
+
 def _calls_in_text(text: str, at: str, line: Any) -> Iterator[TraceEvent]:
     """The calls that a model wrote as JSON between tags."""
     if not _IN_WORDS.search(text):
         return
     events = list[TraceEvent]()
     for match in _IN_TEXT.finditer(text):
-        try:
-            inside = json.loads(match[2])
-        except (ValueError, RecursionError):
-            inside = None
+        inside = _from_text(match[2])
         for one in inside if isinstance(inside, list) else [inside]:
             call = _call(one, (), at, line) if isinstance(one, dict) else None
             events.append(call or UnreadEvent())
@@ -271,15 +297,14 @@ def _first(value: AgentRecord, keys: Sequence[str]) -> Any:
 
 def _has_failed(value: AgentRecord) -> bool:
     """Whether a call or its result reports a failure."""
-    inner = (value[key] for key in _OUTCOMES if key in value)
-    return (
+    return not _FAILURES.isdisjoint(value) and (
         value.get("is_error") is True
         or value.get("isError") is True
         or value.get("status") in ("error", "failed")
         or value.get("state") == "output-error"
         or value.get("error") not in (None, False, "", {})
         or "Err" in value
-        or any(_has_failed(one) for one in inner if isinstance(one, dict))
+        or any(isinstance(value.get(key), dict) and _has_failed(value[key]) for key in _OUTCOMES)
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from toolscope_core.files.json_lines import objects_of_list
 from toolscope_core.model.tool import digest
 from toolscope_core.usage import traced_calls
-from toolscope_core.usage.call_forms import CallEvent, events_of, message_texts
+from toolscope_core.usage.call_forms import CallEvent, events_of, message_texts, wrapped_names
 
 Span = Mapping[str, Any]
 ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error")
@@ -36,6 +36,10 @@ _STARTS = (
 _NAMES = (
     *("gen_ai.tool.name", "mcp.tool.name", "tool.name", "ai.toolCall.name"),
     "traceloop.entity.name",
+)
+_ARGUMENTS = (
+    *("gen_ai.tool.call.arguments", "ai.toolCall.args", "input.value", "traceloop.entity.input"),
+    "gen_ai.input.messages",
 )
 _NUMBERS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
 _KINDS = (".kind", ".type", "spantype")
@@ -127,7 +131,7 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
         return first
 
     calls: list[traced_calls.TracedCall] = []
-    tools_of: dict[str, dict[str, str]] = {}
+    calls_of: dict[str, dict[str, traced_calls.TracedCall]] = {}
     texts: dict[str, str] = {}
     for row, (span, own) in enumerate(zip(spans, attributes, strict=True)):
         trace = _place(span)[0]
@@ -135,15 +139,20 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
             first = outermost(row)
             key = _key(spans[first], attributes[first], tools[row])
             failed, at = _has_failed(span, own), _start(span)
-            calls.append(traced_calls.TracedCall(tools[row], has_failed=failed, at=at, key=key))
-            tools_of.setdefault(trace, {})[key or str(row)] = tools[row]
+            given = next((own[name] for name in _ARGUMENTS if own.get(name)), None)
+            wrapped = wrapped_names(CallEvent(tools[row], None, given))
+            call = traced_calls.TracedCall(
+                tools[row], has_failed=failed, at=at, key=key, wrapped=wrapped
+            )
+            calls.append(call)
+            calls_of.setdefault(trace, {})[key or str(row)] = call
         if (text := _request(own)) and trace not in texts:
             texts[trace] = text
-    for trace, call in _asked_calls_of(spans, attributes, tools_of):
+    for trace, call in _asked_calls_of(spans, attributes, calls_of):
         calls.append(call)
-        tools_of.setdefault(trace, {})[call.key or f"asked {len(calls)}"] = call.tool
+        calls_of.setdefault(trace, {})[call.key or f"asked {len(calls)}"] = call
     requests = (
-        traced_calls.TracedRequest(text, tuple(tools_of.get(one, {}).values()))
+        traced_calls.TracedRequest(text, tuple(calls_of.get(one, {}).values()))
         for one, text in texts.items()
     )
     unread = sum(
@@ -225,15 +234,18 @@ def _request(attributes: Mapping[str, Any]) -> str:
 
 
 def _asked_calls_of(
-    spans: Sequence[Span], attributes: Sequence[Mapping[str, Any]], tools_of: Collection[str]
+    spans: Sequence[Span], attributes: Sequence[Mapping[str, Any]], traced: Collection[str]
 ) -> list[tuple[str, traced_calls.TracedCall]]:
     """The calls in the answers of models, of each trace that has no span of a tool."""
     calls = []
     for span, own in zip(spans, attributes, strict=True):
         trace = _place(span)[0]
-        for call in () if trace in tools_of else _asked_calls(own):
+        for call in () if trace in traced else _asked_calls(own):
             key = traced_calls.call_key(call.number, call.name, trace)
-            calls.append((trace, traced_calls.TracedCall(call.name, at=_start(span), key=key)))
+            asked = traced_calls.TracedCall(
+                call.name, at=_start(span), key=key, wrapped=wrapped_names(call)
+            )
+            calls.append((trace, asked))
     return calls
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any
 
 from toolscope_core.files.json_lines import utf8_text
@@ -24,6 +24,7 @@ _CONVERSATIONS = ("messages", "contents", "conversations")
 _REPLIES = ("choices", "candidates", "output", "response", "body", "generations")
 _EVENT_KEYS = frozenset(("timestamp", "sequence_number", "sessionId", "event_id"))
 _BLANKS = re.compile(r"\s*")
+_HASH_BYTES = 16
 
 
 @dataclass(slots=True)
@@ -31,7 +32,8 @@ class _Reading:
     """The state of reading.
 
     ``places`` are the positions of calls by key, ``last`` those by the id that results use;
-    ``answered`` counts the results of an id.
+    ``answered`` counts the results of an id. ``requests`` are texts, each with the positions of its
+    calls.
     """
 
     scope: str
@@ -39,7 +41,7 @@ class _Reading:
     places: dict[str, int] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     answered: Counter[str] = field(default_factory=Counter)
-    requests: list[traced_calls.TracedRequest] = field(default_factory=list)
+    requests: list[tuple[str, list[int]]] = field(default_factory=list)
     unread: int = 0
 
     def take(self, record: call_forms.AgentRecord) -> None:
@@ -60,13 +62,17 @@ class _Reading:
             elif isinstance(event, call_forms.ResultEvent):
                 self._result(event.number, failed=event.has_failed)
             elif isinstance(event, call_forms.RequestEvent):
-                self.requests.append(traced_calls.TracedRequest(event.text))
+                self.requests.append((event.text, []))
             else:
                 is_unread = True
         self.unread += is_unread
 
     def trace(self) -> traced_calls.CallTrace:
-        return traced_calls.CallTrace(tuple(self.calls), tuple(self.requests), self.unread)
+        requests = (
+            traced_calls.TracedRequest(text, tuple(self.calls[place] for place in places))
+            for text, places in self.requests
+        )
+        return traced_calls.CallTrace(tuple(self.calls), tuple(requests), self.unread)
 
     def _call(self, call: call_forms.CallEvent) -> None:
         name, number = call.name, str(call.number or call.name)
@@ -83,12 +89,14 @@ class _Reading:
         self.places |= {key: place for key in keys if key}
         if place == new:
             malformed = _is_no_json(call.arguments)
+            wrapped = call_forms.wrapped_names(call)
             self.calls.append(
-                traced_calls.TracedCall(name, at=call.at, is_malformed=malformed, key=keys[0])
+                traced_calls.TracedCall(
+                    name, at=call.at, is_malformed=malformed, key=keys[0], wrapped=wrapped
+                )
             )
             if self.requests:
-                last = self.requests[-1]
-                self.requests[-1] = replace(last, tools=(*last.tools, name))
+                self.requests[-1][1].append(new)
         if call.has_failed:
             self._result(number, failed=True)
 
@@ -157,7 +165,7 @@ class _Records:
     """
 
     scope: str
-    conversations: list[tuple[traced_calls.CallTrace, list[str]]] = field(default_factory=list)
+    conversations: list[tuple[traced_calls.CallTrace, list[bytes]]] = field(default_factory=list)
     sessions: dict[str, _Reading] = field(default_factory=dict)
     spans: list[Mapping[str, Any]] = field(default_factory=list)
     log_rows: list[Mapping[str, Any]] = field(default_factory=list)
@@ -188,7 +196,9 @@ def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
     """
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
     read = [_sorted(_documents(files[label], label), scope) for scope, label in labels.items()]
-    begun = {one for records in read for _, grown in records.conversations for one in grown[:-1]}
+    saved = [grown for records in read for _, grown in records.conversations]
+    ends = {grown[-1] for grown in saved}
+    begun = {one for grown in saved for one in grown[:-1] if one in ends}
     traces: list[traced_calls.CallTrace] = []
     logged: list[traced_calls.TracedCall] = []
     spans: list[Mapping[str, Any]] = []
@@ -295,9 +305,13 @@ def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
         reading.take(record)
 
 
-def _grown(messages: Sequence[Any]) -> list[str]:
+def _grown(messages: Sequence[Any]) -> list[bytes]:
     """The hash of each beginning of a conversation, from the empty one to the whole."""
-    return [*accumulate(map(canonical_json, messages), digest, initial="")]
+    hashed, beginnings = sha256(), [b""]
+    for message in messages:
+        hashed.update(canonical_json([message]).encode("utf-8", "surrogatepass"))
+        beginnings.append(hashed.digest()[:_HASH_BYTES])
+    return beginnings
 
 
 def _gateway_calls(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:

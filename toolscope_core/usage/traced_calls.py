@@ -25,7 +25,8 @@ class TracedCall:
     tool received it, because its name or arguments were refused or are not JSON; then
     ``has_failed`` is false. ``at`` is ISO 8601 in UTC, empty if unknown. Calls with the same
     ``key`` are one call, wherever they are recorded; an empty key equals no other. ``logged_name``
-    is the name in a gateway's log, which may be a former one.
+    is the name in a gateway's log, which may be a former one. ``wrapped`` are the names in the
+    arguments, which are the called tools if ``tool`` only passes calls on, as ``call_tool`` does.
     """
 
     tool: str
@@ -35,14 +36,15 @@ class TracedCall:
     is_malformed: bool = False
     key: str = field(default="", compare=False)
     logged_name: str = field(default="", compare=False)
+    wrapped: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
-    """A person's request, and the names of the tools called for it, in order."""
+    """A person's request, and the calls that it led to, in order."""
 
     text: str
-    tools: tuple[str, ...] = ()
+    calls: tuple[TracedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def call_key(number: Any, tool: str, *scope: object) -> str:
     if not text:
         return ""
     is_unique = _UNIQUE.fullmatch(text) and tool not in text
-    return digest(text) if is_unique else digest(text, tool, *scope)
+    return text if is_unique else digest(text, tool, *scope)
 
 
 def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
@@ -78,13 +80,14 @@ def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
     distinct: dict[object, TracedCall] = {}
     for place, call in enumerate(calls):
         first = distinct.setdefault(call.key or place, call)
-        distinct[call.key or place] = replace(
-            first,
-            tool=max(first.tool, call.tool, key=len),
-            original=first.original or call.original,
-            has_failed=first.has_failed or call.has_failed,
-            at=first.at or call.at,
-        )
+        if first is not call:
+            distinct[call.key] = replace(
+                first,
+                tool=max(first.tool, call.tool, key=len),
+                original=first.original or call.original,
+                has_failed=first.has_failed or call.has_failed,
+                at=first.at or call.at,
+            )
     return tuple(distinct.values())
 
 
@@ -114,9 +117,11 @@ def without_logged(
 def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedCall) -> bool:
     """Whether a line matches the call; it is then removed. Calls come in order."""
     began = datetime.fromisoformat(call.at)
-    for start, end in [(0, 0), *(mark.span() for mark in _MARK.finditer(call.tool))]:
-        times = lines.get(call.tool[end:])
-        front = letters_and_digits(call.tool[:start].removeprefix("mcp__"))
+    names = (call.tool, *call.wrapped)
+    starts = ((one, *mark.span()) for one in names for mark in _MARK.finditer(one))
+    for name, start, end in [*((one, 0, 0) for one in names), *starts]:
+        times = lines.get(name[end:])
+        front = letters_and_digits(name[:start].removeprefix("mcp__"))
         if times is None or front in servers:
             continue
         while times and times[0] < began:
