@@ -35,7 +35,7 @@ def test_cells_are_the_text_that_they_are():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('name,note\na,"open\nb,c\n', "ends in line 3"),
+        ('name,note\na,"open\nb,c\n', "ends on line 3"),
         ('name,description\na,"x"y\n', "expected after"),
         ("title,text\na,b\n", "'title', 'text'"),
         ("name,note,note\na,b,c\n", "'note'"),
@@ -121,7 +121,7 @@ def test_aliases_and_merge_keys():
         ("a: !!python/name:os.system x", "'!!python/name:os.system'"),
         ("a: !!binary aGk=", "'!!binary'"),
         ("a: {[1]: 2}", "mapping as a key"),
-        ("a: {<<: 5}", "<< before"),
+        ("a: {<<: 5}", "uses <<"),
     ],
 )
 def test_what_json_cannot_hold_is_a_flaw(text, reason):

@@ -194,10 +194,10 @@ def test_a_team_sets_levels_and_accepts_one_finding_until_a_day(closed):
     policy.write_text(f"accept:\n{rows}")
     done = check("--fail-on", "breaking", "--fail-on", "careful", "--summary", "s.md")
     assert done.stdout.count("(mira, until 2999-01-01)") == len(found)
-    assert "meets nothing" not in done.stdout
+    assert "no longer matches" not in done.stdout
     assert f"{len(found)} accepted" in (closed / "s.md").read_text()
     write_catalog(closed / "tools.json", *BEFORE.tools)
-    assert check().stdout.count("meets nothing now") == len(found)
+    assert check().stdout.count("no longer matches") == len(found)
     policy.rename(closed / "other.yaml")
     old = write_catalog(closed / "old.json", *BEFORE.tools)
     new = write_catalog(closed / "new.json", *BEFORE.tools[1:])

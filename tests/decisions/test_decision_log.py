@@ -325,7 +325,7 @@ def test_copies_kept_apart_may_not_be_joined():
     [
         (decide("accept", "a"), "at least 2"),
         (decide("edit", "", name="x"), "at least 1"),
-        (replace(decide("accept", "ab"), ids=("a",)), "its own tool id"),
+        (replace(decide("accept", "ab"), ids=("a",)), "different tool id"),
         (decide("accept", "ab", reviewer=" "), "no reviewer"),
         (decide("split", "abc", groups=["ab", "bc"]), "contain each member once"),
         (decide("split", "ab", groups=["ab"]), "contain each member once"),

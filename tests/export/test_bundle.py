@@ -231,7 +231,7 @@ def test_another_version_is_refused_in_words(files, tmp_path, file, version):
     (tmp_path / file).write_text(json.dumps({**loaded(files, file), "version": version}), "utf-8")
     with pytest.raises(ExportError) as refused:
         read_relabelling(tmp_path)
-    words = f"{file} is not a bundle's file of version 3: its version is {json.dumps(version)}"
+    words = f"{file} is not a bundle file of version 3: its version is {json.dumps(version)}"
     assert words in str(refused.value)
     assert "export the bundle again" in str(refused.value)
 

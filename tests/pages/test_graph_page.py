@@ -15,7 +15,7 @@ def drawings(app):
 def test_servers_and_larger_clusters_are_shown_and_one_is_drawn_when_chosen(monkeypatch, own):
     work, catalog_id = own
     app = open_page(monkeypatch, work, "graph")
-    assert figures(words(app), "in common with another") == [3, 3]
+    assert figures(words(app), "share a job") == [3, 3]
     clusters = table(app, "clusters")
     assert clusters["name"].tolist() == ["send_mail"], "two tools have one link"
     assert clusters.iloc[0]["kind"] == "gateway tool"

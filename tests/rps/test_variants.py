@@ -58,7 +58,7 @@ def test_rows_name_tools_by_id_or_by_a_name_that_one_tool_has(tmp_path):
         ([{}], "line 1: `tool` is None"),
         ([row(expanded=None)], "`expanded` is None"),
         ([row(questions=["x", 1])], "`questions` is"),
-        ([row(expanded=" ", questions=[" "])], "it has no text"),
+        ([row(expanded=" ", questions=[" "])], "has no text"),
         ([row(expanded="x" * 20_001)], "more than 20,000 characters"),
         ([row("pay"), row("a/pay")], "line 2: 'a/pay'"),
         ([row("gone")], "'gone'"),

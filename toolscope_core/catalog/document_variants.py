@@ -121,8 +121,8 @@ def _by_id(rows: Iterable[tuple[int, JsonObject]], label: str, catalog: Catalog)
     if not by_id:
         example = f"; its first names {unknown_names[0]!r:.80}" if unknown_names else ""
         raise ConfigError(
-            f"{label} has no variant of a tool in this catalog{example}; use rows with "
-            "`tool` (an id or a name), `expanded` and `questions`"
+            f"{label} has no variant of a tool in this catalog{example}; give each row `tool` (an "
+            "id or a name), `expanded` and `questions`"
         )
     return LoadedVariants(by_id, tuple(unknown_names))
 
@@ -139,5 +139,5 @@ def _row(row: JsonObject, place: str) -> tuple[str, Augmentation]:
         raise ConfigError(f"{place}: a string has more than {_LONGEST:,} characters; shorten it")
     nonblank = tuple(one for one in questions if one.strip())
     if not expanded.strip() and not nonblank:
-        raise ConfigError(f"{place}: it has no text; leave the row out")
+        raise ConfigError(f"{place}: the row has no text; remove it")
     return name, Augmentation(expanded, nonblank)

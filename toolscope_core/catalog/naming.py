@@ -53,7 +53,7 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
     for tool in sorted(tools, key=lambda tool: (len(tool.id), tool.id)):
         original = first.setdefault(tool.fingerprint, tool.id)
         if original != tool.id:
-            message = f"This tool repeats {original!r} exactly; one of them is enough."
+            message = f"This tool is an exact copy of {original!r}; keep only one of them."
             findings.append(Finding(tool.id, "info", REPEAT, "name", message, tool.name))
     return tuple(findings)
 
@@ -73,8 +73,8 @@ def find_folded(tools: Sequence[Tool]) -> tuple[Finding, ...]:
         for tool in group if len(owners) > 1 else ():
             other = min(owners[key] for key in owners.keys() - {(tool.server, tool.name)})
             message = (
-                f"Claude Code calls this tool and {other!r} by one name, {name}; rename one of "
-                "them at its server."
+                f"Claude Code uses the same name, {name}, for this tool and {other!r}; rename "
+                "one of them on its server."
             )
             findings.append(Finding(tool.id, "warn", FOLDED, "name", message, tool.name))
     return tuple(findings)

@@ -111,8 +111,8 @@ def read_contents(
         count += len(contents[-1].items)
         if count > MAX_RECORDS:
             raise CatalogError(
-                f"{source.label} brings the input to {count:,} records or more; at most "
-                f"{MAX_RECORDS:,} are read at once; split it (`merge --shards` reads any number)"
+                f"with {source.label}, the input has at least {count:,} records, but at most "
+                f"{MAX_RECORDS:,} can be read at once; split it (`merge --shards` reads any number)"
             )
     return _with_missing_pages(contents)
 
@@ -212,9 +212,8 @@ def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceCo
 
 def _goes_on(page: ToolsPage) -> Problem:
     reason = (
-        f"has a nextCursor {value_excerpt(page.cursor)[:60]}, but that page is missing, and "
-        "so are its tools; ask the server for it (tools/list with this cursor) and add all "
-        "pages"
+        f"has the nextCursor {value_excerpt(page.cursor)[:60]}, but the next page and its tools "
+        "are missing; request it from the server (tools/list with this cursor) and add all pages"
     )
     return Problem(page.position, reason)
 
@@ -353,7 +352,7 @@ def _is_toolless(contents: SourceContents) -> bool:
 def _toolless(contents: SourceContents) -> Problem:
     reason = (
         f"has no tools: none of its {quantity(len(contents.items), 'record')} has a name, a "
-        "description or parameters; it is left out"
+        "description or parameters; the file is left out"
     )
     first = contents.items[0]
     return Problem(
@@ -427,5 +426,5 @@ def _all_servers(
 def _why_no_tools(sources: Sequence[Source], problems: Sequence[Problem]) -> str:
     labels = ", ".join(source.label for source in sources) or "no input"
     if problems:
-        return f"no tool can be read: {problems[0].position} {problems[0].reason}"
-    return f"no tool can be read from {labels}; use a list of objects with a name"
+        return f"no tools can be read: {problems[0].position} {problems[0].reason}"
+    return f"no tools can be read from {labels}; use a list of objects that each have a name"

@@ -60,7 +60,7 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
         record = record.inner(as_usual(record.value))
     if kind == "mcp-client" and not configured_servers(record.value):
         yield record.problem(
-            "is not a client configuration: it has no `mcpServers` that names servers"
+            "is not a client configuration: it has no `mcpServers` that lists servers"
         )
     elif kind == "openapi" and not is_openapi(record.value):
         yield record.problem("is not an OpenAPI document: it has `paths` but no `openapi`")
@@ -195,9 +195,12 @@ def _unexpected(
 
 def _where_none_is_read(tool: JsonObject) -> str:
     if is_openapi(tool):
-        return "is an OpenAPI document inside something else; put it into a file of its own"
+        return "is an OpenAPI document inside another document; put it into a file of its own"
     name = value_excerpt(GENERIC.get(tool, "name"))[:80]
-    return f"looks like the tool {name!r}, but not in a list of tools; put it into a list `tools`"
+    return (
+        f"looks like the tool {name!r}, but is not in a list of tools; move it "
+        "into a list named `tools`"
+    )
 
 
 def _is_in(item: JsonObject | Flaw, listed: Mapping[str, JsonObject]) -> bool:

@@ -162,7 +162,7 @@ def bundle_value(path: Path, kind: type[_T]) -> _T:
         raise ExportError(f"{path} is not JSON ({error}); export the bundle again") from error
     if not isinstance(content, kind):
         raise ExportError(
-            f"{path} is not a bundle's file: it is a {type(content).__name__}, not "
+            f"{path} is not a valid bundle file: it contains a {type(content).__name__}, not "
             f"{'an object' if kind is dict else 'a list'}; export the bundle again"
         )
     return content
@@ -179,8 +179,8 @@ def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
     if error is not None:
         place = "/".join(map(str, error.instance_path))[:_MOST_SAID] or "the top"
         raise ExportError(
-            f"{path} is not a bundle's file: at {place}, {error.message[:_MOST_SAID]}; export the "
-            "bundle again"
+            f"{path} is not a valid bundle file: at {place}, "
+            f"{error.message[:_MOST_SAID]}; export the bundle again"
         )
     return content
 
@@ -206,7 +206,8 @@ def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
     twice = [name for names in (old, new) for name, n in Counter(names).items() if n > 1]
     if twice:
         raise ExportError(
-            f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
+            f"{path} maps the argument {twice[0]!r} of {alpha.tool_id} "
+            "twice; export the bundle again"
         )
 
 

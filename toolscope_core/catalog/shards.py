@@ -41,8 +41,8 @@ def read_shards(
     if not catalogs:
         first = f" ({problems[0].position}: {problems[0].reason})" if problems else ""
         raise CatalogError(
-            f"no tool can be read from {quantity(len(files), 'shard')}{first}; use files with "
-            "tools, or their folder"
+            f"no tools can be read from {quantity(len(files), 'shard')}{first}; use files that "
+            "contain tools, or a folder of them"
         )
     return join(catalogs, problems)
 

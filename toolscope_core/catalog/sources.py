@@ -79,7 +79,8 @@ def _load(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Source, ...]:
     if not files:
         names = ", ".join(str(path) for path in paths) or "nothing was given"
         raise CatalogError(
-            f"no input file ({names}); use *.json, *.jsonl, *.yaml or *.csv files or their folder"
+            f"no input files were found ({names}); use *.json, *.jsonl, *.yaml or *.csv "
+            "files, or a folder of them"
         )
     sizes = [_size(file) for file in files]
     check_size(f"the input ({len(files)} files)", sum(sizes), MAX_TOTAL_BYTES)
@@ -121,7 +122,9 @@ def _files(path: Path) -> list[Path]:
             files = sorted(path.iterdir())
             return [file for file in files if _is_read(file)]
     except OSError as error:
-        raise CatalogError(f"cannot read the folder {path}: {error.strerror}") from error
+        raise CatalogError(
+            f"cannot read the folder {path}: {error.strerror}; check its permissions"
+        ) from error
     return [path]
 
 
@@ -329,7 +332,7 @@ def why_unreadable(label: str, document: JsonObject, version: int) -> str:
     ):  # True is no version, though it equals 1
         return ""
     return (
-        f"{label} is not a bundle's file of version {version}: {_version_in_words(document)}; "
+        f"{label} is not a bundle file of version {version}: {_version_in_words(document)}; "
         "export the bundle again, or use the release that wrote it"
     )
 

@@ -172,9 +172,9 @@ def find_unused(tool: Tool) -> tuple[Finding, ...]:
     if not tokens:
         return ()
     message = (
-        f"The schemas contain definitions that nothing uses: {quantity(tokens, 'token')} of "
-        "every prompt; use an exported toolset, which leaves them out, or have the server drop "
-        "them."
+        f"The schemas contain definitions that nothing uses: {quantity(tokens, 'token')} "
+        "of every prompt. Use an exported toolset, which leaves them out, or ask the "
+        "server's author to remove them."
     )
     return (Finding(tool.id, "info", "unused-definitions", "schema", message),)
 

@@ -87,7 +87,10 @@ def _documents(text: str) -> list[Any]:
             _put(stack[-1], (value, 1, len(event.value)), anchors, event.anchor)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                raise _RefusedError(f"has the alias *{event.anchor} inside itself; write it out")
+                raise _RefusedError(
+                    f"uses the alias *{event.anchor} inside the value that it "
+                    "names; write the value out"
+                )
             _put(stack[-1], anchors[event.anchor])
     return documents
 
@@ -104,12 +107,13 @@ def _put(
     around.characters += characters
     if around.characters > flaws.MAX_YAML_CHARACTERS:
         raise _RefusedError(
-            f"has more than {flaws.MAX_YAML_CHARACTERS:,} characters with its aliases written out; "
-            "split it"
+            f"has more than {flaws.MAX_YAML_CHARACTERS:,} characters once its "
+            "aliases are expanded; split it"
         )
     if around.size > flaws.MAX_YAML_VALUES:
         raise _RefusedError(
-            f"has more than {flaws.MAX_YAML_VALUES:,} values with its aliases written out; split it"
+            f"has more than {flaws.MAX_YAML_VALUES:,} values once its "
+            "aliases are expanded; split it"
         )
     if anchors is not None and anchor:
         anchors[anchor] = sized
@@ -126,7 +130,7 @@ def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
     for _, merged in (pair for pair in pairs if pair[0] == "<<"):
         for other in merged if isinstance(merged, list) else [merged]:
             if not isinstance(other, dict):
-                return Flaw("has << before something that is not a mapping; write it out")
+                return Flaw("uses << with a value that is not a mapping; write the keys out")
             own = {**other, **own}
     return flaws.in_order(own.items())
 
@@ -196,14 +200,16 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         return Flaw(
-            f"is not a table: {error} in the row that ends in line {reader.line_num}; correct it"
+            f"is not a table: {error}, in the row that ends on line {reader.line_num}; correct it"
         )
     if not rows:
-        return Flaw("is a table without a cell; use a row of headings, with one named `name`")
+        return Flaw("is an empty table; start it with a row of headings, one of them `name`")
     keys = _keys(rows[0][1])
     if "name" not in keys:
         headings = ", ".join(repr(key[:40]) for key in keys[:20])
-        return Flaw(f"has no column for the name among {headings}; name one of them `name`")
+        return Flaw(
+            f"has the columns {headings}, but none for the tool's name; call one of them `name`"
+        )
     if len(set(keys)) < len(keys):
         twice = next(key for row, key in enumerate(keys) if key in keys[:row])
         return Flaw(f"has two columns named {twice[:40]!r}; rename one")

@@ -101,7 +101,7 @@ def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> 
             yield Failure(check.name, check.count_in_words(count))
         elif check.name == "problem" and doubts and limits.are_set:
             reason = (
-                f"{quantity(doubts, 'record')} could not be compared, so nothing is known of it"
+                f"{quantity(doubts, 'record')} could not be compared, so changes there are unknown"
             )
             yield Failure(check.name, reason)
     now = tokens.after.tokens

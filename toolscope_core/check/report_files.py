@@ -255,7 +255,7 @@ def _accepted(cases: Sequence[AcceptedCase]) -> Iterator[str]:
     if cases:
         yield _FOLD.format(f"{len(cases):,} accepted in `.toolscope.yaml`") + "\n"
         for one in cases[:_MOST_ITEMS]:
-            tools = ", ".join(map(code, one.item.tools)) if one.item else "nothing that is left"
+            tools = ", ".join(map(code, one.item.tools)) if one.item else "no remaining finding"
             yield f"- {tools}: {code(one.acceptance.in_words)}\n"
         if len(cases) > _MOST_ITEMS:
             yield f"- and {len(cases) - _MOST_ITEMS:,} more\n"

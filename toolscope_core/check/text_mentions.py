@@ -113,8 +113,8 @@ def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
         files += [path for path in texts if not path.is_symlink()]
     if len(files) > MOST_FILES:
         raise ConfigError(
-            f"{folder} has {len(files):,} text files, and at most {MOST_FILES:,} are "
-            "searched; use a folder inside it"
+            f"{folder} has {len(files):,} text files, but at most {MOST_FILES:,} can be searched; "
+            "choose a folder inside it"
         )
     inside = os.path.realpath(folder)
     outside = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(inside)]

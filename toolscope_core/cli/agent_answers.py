@@ -210,7 +210,7 @@ def pair_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
     analysis = files.analysis(given.get("files"))
     left, right = (_tool(analysis.catalog, given[side]) for side in ("left", "right"))
     if left == right:
-        raise ConfigError(f"left and right are both {left.id!r}; name two different tools")
+        raise ConfigError(f"`left` and `right` are both {left.id!r}; name two different tools")
     pair = Pair.of(left.id, right.id)
     verdict = analysis.verdict(pair)
     serving = {"left": [pair.left], "right": [pair.right], "both": [pair.left, pair.right]}

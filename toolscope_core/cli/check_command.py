@@ -80,7 +80,10 @@ FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.sing
 def check(
     catalogs: CatalogPaths,
     baseline: Annotated[
-        Path, typer.Option(help="What was accepted before: a bundle (folder or zip) or a catalog.")
+        Path,
+        typer.Option(
+            help="The accepted version to compare with: a bundle (folder or zip) or a catalog."
+        ),
     ],
     max_new_overlaps: Annotated[
         int | None, typer.Option(help="Exit with 1 if more than this many new pairs overlap.")
@@ -159,8 +162,8 @@ def check(
     suggestions: Annotated[
         Path | None,
         typer.Option(
-            help="Write lines that would mend a case, such as a new name, as JSON Lines for "
-            "comments of a review."
+            help="Write lines that would fix a case, such as a new name, as JSON "
+            "Lines for review comments."
         ),
     ] = None,
     threshold: Annotated[
@@ -175,7 +178,7 @@ def check(
         bool,
         typer.Option(
             "--list-rules",
-            help="List the kinds of changes with level, reason and example, and end.",
+            help="List the kinds of changes with level, reason and example, and exit.",
             is_eager=True,
             callback=_list_rules,
         ),
@@ -227,7 +230,7 @@ def check(
     _tell(report, items)
     _tell_accepted(accepted)
     if not limits.are_set and not least:
-        say("no option that fails the check was given; see --fail-on and --max-new-overlaps")
+        say("no option was given that can fail the check; see --fail-on and --max-new-overlaps")
     reason = "; ".join(one.reason for one in failed)
     fail_for(reason and f"the check fails: {reason}")
 
@@ -322,12 +325,15 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
     if report.replayed.cases:
         new = quantity(len(report.replayed.new_confusions), "new confusion")
         replayed = quantity(report.replayed.cases, "case")
-        say(f"{replayed} replayed: {report.replayed.failures:,} not as asked, {new}")
+        say(
+            f"{replayed} replayed: {report.replayed.failures:,} with another "
+            f"result than asked for, {new}"
+        )
 
 
 def _tell_accepted(cases: Sequence[AcceptedCase]) -> None:
     for one in cases:
-        meets = "" if one.item else "; it meets nothing now, delete it"
+        meets = "" if one.item else "; it no longer matches anything, so delete it"
         say(f"accepted {one.acceptance.in_words}{meets}")
 
 

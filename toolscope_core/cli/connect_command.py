@@ -88,7 +88,8 @@ def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool
             names.append(server.name)
     if asks and not on_terminal:
         raise ConfigError(
-            "nothing was started: outside a terminal each server must be named; use --server NAME"
+            "nothing was started, because no terminal is available for confirmation; name each "
+            "server with --server NAME"
         )
     return names
 
@@ -127,7 +128,7 @@ def _servers(configuration: ClientConfiguration, names: Sequence[str]) -> list[S
             f"{', '.join(by_name)}"
         )
     if not names:
-        raise ConfigError("no server was chosen, so none was started")
+        raise ConfigError("no server was chosen, so none was started; choose at least one")
     return [by_name[name] for name in dict.fromkeys(names)]
 
 

@@ -74,7 +74,7 @@ class EvaluationOptions:
         ),
     ] = False
     per_job: Annotated[
-        int, typer.Option(help="With --plan: number of tools that each job sees.")
+        int, typer.Option(help="With --plan: number of tools shown for each job.")
     ] = 5
     worker: WorkerOption = "best"
     iterative: Iterative = True
@@ -224,7 +224,7 @@ def evaluation(
     answerable = query_sets.with_gold_among(with_gold, names, options.skip_unknown, gold_of)
     if not answerable:
         raise ConfigError(
-            f"no query of {queries} has a gold answer in the catalog; use tool ids under "
+            f"no query in {queries} has a gold answer in the catalog; use tool ids under "
             "`gold`, or, with --servers, server names under `gold_servers`"
         )
     searcher = Searcher(catalog, search, terminal.progress())
@@ -330,7 +330,9 @@ def planned_sides(
     bench, sides = Bench.of(original, search.searched.embedder), []
     judged_queries = bench.queries(queries, options.skip_unknown)
     if not judged_queries:
-        raise ConfigError(f"no query of {queries} has a gold answer here; use ids under `gold`")
+        raise ConfigError(
+            f"no query in {queries} has a gold answer in this catalog; use tool ids under `gold`"
+        )
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(original, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else original
@@ -354,8 +356,9 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
         for name in ("precision", "recall", "f1", "exact"):
             terminal.say(f"  {name:10} {getattr(own, name).text}")
         terminal.say(
-            f"  a query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, {own.tools_called:.1f} "
-            f"tools called of {own.tools_shown:.1f} shown ({own.tokens_shown:,.0f} tokens)"
+            f"  per query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, "
+            f"{own.tools_called:.1f} of {own.tools_shown:.1f} tools shown were called "
+            f"({own.tokens_shown:,.0f} tokens)"
         )
         terminal.say(f"  {terminal.spent_text(side.counts)}")
     terminal.say("[95 % bootstrap intervals over queries]")
@@ -399,10 +402,13 @@ def _tell_evaluation(report: EvaluationReport) -> None:
 
 
 def _tell_refusals(refusals: Refusals) -> None:
-    terminal.say(f"*no tool does this* said of requests that one serves: {refusals.served.text}")
+    terminal.say(
+        "share answered *no tool does this*, for requests that a tool serves: "
+        f"{refusals.served.text}"
+    )
     if refusals.unserved is not None:
         terminal.say(
-            f"of those that need none: {refusals.unserved.text} (AUROC {refusals.auroc:.3f})"
+            f"for requests that need none: {refusals.unserved.text} (AUROC {refusals.auroc:.3f})"
         )
 
 

@@ -118,8 +118,8 @@ def stress(
         typer.Option(
             "--decompose",
             metavar="<rules|steps|dummy|context>",
-            help="How requests are split; repeatable. Each way is compared with none; the default "
-            "is rules. dummy and context ask a model or read --splits.",
+            help="How requests are split; repeatable. Each way is compared with no split; the "
+            "default is rules. dummy and context ask a model or read --splits.",
         ),
     ] = None,
     splits: Splits = None,
@@ -305,5 +305,5 @@ def ablation(
 
 
 def _say_source(queries: Path | None, count: int) -> None:
-    origin = "" if queries else " made from descriptions: good only to compare"
+    origin = "" if queries else " made from descriptions: use them only for comparisons"
     terminal.say(f"{count:,} queries{origin}; 95 % bootstrap intervals in brackets")

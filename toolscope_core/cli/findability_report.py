@@ -47,7 +47,7 @@ def findability_by_search(
     queries_here = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in queries_here):
         raise ConfigError(
-            f"no query of {queries} names a tool of the catalog; use tool ids under `gold`"
+            f"no query in {queries} names a tool of the catalog; use tool ids under `gold`"
         )
     bench, requests = Bench.of(catalog, embedder), own_requests(tools, queries_here)
     return {

@@ -57,8 +57,8 @@ def generate_queries(
     seed: Annotated[
         int,
         typer.Option(
-            help="Another seed shows the model other tools; a larger number with the same seed "
-            "continues."
+            help="Change the seed to show the model other tools; with the same seed, a larger "
+            "number continues the earlier run."
         ),
     ] = _DEFAULT.seed,
     examples: Annotated[

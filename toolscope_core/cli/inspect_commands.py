@@ -73,7 +73,7 @@ def inspect(
         show_machine(machine, as_json)
         return
     if not catalogs:
-        raise ConfigError("--fail-on, --findability and --queries need a file; use one")
+        raise ConfigError("--fail-on, --findability and --queries need a file; name one")
     if machine != ASKS:
         raise ConfigError(
             "--yes, --no-start and --fresh apply to the servers on this machine; leave out the file"

@@ -188,7 +188,7 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
         )
         say(f"{way:11} {figures}")
     weights = ", ".join(f"{name} {one:g}" for name, one in model.blend.weights.items())
-    say(f"weights, where the text has 1: {weights}")
+    say(f"weights relative to the text's, which is 1: {weights}")
     if not any(model.blend.weights.values()):
         say("nothing that was learned clearly helps, so tools are ranked by their texts")
     say("[95 % bootstrap intervals over queries]")

@@ -80,7 +80,10 @@ def merge(
         Path | None, typer.Option(help="A decisions.jsonl to apply, for example from a bundle.")
     ] = None,
     correct: Annotated[
-        bool, typer.Option("--correct/--no-correct", help="Auto-Correction of clusters.")
+        bool,
+        typer.Option(
+            "--correct/--no-correct", help="Correct clusters automatically (Auto-Correction)."
+        ),
     ] = True,
     expanded: Annotated[
         bool,

@@ -63,12 +63,15 @@ ServerKeys = Annotated[
     typer.Option(
         "--server",
         metavar="CATALOG=KEY",
-        help="Which server of the configuration is which server of the catalog, if their names "
-        "differ; repeatable.",
+        help="A server's name in the catalog and its name in the configuration, "
+        "if they differ; repeatable.",
     ),
 ]
 KeepDoubtful = Annotated[
-    bool, typer.Option("--keep-doubtful", help="Also write those with something wrong.")
+    bool,
+    typer.Option(
+        "--keep-doubtful", help="Also write those with something wrong, with the reasons."
+    ),
 ]
 VariantsFile = Annotated[
     Path | None,
@@ -134,8 +137,8 @@ class AskRequest:
     most_tokens: Annotated[
         int | None,
         typer.Option(
-            help="Maximum tokens, thinking included, that the limit of a reply is raised to after "
-            "it was cut off; default: 16384."
+            help="If a reply is cut off, raise its limit to at most this many tokens, thinking "
+            "included; default: 16384."
         ),
     ] = None
     temperature: Annotated[
@@ -145,7 +148,7 @@ class AskRequest:
         ReasoningEffort | None,
         typer.Option(
             metavar="EFFORT",
-            help="How much a model should think, if that can be set: "
+            help="How much the model should think, if it can be told: "
             f"{', '.join(REASONING_EFFORTS)}.",
         ),
     ] = None
@@ -170,7 +173,7 @@ class AskRequest:
         bool,
         typer.Option(
             "--replay",
-            help="Ask nothing and need no key; exit with 1 if --answers lacks an answer.",
+            help="Ask no model and need no key; exit with 1 if --answers lacks an answer.",
         ),
     ] = False
 
@@ -201,7 +204,8 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(
-            f"{names}: only with --judge llm; add that too (the embedding model is --embedder)"
+            f"{names} can only be used with --judge llm; add that too (to set the "
+            "embedding model, use --embedder)"
         )
 
 
@@ -231,8 +235,8 @@ class EngineChoice:
         bool,
         typer.Option(
             "--shards",
-            help="Read each file on its own, for more tools than one reading can take. A file "
-            "that cannot be read is named, and servers with the same name are one server.",
+            help="Read each file separately, for more tools than can be read at once. Files that "
+            "cannot be read are listed, and servers with the same name count as one.",
         ),
     ] = False
 

@@ -37,13 +37,13 @@ def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
     """
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"two files are named {twice[0]}; use them in two runs")
+        raise ConfigError(f"two files are named {twice[0]}; pass them in separate runs")
     values = {}
     for path in paths:
         try:
             values[path] = parsed_configuration(path.name, read_file(path))
         except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+            raise ConfigError(f"{path} cannot be read: {error.strerror}; check the path") from error
     return values
 
 

@@ -44,7 +44,7 @@ def plan_request(
             help="Catalog files, folders or bundles, then the request.",
         ),
     ],
-    k: Annotated[int, typer.Option("-k", "--top", help="Number of tools that each job sees.")] = 5,
+    k: Annotated[int, typer.Option("-k", "--top", help="Number of tools shown for each job.")] = 5,
     worker: WorkerOption = "best",
     iterative: Iterative = True,
     is_filtered: Filtered = False,
@@ -61,7 +61,9 @@ def plan_request(
     """
     files, request = catalogs_and_request(catalogs)
     if decomposition == "steps":
-        raise ConfigError("recorded steps need a file of queries; choose another --decompose")
+        raise ConfigError(
+            "recorded steps are only used with a file of queries; choose another --decompose"
+        )
     searched = SearchedTools(decomposition=decomposition, variants=variants, embedder=embedder)
     options = SearchOptions(k, searched, knobs, ask)
     config = PlannerConfig(worker, iterative, is_filtered)

@@ -74,7 +74,7 @@ def profile(
         Path | None, typer.Option(help="The decisions.jsonl with the profiles and the merges.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="The profile to show with its tools, or to make.")
+        str | None, typer.Option(help="The profile to make, or to show with its tools.")
     ] = None,
     queries: Annotated[
         Path | None,
@@ -108,7 +108,7 @@ def profile(
         typer.Option(
             metavar="NAME",
             help="A resource or template that the profile passes on, by its name in the gateway "
-            "(notes+file:///a.txt); repeatable, in place of those it had.",
+            "(notes+file:///a.txt); repeatable. Replaces those it had.",
         ),
     ] = None,
     prompt: Annotated[
@@ -173,7 +173,7 @@ def _saved(catalog: DecidedCatalog, name: str) -> Profile:
     if name in catalog.profiles:
         return catalog.profiles[name]
     names = ", ".join(catalog.profiles) or "none"
-    raise ConfigError(f"there is no profile {name!r}; the decisions have {names}")
+    raise ConfigError(f"there is no profile {name!r}; the profiles in the decisions are: {names}")
 
 
 def _decided(

@@ -61,8 +61,8 @@ def search(
     none_by: Annotated[
         NoneSaidBy,
         typer.Option(
-            help="Who decides whether any tool does what is asked where that is uncertain: the "
-            "search, or a model, which is shown the nearest tools."
+            help="Who decides in uncertain cases whether any tool does what is asked: the search, "
+            "or a model that is shown the nearest tools."
         ),
     ] = "search",
     knobs: SearchKnobs = DEFAULT_SEARCH,
@@ -92,7 +92,7 @@ def search(
 def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
     """Print the parts of one request and its results, a line per place."""
     if options.searched.splits is not None or options.searched.decomposition == "steps":
-        raise ConfigError("recorded steps need a file of queries; use --queries")
+        raise ConfigError("recorded steps are only used with a file of queries; add --queries")
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
     searcher = Searcher(catalog, options, words_first, engine=engine)
     (tool_request,) = searcher.requests([Query("", request)])

@@ -122,7 +122,8 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            help="A host name under which others reach this address; required beyond loopback."
+            help="A host name under which others reach this address; required "
+            "unless the address is loopback."
         ),
     ] = None,
     profile: Annotated[
@@ -162,18 +163,18 @@ def serve(
     on_change: Annotated[
         OnChange,
         typer.Option(
-            help="A tool that its server has changed since the export: hold it back; call it if "
-            "the change breaks no call, declares no other effects and brings no finding of the "
-            "scan (review); or call it anyway (pass)."
+            help="What to do with a tool that its server has changed since the export: hold it "
+            "back; call it only if the change breaks no call, declares no other effects and "
+            "brings no finding of the scan (review); or call it anyway (pass)."
         ),
     ] = "review",
     live_list: Annotated[
         bool,
         typer.Option(
             "--live-list",
-            help="Take a tool that is held back off the list at once. Without this option calls "
-            "of it are refused, and the list changes at the next session: clients pay for the "
-            "whole prompt again when it does.",
+            help="Take a held-back tool off the list at once. Without this option, calls to it are "
+            "refused and the list changes only in the next session, because clients pay for "
+            "the whole prompt again when it changes.",
         ),
     ] = False,
     log: Annotated[
@@ -217,7 +218,7 @@ def serve(
         raise ConfigError("--usage only works with --search; add --search")
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError(
-            "several profiles need an address each; use --http, or only one --profile"
+            "each profile needs an address of its own; add --http, or use only one --profile"
         )
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, every = read_environment(), read_served_bundle(bundle)

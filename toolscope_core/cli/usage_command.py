@@ -125,8 +125,8 @@ def traced_requests(log: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
     if queries := queries_of(rows, str(log)).queries:
         return queries
     raise ConfigError(
-        f"{log} has no request that called a tool of the catalog; use a query set (`query`, "
-        "`gold`), or conversations with their calls"
+        f"{log} has no request that led to a call of the catalog's tools; use a query set "
+        "(`query`, `gold`), or conversations with their calls"
     )
 
 
@@ -166,4 +166,4 @@ def _content(path: Path) -> bytes:
     try:
         return read_file(path)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a log") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; use a log file") from error

@@ -11,7 +11,7 @@ from typing import Any
 from toolscope_core.decisions.profile_decisions import check_name, profile_of
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
-from toolscope_core.model.numbers import listed
+from toolscope_core.model.numbers import listed, quantity
 
 LONGEST_OWNER = 200
 
@@ -69,13 +69,19 @@ def check_form(decision: Decision) -> None:
         raise DecisionError("the decision has no reviewer; add a name")
     if len(decision.ids) != size or len(set(decision.ids)) != size:
         raise DecisionError(
-            f"{size} fingerprints and the ids {id_list(decision.ids)} do not match; give each one "
-            "its own tool id"
+            f"the decision has {quantity(size, 'fingerprint')} but the ids "
+            f"{id_list(decision.ids)}; give each fingerprint a different tool id"
         )
     if size < form.least_tools:
-        raise DecisionError(f"{action} names {size} tools; use at least {form.least_tools}")
+        raise DecisionError(
+            f"{action} needs at least {quantity(form.least_tools, 'tool')}, but the "
+            f"decision names {size}; add more"
+        )
     if form.most is not None and size > form.most:
-        raise DecisionError(f"{action} names {id_list(decision.ids)}; leave both lists empty")
+        raise DecisionError(
+            f"{action} applies to no tools, but the decision names {id_list(decision.ids)}; leave "
+            "`members` and `ids` empty"
+        )
     parts = [part.key for part in form.detail]
     if form.is_closed and not set() < set(decision.detail) <= set(parts):
         unknown = sorted(set(decision.detail).difference(parts))

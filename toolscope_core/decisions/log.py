@@ -156,7 +156,8 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
-            f"seq {decision.seq} follows {log[-1].seq}; keep the order of the log, or leave seq out"
+            f"seq {decision.seq} comes after seq {log[-1].seq}; keep the order of "
+            "the log, or leave seq out"
         )
     return _well_formed(log, decision)
 
@@ -191,8 +192,8 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
         raise DecisionError(f"{_cite(target)} was already undone: {_cite(by)}")
     if later := building_on(in_force, target):
         raise DecisionError(
-            f"{_cite(target)} cannot be undone, because later decisions affect the same "
-            f"tools: {', '.join(map(_cite, later))}; undo those first"
+            f"{_cite(target)} cannot be undone, because later decisions on the same tools build on "
+            f"it: {', '.join(map(_cite, later))}; undo those first"
         )
 
 

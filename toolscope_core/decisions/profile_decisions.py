@@ -119,4 +119,4 @@ def _texts(name: str, key: str, value: object) -> tuple[str, ...]:
 
 
 def _malformed(name: str, key: str, value: object, form: str) -> DecisionError:
-    return DecisionError(f"{key} of the profile {name} is {str(value)[:80]!r}; use {form}")
+    return DecisionError(f"the profile {name} has {str(value)[:80]!r} as {key}; use {form}")

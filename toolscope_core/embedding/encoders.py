@@ -175,8 +175,8 @@ class CrossScorer:
         scores = np.asarray(logits, np.float32)
         if scores.shape != (len(others),):
             raise ModelError(
-                f"the cross-encoder {self.name!r} returns {scores.shape[-1]} numbers per "
-                "pair; use one that was trained for ranking and returns one"
+                f"the cross-encoder {self.name!r} returns {scores.shape[-1]} numbers per pair; use "
+                "one trained for ranking, which returns a single score"
             )
         return scores
 

@@ -96,9 +96,8 @@ class RayEngine:
         versions = {self._result(one.version.remote()) for one in self._workers}
         if versions != {code_version(*_PACKAGES)}:
             raise ConfigError(
-                "a node of the Ray cluster has another version of this program, which may "
-                "judge differently; install the same version of toolscope-workbench on all "
-                "nodes"
+                "a node of the Ray cluster runs a different version of ToolScope, which may judge "
+                "differently; install the same version of toolscope-workbench on all nodes"
             )
 
     def map_blocks(
@@ -153,9 +152,9 @@ class RayEngine:
         except self._ray.exceptions.RayError as error:
             reason = " ".join(str(error).split())[:300]
             raise EngineError(
-                f"a worker of the Ray cluster died {_RETRIES + 1} times on one block, or "
-                f"cannot start ({reason}); give the nodes more memory, or the same "
-                "toolscope-workbench, and run the command again; finished work is kept"
+                f"a worker of the Ray cluster died {_RETRIES + 1} times on one block, or cannot "
+                f"start ({reason}); give the nodes more memory, or install the same "
+                "toolscope-workbench on them, and run the command again; finished work is kept"
             ) from error
 
 

@@ -51,7 +51,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     members = {one for row in proposals[:most] for one in _members(row)}
     if not members and not servers:
         raise ConfigError(
-            f"{most} of {quantity(len(proposals), 'proposal')} in {folder} leaves nothing to "
+            f"{most} of {quantity(len(proposals), 'proposal')} in {folder} would leave nothing to "
             "review; raise --most, or name a --server"
         )
     tools = [tool for tool in catalog.tools if tool.id in members or tool.server in servers]

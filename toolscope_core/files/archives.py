@@ -144,7 +144,7 @@ def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, call
     """The content of a file in a zip. Raises ``ConfigError`` beyond ``most`` bytes."""
     if member.compress_type not in _METHODS:
         raise zipfile.BadZipFile(f"{member.filename!r} is not compressed with deflate")
-    too_large = ConfigError(f"{called} has more than {MOST_BYTES >> 20} MiB; {_REMEDY}")
+    too_large = ConfigError(f"{called} is larger than {MOST_BYTES >> 20} MiB; {_REMEDY}")
     if member.file_size > most:  # enough to refuse it, not to take it
         raise too_large
     parts: list[bytes] = []

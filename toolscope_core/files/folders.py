@@ -44,7 +44,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     finally:
         os.close(descriptor)
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+        raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
     return content
 
 
@@ -102,8 +102,8 @@ def check_ours(folder: Path, program: str = PROGRAM) -> None:
     reason = why_not_ours(folder, program)
     if reason:
         raise ExportError(
-            f"{folder} is not replaced: {reason}; move it away, or choose a new or empty folder "
-            "with --out"
+            f"{folder} was not replaced: {reason}; move it away, or choose a new "
+            "or empty folder with --out"
         )
 
 

@@ -439,7 +439,7 @@ class OfflineJudge:
         if both_remove and (things := distinctions.removed_apart(one, other)):
             yield f"one removes {things[0]}, the other {things[1]}"
         if distinctions.fixed_one(one, other):
-            yield "one gives a fixed one of what the other lists"
+            yield "one returns one fixed item of what the other lists"
         if moved := distinctions.moved_only(one, other):
             yield moved
         if parts := distinctions.belongings_apart(one, other):

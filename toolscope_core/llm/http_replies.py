@@ -124,11 +124,11 @@ def _stop(page: HttpReply, complaint: str, endpoint: Endpoint, keyed: bool) -> s
     status, who, model = page.status, endpoint.origin, endpoint.model
     asks = f"asks for a key (401); set TOOLSCOPE_API_KEY, and set TOOLSCOPE_API_ORIGIN to {who}"
     refuses = "rejects the key (401); check that it is complete and still valid"
-    quota = f"reports that the quota is used up ({status}); add credit, then continue: {complaint}"
+    quota = f"says that the quota is used up ({status}); add credit, then continue: {complaint}"
     unknown = f"has no model {model!r}, or no such address ({status}); check both: {complaint}"
     redirection = (
-        f"redirects to {short_line(page.location)!r} ({status}), and the key is not sent there; "
-        "use the final address as the base URL"
+        f"redirects to {short_line(page.location)!r} ({status}), where the key is not sent; use "
+        "the final address as the base URL"
     )
     words = {
         401: refuses if keyed else asks,

@@ -89,7 +89,7 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.tokens_in, self.tokens_out):
             if not 0.0 <= value < math.inf:
-                raise ConfigError(f"a price is {value}; use a price per million tokens, from 0")
+                raise ConfigError(f"a price is {value}; use 0 or more, per million tokens")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
@@ -165,8 +165,8 @@ class AgentConfig:
                 raise ConfigError(f"{name} is {value}; use 1 to {most}")
         if self.reset and self.concurrency > 1:
             raise ConfigError(
-                f"concurrency is {self.concurrency}, but --reset would undo what parallel "
-                "requests share; use 1"
+                f"concurrency is {self.concurrency}, but with --reset, parallel requests would "
+                "disturb each other; use 1"
             )
 
 
@@ -195,17 +195,15 @@ class Endpoint:
         if not self.model.strip() or not self.model.isprintable():
             raise ConfigError(f"the model is {self.model!r}; use the name that the endpoint uses")
         if not 1 <= self.concurrency <= 64:
-            raise ConfigError(
-                f"concurrency is {self.concurrency}; the number of parallel calls must be between "
-                "1 and 64"
-            )
+            raise ConfigError(f"concurrency is {self.concurrency}; use 1 to 64 parallel calls")
         if not 0.0 < self.deadline <= 600.0:
             raise ConfigError(f"deadline is {self.deadline}; use at most 600 seconds")
         if not 0.0 <= self.temperature <= 2.0:
             raise ConfigError(f"temperature is {self.temperature}; use 0 to 2")
         if not 100 <= self.most_tokens <= 1_000_000:
             raise ConfigError(
-                f"the maximum tokens per reply are {self.most_tokens}; use 100 to 1,000,000"
+                "the maximum number of tokens per reply is "
+                f"{self.most_tokens}; use 100 to 1,000,000"
             )
         if self.reasoning is not None and self.reasoning not in REASONING_EFFORTS:
             raise ConfigError(
@@ -273,7 +271,7 @@ class QuestionConfig:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sure_below <= 1.0:
-            raise ConfigError(f"sure_below is {self.sure_below}; use a probability")
+            raise ConfigError(f"sure_below is {self.sure_below}; use a probability from 0 to 1")
         if self.batch < 1 or self.largest_cluster < 2:
             raise ConfigError(
                 f"batch is {self.batch} and largest_cluster {self.largest_cluster}; use at least "

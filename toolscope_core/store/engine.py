@@ -100,7 +100,7 @@ def existing_store(url: str) -> Store:
     database = database_of(url, BUSY_SECONDS)
     with _in_words(database), database.look().connect() as connection:
         if not inspect(connection).get_table_names():
-            raise StoreError(f"there is no store at {database.place}; correct the address")
+            raise StoreError(f"there is no store at {database.place}; check the address")
     return Store(url)
 
 

@@ -84,8 +84,8 @@ def read_model(folder: Path) -> LearnedModel:
         card = json.loads(files[CARD])
         if card["form"] != _FORM:
             raise ConfigError(
-                f"the model {folder} has format {card['form']!r:.20}, and this version reads "
-                f"{_FORM}; train it again with `learn`"
+                f"the model {folder} has format {card['form']!r:.20}, but this version reads "
+                f"format {_FORM}; train it again with `learn`"
             )
         return _model(card, files)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -115,7 +115,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
         except OSError as error:
             raise _damaged(folder, f"{name} cannot be read") from error
         if hashlib.sha256(files[name]).hexdigest() != expected:
-            raise _damaged(folder, f"{name} is not the file that was written")
+            raise _damaged(folder, f"{name} has changed since the model was written")
     return files
 
 

@@ -139,8 +139,8 @@ class LearnConfig:
             raise ConfigError(f"candidates is {self.candidates}; use at least 2")
         if self.first != "mlc" and (self.method != "refiner" or self.encoder):
             raise ConfigError(
-                f"candidates by {self.first} work only with a refiner; use the method refiner, "
-                "and no encoder"
+                f"candidates by {self.first} need a refiner; use the method "
+                "refiner, without an encoder"
             )
 
     @property

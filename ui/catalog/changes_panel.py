@@ -70,10 +70,10 @@ def new_version_summary(name: str, changes: Changes, hold: int) -> None:
     if changes.same:
         st.info(f"{title} is identical to version {changes.number}. Adding it changes nothing.")
         return
-    holding = f" {quantity(hold, 'decision')} would hold." if hold else ""
+    holding = f" {quantity(hold, 'decision')} would still apply." if hold else ""
     st.info(
         f"{title} already exists. This would be version {changes.number + 1}: {changes.summary}."
-        f"{holding} For a catalog of its own, type another name."
+        f"{holding} To make it a separate catalog, type another name."
     )
 
 
@@ -90,11 +90,13 @@ def new_version_panel(changes: Changes) -> None:
 def _decisions(snapshot: Snapshot) -> None:
     st.markdown("**2. Decisions**")
     fate = versions.carried_decisions(snapshot)
-    parts = [f"{quantity(len(fate.hold), 'decision')} hold{_s(fate.hold)}"]
+    parts = [
+        f"{quantity(len(fate.hold), 'decision')} still appl{'ies' if len(fate.hold) == 1 else 'y'}"
+    ]
     if fate.wait:
         parts.append(
-            f"{len(fate.wait):,} wait{_s(fate.wait)} because a tool has changed since: not "
-            "applied until somebody looks again"
+            f"{len(fate.wait):,} wait{_s(fate.wait)} because a tool has changed since, and will "
+            "not be applied until somebody looks again"
         )
     if fate.gone:
         parts.append(f"{len(fate.gone):,} name{_s(fate.gone)} tools that are gone")
@@ -109,7 +111,9 @@ def _new_proposals(snapshot: Snapshot) -> None:
         st.markdown("Known when the analysis is finished.")
         return
     older = len(review.queue(snapshot)) - new - again
-    earlier = f" {older:,} from before {'is' if older == 1 else 'are'} still open." if older else ""
+    earlier = (
+        f" {older:,} older {'one is' if older == 1 else 'ones are'} still open." if older else ""
+    )
     st.markdown(f"{quantity(new, 'proposal')} with new or changed tools.{earlier}")
     _queue_link(snapshot, "new")
 

@@ -85,7 +85,7 @@ def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None
     with st.container(border=True, gap="xsmall", key="worst_confusions"):
         st.markdown(
             "**Worst confusions**: which tools would an agent mistake for each other?",
-            help="Based on their texts and names, and on whether another server has one like it.",
+            help="Based on their texts and names, and whether another server has a similar tool.",
         )
         if not collisions:
             st.caption("Every confusion has been reviewed.")

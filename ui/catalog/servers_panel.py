@@ -20,10 +20,10 @@ from ui.shared.tools import catalog_tables, tool_selection
 
 DONE, PERHAPS, LOST = "does", "perhaps", "lost"
 ABOUT = {
-    DONE: "Its tools whose every call other servers take without losing anything.",
-    PERHAPS: "Its tools that another server may replace: the job may differ, "
-    "or calls would lose or guess something.",
-    LOST: "Its tools whose job no other server does.",
+    DONE: "Tools for which other servers accept every call without losing anything.",
+    PERHAPS: "Tools that another server may replace: the job may differ, or calls "
+    "would lose or guess something.",
+    LOST: "Tools whose job no other server does.",
 }
 """The meaning of the three figures, which sum to a server's tools."""
 _MOST_LINKED = 3

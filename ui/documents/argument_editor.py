@@ -54,7 +54,7 @@ def argument_editor(
     tools = {tool.id: tool for tool in card.tools}
     names = {one: f"{tool.name} ({tool.server or one})" for one, tool in tools.items()}
     member = st.selectbox(
-        "Calls of", list(tools), key=f"map_of_{form_key}", format_func=lambda one: names[one]
+        "Calls to", list(tools), key=f"map_of_{form_key}", format_func=lambda one: names[one]
     )
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
     before = next(alpha for alpha in generated if alpha.tool_id == member)

@@ -145,7 +145,7 @@ def parsed(text: str) -> JsonObject:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         raise DecisionError(
-            f"the JSON Schema cannot be read: {error.msg} at line {error.lineno}, column "
+            f"the JSON Schema is not valid JSON: {error.msg} at line {error.lineno}, column "
             f"{error.colno}; correct it"
         ) from error
     except RecursionError as error:

@@ -50,7 +50,7 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
     )
     if not figures.violations[rules]:
         if target_named(rules).rules in (Rules(), Rules(unique="none")):
-            st.caption(f"Files in the format {rules} have no rules to violate.")
+            st.caption(f"The format {rules} has no rules that files could violate.")
         else:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules

@@ -155,7 +155,9 @@ def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decisio
     Raises ``DecisionError`` if it contradicts later decisions.
     """
     if decision in active(snapshot.log):
-        raise DecisionError(f"decision {decision.seq} is in effect; nothing was changed")
+        raise DecisionError(
+            f"decision {decision.seq} is already in effect, so there is nothing to redo"
+        )
     return append_decision(snapshot.work.store, snapshot.id, _again(snapshot, decision, reviewer))
 
 
@@ -253,7 +255,7 @@ def _unless_newer(last: int) -> review.NextDecision:
     def check(log: tuple[Decision, ...]) -> Decision:
         if not log or log[-1].seq != last:
             raise StaleDecisionError(
-                "somebody has made a decision in the meantime (row "
+                "somebody else has made a decision in the meantime (row "
                 f"{log[-1].seq if log else 0}); look at the history again"
             )
         return log[-1]

@@ -275,8 +275,8 @@ class Tile:
             return f"{quantity(self.near, 'pair')} at the threshold or more"
         return (
             f"{quantity(self.near, 'pair')} at the threshold or more, {self.candidates:,} "
-            "candidate pairs (of exact copies one is compared with the others, and each tool with "
-            "its nearest; names that say the same are compared at any similarity)"
+            "candidate pairs (each tool is compared with its nearest, and only one of several "
+            "exact copies with the others; names that say the same are compared at any similarity)"
         )
 
 

@@ -302,14 +302,14 @@ def _kept_marks(
 
 def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
     text = (
-        f"{_ABOUT[method]} A region is named for what its tools are about, if they have that in "
-        "common. Tools at one place are fanned out."
+        f"{_ABOUT[method]} A region is named after what its tools are about, if they have that in "
+        "common. Tools at the same place are fanned out."
     )
     if compare:
         count = maps.rewritten(snapshot)
         text += (
-            " *Merged* is the toolset with accepted and safe merges. Merged tools are larger, "
-            "at the place of their canonical tool"
+            " *Merged* is the toolset with accepted and safe merges. Merged tools are drawn "
+            "larger, at the place of their canonical tool"
         )
         text += f", although {count:,} have a new text." if count else "."
     return text

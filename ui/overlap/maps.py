@@ -317,7 +317,7 @@ def map_of(
     """
     places = points(snapshot, method, by_sample=by_sample)
     if places is None:
-        raise JobError(f"{method} of this catalog is not computed yet; start it on the map")
+        raise JobError(f"{method} has not been computed for this catalog yet; start it on the map")
     places = fanned(places)
     tools = snapshot.analysis.catalog.tools
     before = Panel(

@@ -152,7 +152,7 @@ def _filters(snapshot: Snapshot) -> pair_list.PairFilter:
     find = bar.text_input(
         "Search", type="search", key="pair_find", bind="query-params", width=280,
         placeholder="name, server, description",
-        help="All words are from one of the two tools.",
+        help="One of the two tools must contain all the words.",
     )  # fmt: skip
     verdict = bar.selectbox(
         "Verdict",

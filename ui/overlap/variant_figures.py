@@ -74,7 +74,9 @@ def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
     """The three panels. Raises ``JobError`` before the projection is known."""
     places = points(snapshot, method)
     if places is None:
-        raise JobError(f"{method} of the document variants is not computed yet; start it")
+        raise JobError(
+            f"{method} has not been computed for the document variants yet; start it on the map"
+        )
     tools = maps.map_of(snapshot, "PCA", grouping, compare=False)
     base = tools.panels[0]
     sides = zip(SIDES, places, strict=True)

@@ -102,7 +102,7 @@ def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
         persist_state="session",
     )  # fmt: skip
     without = choice.pills(
-        "and none of these reasons is against it", list(REASON_KINDS), selection_mode="multi",
+        "and none of these reasons speaks against it", list(REASON_KINDS), selection_mode="multi",
         default=[kind for kind in REASON_KINDS if kind not in ACCEPTABLE], key="bulk_without",
         persist_state="session",
     )  # fmt: skip

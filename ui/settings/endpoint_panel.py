@@ -307,10 +307,10 @@ def price_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Prices]:
         model = "" if pd.isna(name) else str(name).strip()
         if not model:
             raise ConfigError(
-                f"a price of {values[0]} and {values[1]} has no model; name the model"
+                f"the prices {values[0]} and {values[1]} have no model; name their model"
             )
         if model in table:
-            raise ConfigError(f"{model} has two prices; delete one of its lines")
+            raise ConfigError(f"{model} has prices on two lines; delete one of them")
         tokens_in, tokens_out = (0.0 if pd.isna(value) else float(value) for value in values)
         table[model] = Prices(tokens_in, tokens_out)
     return table

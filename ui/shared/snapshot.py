@@ -179,7 +179,7 @@ class Snapshot:
     def analysis(self) -> Analysis:
         """Like ``analysed``. Raises ``JobError`` if there is none yet."""
         if self.analysed is None:
-            raise JobError("the catalog is not analysed yet; start the analysis on its page")
+            raise JobError("the catalog has not been analysed yet; start the analysis on its page")
         return self.analysed
 
     @property

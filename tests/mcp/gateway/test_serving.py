@@ -301,7 +301,7 @@ def test_what_stands_in_the_way_is_said_before_anything_starts(toolset, config, 
         (["--server", "north"], "use CATALOG=KEY"),
         (["--server", "west=south"], "the toolset has 'north', 'south'"),
         (["--http", "here"], "HOST:PORT, for"),
-        (["--http", "0.0.0.0:1"], "others can reach 0.0.0.0"),
+        (["--http", "0.0.0.0:1"], "can reach 0.0.0.0"),
         (["--log", str(tmp_path)], "cannot be written"),
     ):
         refused = invoke(toolset, "--config", path, *options)

@@ -111,7 +111,7 @@ def test_an_env_file_is_a_regular_file_of_limited_size(tmp_path, kind):
         ({"command": "x", "env": {"A": "${NOPE}"}}, "variable NOPE"),
         ({"command": "x", "args": ["${input:key}"]}, "input 'key'"),
         ({"command": "x", "args": ["${what ever}"]}, r"the reference \$\{what ever\}"),
-        ({"command": "x\0y"}, "has a NUL"),
+        ({"command": "x\0y"}, "a NUL"),
     ],
 )
 def test_what_cannot_be_filled_in_is_said(entry, words):

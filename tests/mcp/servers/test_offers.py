@@ -101,7 +101,7 @@ SHORT = replace(QUICK, start_seconds=0.1)
         ("mute", replace(QUICK, answer_seconds=0.2), "silent", "within 0.2 s while it listed its"),
         ("refuses", QUICK, "protocol", ": no access with [key]"),
         ("mute", replace(QUICK, total_seconds=0.3), "silent", "within 0.3 s"),
-        ("no-list", QUICK, "protocol", "without a list"),
+        ("no-list", QUICK, "protocol", "list"),
     ],
 )
 def test_a_failure_is_in_words(act, limits, kind, words):

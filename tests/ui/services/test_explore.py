@@ -84,7 +84,7 @@ def test_what_needs_an_analysis_says_so(own):
         lambda now: maps.points(now, "PCA"),
         lambda now: searches.look(now, Lookup("x")),
     ):
-        with pytest.raises(JobError, match="not analysed"):
+        with pytest.raises(JobError, match="not been analysed"):
             ask(work.snapshot(record.id))
 
 

@@ -25,7 +25,7 @@ def test_a_projection_is_made_by_a_job_once_and_kept_on_disk(
     work, catalog_id, computed_aside, own_maps
 ):
     assert own_maps.points(catalog_id, "UMAP") is None
-    with pytest.raises(JobError, match="not computed"):
+    with pytest.raises(JobError, match="not been computed"):
         own_maps.map_of(catalog_id, "UMAP", "servers", compare=False)
     work.analyses.wait(own_maps.start(catalog_id, "UMAP"))
     assert work.snapshot(catalog_id).job("UMAP").state == "done"

@@ -57,7 +57,7 @@ def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monke
     monkeypatch.setattr(
         subprocess_jobs, "compute", lambda task, vectors, progress: vectors[:, :2].astype(float)
     )
-    with pytest.raises(JobError, match="not computed"):
+    with pytest.raises(JobError, match="not been computed"):
         figures.map_of(i, "UMAP", "servers")
     work.analyses.wait(figures.start(i, "UMAP"))
     for panel in figures.map_of(i, "UMAP", "servers").panels:

@@ -185,12 +185,12 @@ CLAUDE_CODE = Client(
     name="claude-code",
     title="Claude Code",
     goes=(
-        "Add its rules to `.claude/settings.json` of a project, or to `~/.claude/settings.json` "
-        "for all of them. Keep the rules that are there. Calls of a denied tool are refused, but "
-        "it may still cost tokens, since denied tools were reported to stay in the context "
-        "(claude-code#6320, #30839): check with `/context`."
+        "Add its rules to a project's `.claude/settings.json`, or to `~/.claude/settings.json` for "
+        "all projects. Keep your existing rules. Calls to a denied tool are refused, but it may "
+        "still cost tokens, because denied tools have been reported to stay in the context "
+        "(claude-code#6320, #30839). Check with `/context`."
     ),
-    effect="Calls of these tools are refused, but they may still cost tokens (see `/context`).",
+    effect="Calls to these tools are refused, but they may still cost tokens (see `/context`).",
     rules=Rules(
         name_rule=DOTTED,
         longest_name=128,

@@ -87,7 +87,7 @@ def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Ite
         excerpt = ", ".join(map(repr, ghosts))
         is_closed = schema.get("additionalProperties") is False
         message = f"The {place} requires {excerpt[:120]}, which it does not declare; " + (
-            "nothing else is allowed, so no call is valid; have it fixed."
+            "no other argument is allowed, so no call is valid. Ask the server's author to fix it."
             if is_closed
             else "declare it, or some APIs refuse the tool."
         )
@@ -103,8 +103,10 @@ def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
         if odd:
             text = canonical_json(odd)
             none = len(odd) == len(values)
-            message = f"The {place} allows {text[:80]}, which its type does not; " + (
-                "no value is valid there; have it fixed." if none else "nobody can send that."
+            message = f"The {place} allows {text[:80]}, which its type rules out; " + (
+                "no value is valid there. Ask the server's author to fix it."
+                if none
+                else "nobody can send that."
             )
             yield none, "impossible-enum", f"{place}/enum", message, text[:200]
     default = schema.get("default")

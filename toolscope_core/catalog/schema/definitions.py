@@ -87,7 +87,7 @@ class Definitions:
             schema = resolve(self.document, reference)
             if not isinstance(schema, (dict, bool)):
                 raise OutsideError(
-                    f"refers to {reference[:80]!r}; only references inside the file, and to "
+                    f"refers to {reference[:80]!r}, but only references within the file, or to "
                     "files below its folder, are read"
                 )
             references = tuple(dict.fromkeys(references_in(schema)))

@@ -202,8 +202,8 @@ class EpisodeFile:
         for line, row in self._rows():
             if row.get("run") != self._run:
                 raise ConfigError(
-                    f"{self._path}, line {line} belongs to another run: another bundle, "
-                    "model, prompt, query or setting; use another file with --out"
+                    f"{self._path}, line {line} belongs to a run with another bundle, model, "
+                    "prompt, query or setting; name another file with --out"
                 )
             query = queries.get(str(row.get("query")))
             content = row.get("text"), row.get("expected")
@@ -219,7 +219,7 @@ class EpisodeFile:
             content = read_file(self._path)
         except OSError as error:
             raise ConfigError(
-                f"{self._path} cannot be read: {error.strerror}; use another file with --out"
+                f"{self._path} cannot be read: {error.strerror}; name another file with --out"
             ) from error
         end = content.rfind(b"\n") + 1
         rest = content[end:]
@@ -245,7 +245,7 @@ class EpisodeFile:
                 file.write((canonical_json(row) + "\n").encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise ExportError(
-                f"{self._path} cannot be written: {error.strerror}; use another file with --out"
+                f"{self._path} cannot be written: {error.strerror}; name another file with --out"
             ) from error
 
     def _episode(self, row: Mapping[str, Any], line: int) -> Episode:
@@ -254,6 +254,6 @@ class EpisodeFile:
             return Episode(**{**values, "calls": tuple(MadeCall(**one) for one in row["calls"])})
         except (KeyError, TypeError) as error:
             raise ConfigError(
-                f"{self._path}, line {line} is not an agent's episode ({error}); use another "
-                "file with --out"
+                f"{self._path}, line {line} is not the record of an agent's run ({error}); "
+                "name another file with --out"
             ) from error

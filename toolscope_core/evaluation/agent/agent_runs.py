@@ -149,8 +149,8 @@ async def _reset(config: AgentConfig) -> None:
     if process.returncode:
         words = process.stderr.decode("utf-8", "replace").strip()[-200:]
         raise ConfigError(
-            f"--reset {command!r} ended with status {process.returncode}: "
-            f"{words or 'it said nothing'}; correct it, and run the same command again"
+            f"--reset {command!r} failed with exit status {process.returncode}: "
+            f"{words or 'no output'}; correct it, and run the same command again"
         )
 
 

@@ -140,8 +140,8 @@ def read_toolset_pair(
     for name, ours in bundles.items():
         if config.k is None and most is not None and len(ours.table.listed_routes) > most:
             raise ConfigError(
-                f"the toolset {name} has {len(ours.table.listed_routes)} tools, and endpoints "
-                f"accept {most} per call; use --k 20, for example, so that the agent gets "
+                f"the toolset {name} has {len(ours.table.listed_routes)} tools, but endpoints "
+                f"accept at most {most} per call; use --k 20, for example, so that the agent gets "
                 "the 20 best tools for each request"
             )
     query_set = judged_queries(queries, before.catalog.tools, skip_unknown)[:first]

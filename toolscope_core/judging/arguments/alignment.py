@@ -154,7 +154,7 @@ def _may_be_several(parameter: Parameter) -> bool:
 def _refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> str:
     """Why no move was found, as a clause about the parameter."""
     if isinstance(schema, Mapping) and "array" in type_set(parameter.schema) - type_set(schema):
-        return f"`{target}` takes one value, and a list may hold more or none"
+        return f"`{target}` takes one value, but a list may contain several or none"
     if isinstance(schema, Mapping) and leaves_out(schema, parameter.schema):
         return f"`{target}` has no place for some of its fields"
     return f"`{target}` does not take all of its values"

@@ -160,7 +160,7 @@ def worded_apart(one: str, other: str) -> Iterator[str]:
         yield f"one says “{min(turns[0])}” where the other says “{min(turns[1])}”"
     stems = [{stem(word) for word in side if word not in STOP_WORDS} for side in words]
     if stems[0] == stems[1] and ("by" in words[0]) != ("by" in words[1]):
-        yield "one says who does it, the other by whom it is done"
+        yield "one says who does something, the other who it is done by"
     yield from _replaced(*words)
 
 

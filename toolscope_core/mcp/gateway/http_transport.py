@@ -195,7 +195,9 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
     names = [name for name, _ in pairs]
     for name, token in pairs:
         if not name or not token:
-            raise ConfigError(f"{PROFILE_TOKENS} is malformed; use NAME=TOKEN NAME=TOKEN")
+            raise ConfigError(
+                f"{PROFILE_TOKENS} has an entry without a name or token; use NAME=TOKEN NAME=TOKEN"
+            )
         if name not in profiles or names.count(name) > 1:
             why = "which is not served" if name not in profiles else "twice"
             raise ConfigError(
@@ -223,8 +225,8 @@ def http_place(
         _check_token(TOKEN_VARIABLE, token)
     if not _is_loopback(host) and not names:
         raise ConfigError(
-            f"others can reach {host}; name the hosts they use with --allow-host, or listen on "
-            "127.0.0.1"
+            f"other machines can reach {host}; give the host names they use with "
+            "--allow-host, or listen on 127.0.0.1"
         )
     allowed_hosts = tuple(names) if names else LOOPBACK_NAMES
     own_token = token or secrets.token_urlsafe(32)
@@ -234,7 +236,8 @@ def http_place(
 def _check_token(what: str, token: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(
-            f"{what} is {len(token)} characters long; use {SHORTEST_TOKEN} or more, drawn at random"
+            f"{what} is {len(token)} characters long; use at least "
+            f"{SHORTEST_TOKEN} random characters"
         )
 
 
@@ -251,7 +254,7 @@ def listening_socket(place: HttpPlace) -> socket.socket:
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error
         raise ConfigError(
-            f"{place.host}:{place.port} cannot be listened on: {why}; use another port"
+            f"cannot listen on {place.host}:{place.port}: {why}; use another port"
         ) from error
 
 

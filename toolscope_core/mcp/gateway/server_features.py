@@ -98,7 +98,9 @@ class ServerFeatures:
         """A prompt by its name here."""
         name, prompt = self.addresses.split(params.name)
         if not name or not self._passes("prompts", name, prompt):
-            raise _unknown(f"there is no prompt {params.name!r}; prompts/list names them")
+            raise _unknown(
+                f"there is no prompt {params.name!r}; call prompts/list to see which there are"
+            )
         own_params = {**plain_params(params), "name": prompt}
         return await self._ask(context, name, "prompts/get", own_params)
 
@@ -287,7 +289,9 @@ class ServerFeatures:
         if server.client.server_capabilities.resources is not None and self.passed is None:
             await self._look(context, name, set())
         if not (named or self.addresses.is_of(name, uri)):
-            raise _unknown(f"{name} has no resource {uri!r}; resources/list names them", uri)
+            raise _unknown(
+                f"{name} has no resource {uri!r}; call resources/list to see which there are", uri
+            )
 
     async def _owner(self, context: Context, uri: str) -> str:
         """The server of a plain address.
@@ -304,7 +308,9 @@ class ServerFeatures:
         if owners:
             forms = (repr(self.addresses.name_here(name, uri)) for name in sorted(owners))
             raise _unknown(f"several servers have {uri!r}; read {' or '.join(forms)}", uri)
-        raise _unknown(f"there is no resource {uri!r}; resources/list names them", uri)
+        raise _unknown(
+            f"there is no resource {uri!r}; call resources/list to see which there are", uri
+        )
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened to find out."""
@@ -374,7 +380,9 @@ class ServerFeatures:
         """
         name, own = self.addresses.split(str(uri))
         if not name:
-            raise _unknown(f"there is no resource {own!r}; resources/list names them", own)
+            raise _unknown(
+                f"there is no resource {own!r}; call resources/list to see which there are", own
+            )
         return name, own
 
 

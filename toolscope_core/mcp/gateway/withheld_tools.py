@@ -208,7 +208,7 @@ class WithheldTools:
         if original.name in tools.twice:
             return (
                 f"{original.server} has two different tools named {original.name!r}, and nobody "
-                "can tell which one it runs; both wait until only one is left"
+                "can tell which one it runs; both are held back until only one is left"
             )
         if original.tool_id in tools.held:
             return (

@@ -77,8 +77,8 @@ def read_launch(
     """
     if entry is None and definition.needs_configuration:
         raise ConfigError(
-            f"{definition.name} has values in its configuration that are not stored; provide the "
-            "configuration again"
+            f"the configuration of {definition.name} contains values that are "
+            "not stored; provide it again"
         )
     fill = _Filling(definition.name, environ)
     source = entry or {}
@@ -119,7 +119,9 @@ class _Filling:
     def text(self, value: Any) -> str:
         text = process_text(value)
         if "\0" in text:
-            raise ConfigError(f"{self.server} has a NUL character in its configuration; remove it")
+            raise ConfigError(
+                f"the configuration of {self.server} contains a NUL character; remove it"
+            )
         return _ANY_REFERENCE.sub(self._value, text)
 
     def named(self, templates: tuple[NamedValue, ...], values: Any) -> dict[str, str]:
@@ -154,8 +156,8 @@ class _Filling:
                 f"for; write ${{env:NAME}} instead, and set that variable"
             )
         raise ConfigError(
-            f"{self.server} has the reference ${{{name}}}, which is not understood; write "
-            "${NAME} for an environment variable"
+            f"{self.server} has the reference ${{{name}}}, which ToolScope does not understand; "
+            "write ${NAME} for an environment variable"
         )
 
 
@@ -245,8 +247,8 @@ def matched_servers(
     unknown += [f"{name}={key}" for name, key in chosen_keys.items() if name not in servers]
     if unknown:
         raise ConfigError(
-            f"--server was given {unknown[0]!r}; the toolset has {_names_text(servers)}, the "
-            f"configuration {_names_text(configured)}"
+            f"--server {unknown[0]} names an unknown server; the toolset has "
+            f"{_names_text(servers)}, the configuration has {_names_text(configured)}"
         )
     keys = {name: chosen_keys.get(name) or likely_key(name, configured) for name in servers}
     uses = Counter(keys.values())
@@ -258,7 +260,7 @@ def matched_servers(
         raise ConfigError(
             f"the configuration has no server called {missing[0]!r}; it has "
             f"{_names_text(configured)}; use --server {missing[0]}=KEY"
-            + (f", and so for {_names_text(missing[1:])}" if missing[1:] else "")
+            + (f", and do the same for {_names_text(missing[1:])}" if missing[1:] else "")
         )
     return {name: key for name, key in keys.items() if key is not None}
 

@@ -177,7 +177,9 @@ class Situation:
             return ServerConnectionError(record.refusal, "garbage")
         if self.doing == HANDSHAKE or not any(is_forgotten(leaf, record.status) for leaf in leaves):
             return None
-        what = f"{self.launch.name} no longer knows the connection, for example after a restart"
+        what = (
+            f"{self.launch.name} no longer recognises the connection, for example after a restart"
+        )
         return ServerConnectionError(f"{what}; call again", "exit")
 
     def _of_address(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError:
@@ -192,8 +194,8 @@ class Situation:
         if 300 <= status < 400:
             place = _one_line(self.launch, shown_url(record.location))
             return ServerConnectionError(
-                f"{name}: {host} redirects to {place!r} ({status}), and no header is sent "
-                "there; use that address if it is the server you mean",
+                f"{name}: {host} redirects to {place!r} ({status}), where its headers are not "
+                "sent; use that address if it is the server you mean",
                 "missing",
             )
         if status:

@@ -48,8 +48,8 @@ def late_interaction(inputs: RerankInputs) -> LateInteraction:
     """
     if not isinstance(inputs.embedder, protocols.TokenEmbedder):
         raise ConfigError(
-            f"{inputs.embedder.name} has no token vectors, which rerank late needs; use a local "
-            "model, or rerank none"
+            f"{inputs.embedder.name} has no token vectors, but `rerank late` needs them; use a "
+            "local model, or `rerank none`"
         )
     return LateInteraction(inputs.documents, inputs.embedder, inputs.requests, inputs.progress)
 

@@ -82,7 +82,7 @@ def offer(snapshot: Snapshot) -> None:
         with st.container(border=True, key="offer", horizontal=True, vertical_alignment="center"):
             st.markdown(
                 f"**Ask the model before you decide?** {_price_in_words(estimates, endpoint)} "
-                "What it finds waits for you."
+                "Its verdicts wait for your decision."
             )
             _start("Ask for verdicts", "offer_judge", question)
         safe_text.show(_REFUSED)

@@ -164,7 +164,7 @@ def _side(snapshot: Snapshot, ranking: Ranking, side: str) -> TrainedSide | None
         queries, questions, tools = (int(about[name]) for name in ("queries", "questions", "tools"))
     except (LookupError, TypeError, ValueError) as error:
         raise ConfigError(
-            "the trained model does not say how well it did; remove it and train again"
+            "the trained model has no record of how well it performed; remove it and train again"
         ) from error
     folder = _folder(snapshot, ranking) / side
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

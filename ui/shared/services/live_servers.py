@@ -103,7 +103,7 @@ def start(
         raise ConfigError(reason)
     by_name = {server.name: server for server in configuration.servers}
     if not names or not by_name.keys() >= set(names):
-        raise ConfigError("no server was chosen, so none was started")
+        raise ConfigError("no server was chosen, so none was started; choose at least one")
     servers = tuple(by_name[name] for name in names)
     chosen_limits = limits or ConnectionLimits()
 

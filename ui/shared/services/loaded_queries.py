@@ -36,7 +36,8 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
     """
     if len(content) > MOST_BYTES:
         raise ConfigError(
-            f"{name} is {len(content):,} bytes; use a query set of at most {MOST_BYTES:,}"
+            f"{name} is {len(content):,} bytes long; use a query set of at "
+            f"most {MOST_BYTES:,} bytes"
         )
     query_set = query_sets.queries_of(content, name)
     if not query_set.queries:

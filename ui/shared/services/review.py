@@ -406,8 +406,8 @@ def divide(snapshot: Snapshot, shares: Shares | None) -> None:
     """
     if shares is not None and len(set(shares.people)) < 2:
         raise DecisionError(
-            f"the queue is divided among {', '.join(shares.people) or 'nobody'}; name two "
-            "people or more"
+            "the queue cannot be divided among "
+            f"{', '.join(shares.people) or 'nobody'}; name at least two people"
         )
     write_setting(snapshot.work.store, _name(snapshot), asdict(shares) if shares else None)
 

@@ -175,11 +175,12 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
             better[tool_id] = replace(offer, expanded=text)
     if not better:
         raise DecisionError(
-            f"{count:,} of {quantity(len(offers), 'variant')} without warnings could be measured "
-            "on requests, and each of those loses some; add a query set, or decide one by one"
+            f"{count:,} of {quantity(len(offers), 'variant')} without warnings could be "
+            "measured on requests, but each of those loses some requests; add a query "
+            "set, or decide one by one"
             if count
-            else "no request of a query set measures these variants; add a query set, or "
-            "decide one by one"
+            else "no query set has requests that measure these variants; add a query "
+            "set, or decide one by one"
         )
     return decide(snapshot, better, reviewer)
 

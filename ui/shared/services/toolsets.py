@@ -45,8 +45,8 @@ def never_merge(snapshot: Snapshot, ids: Sequence[str], version: str, reviewer: 
     """
     if len(ids) > MOST_APART:
         raise DecisionError(
-            f"{len(ids):,} tools make {len(ids) * (len(ids) - 1) // 2:,} pairs to keep apart for "
-            f"good; select at most {MOST_APART} tools"
+            f"{len(ids):,} tools would make {len(ids) * (len(ids) - 1) // 2:,} pairs to keep apart "
+            f"for good; select at most {MOST_APART} tools"
         )
     return review.say(snapshot, "keep_apart", ids, reviewer, version=version)
 
@@ -66,8 +66,8 @@ def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewe
     if cluster_with(plan_merge(analysis, (*log, proposal), PlanConfig()), ids) is None:
         all_tools = f"both {ids[0]} and {ids[1]}" if len(ids) == 2 else f"all of {id_list(ids)}"
         raise DecisionError(
-            f"{all_tools} cannot be on one card: they are in more than one accepted merge, or "
-            "somebody kept tools of one apart from them; undo one of those decisions first"
+            f"{all_tools} cannot be on one card: they are in several accepted merges, or somebody "
+            "kept some of their tools apart; undo one of those decisions first"
         )
     return review.say(snapshot, "propose", ids, reviewer, version=version)
 
@@ -94,7 +94,7 @@ def relate(
         relation = "subsumes" if verdict.serves in ("left", "right") else "duplicate"
     if all(_is_merged(snapshot, tool_id) for tool_id in ids):
         raise DecisionError(
-            f"{ids[0]} and {ids[1]} are in accepted merges already; undo one of those first"
+            f"{ids[0]} and {ids[1]} are already in accepted merges; undo one of those first"
         )
     detail = {"relation": relation}
     return review.say(snapshot, "accept", ids, reviewer, detail, version)
