@@ -134,9 +134,6 @@ def measured_result(
     tables, names = PAPER_TABLES[kind]
     source = f"`python -m benchmarks.papers {names}`"
     st.caption(about or _ABOUT[kind])
-    st.markdown(
-        f"Compare with the paper ({tables}): run {source}."
-    )  # a link in a caption is too faint by dark
     _request(snapshot, kind)
     experiment = newest(snapshot, kind)
     if experiment is None:
@@ -144,6 +141,8 @@ def measured_result(
         return None
     result = experiments.result_of(experiment, shape)
     describe(snapshot, experiment)
+    # a link in a caption is too faint by dark
+    st.markdown(f"Compare with the paper ({tables}): run {source}.")
     return experiment, result
 
 
