@@ -7,6 +7,8 @@ import pytest
 from tests.support.catalogs import accepting, read_json, unmerged
 from toolscope_core.catalog.formats.format_table import OFFERED, find_unread
 from toolscope_core.catalog.formats.writers import write_toolset
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.sources import Source
 from toolscope_core.model.errors import CatalogError
 from toolscope_core.model.tool import Tool
 
@@ -70,6 +72,22 @@ ROWS = [
 TIDE = {"name": "tide", "description": "Says the tide.", "parameters": TWO}
 TEXT = json.dumps(TIDE)
 COMPOSIO = {"slug": "TIDE", "name": "Get the tide", "input_parameters": TWO}
+COMPONENT = {
+    "provider": "p.T",
+    "component_type": "tool",
+    "version": 1,
+    "label": "T",
+    "description": "A component.",
+}
+SOURCE = '''
+async def tide(port: Annotated[str, "Name"], days: int | None = None) -> str:
+    """Says the tide."""
+'''
+FUNCTION = {
+    **COMPONENT,
+    "config": {"name": "tide", "description": "Says the tide.", "source_code": SOURCE},
+}
+COMPOSED = f"Tool Name: tide\nTool Arguments: {json.dumps(TWO, indent=2)}\nTool Description: Says the tide."
 IN_FRAMEWORKS = {
     "Composio": ({"items": [{**COMPOSIO, "toolkit": {"slug": "h"}}]}, ["h/TIDE"]),
     "Semantic Kernel": ([{"name": "tide", "plugin_name": "h", "parameters": [
@@ -103,6 +121,33 @@ IN_FRAMEWORKS = {
     "Hermes": ({"id": "1", "conversations": [], "tools": f"[{TEXT}]"}, ["tide"]),
     "When2Call": ({"question": "x", "target_tool": TEXT, "tools": [TEXT]}, ["tide"]),
     "BFCL": ({"id": "simple_0", "question": [[]], "function": [TIDE]}, ["tide"]),
+    "AutoGen": ([FUNCTION], ["tide"]),
+    "AutoGen, workbench": ({**COMPONENT, "component_type": "workbench", "config": {"tools": [FUNCTION]}}, ["tide"]),
+    "AutoGen, agent": ({**COMPONENT, "component_type": "agent", "config": {"name": "a", "description": "An agent.",
+        "workbench": [{**COMPONENT, "component_type": "workbench", "config": {"tools": [FUNCTION]}}]}}, ["a/tide"]),
+    "AutoGen, MCP": ({**COMPONENT, "config": {"server_params": {"command": "x"}, "tool": {"name": "tide", "inputSchema": TWO}}}, ["tide"]),
+    "AutoGen, HTTP": ([{**COMPONENT, "config": {"name": "tide", "json_schema": TWO, "host": "x"}}], ["tide"]),
+    "smolagents, saved": ([{"name": "tide", "requirements": ["x"], "code": (
+        "class T(Tool):\n    name = 'tide'\n    description = 'Says the tide.'\n    inputs = "
+        f"{({'port': PORT, 'days': {'type': 'integer', 'nullable': True}})!r}\n    output_type = 'string'\n")}], ["tide"]),
+    "Semantic Kernel, plugin": ({"name": "h", "description": None, "functions": {"tide": {"metadata": {
+        "name": "tide", "plugin_name": "h", "parameters": ROWS}}}}, ["h/tide"]),
+    "Agents SDK, origin": ([{"name": "tide", "params_json_schema": TWO, "_tool_origin": {"type": "mcp", "mcp_server_name": "h"}}], ["h/tide"]),
+    "Agents SDK, namespace": ([{"name": "tide", "params_json_schema": TWO, "_tool_namespace": "h"}], ["h/tide"]),
+    "Agents SDK, servers": ({"name": "a", "tools": [], "mcp_servers": [{"name": "h", "tools": [{"name": "tide", "inputSchema": TWO}]}]}, ["h/tide"]),
+    "lists by server": ({"h": [{"name": "tide", "params_json_schema": TWO}], "s": [{"name": "tide", "params_json_schema": TWO}]}, ["h/tide", "s/tide"]),
+    "listed by an API": ({"output": [{"type": "mcp_list_tools", "server_label": "h", "tools": [{"name": "tide", "input_schema": TWO}]}]}, ["h/tide"]),
+    "Azure MCP, all": ({"results": {"tools": [{"name": "h_tide", "command": "h tide", "options": [{**ROWS[0], "name": "--port"}, ROWS[1]]}]}}, ["h_tide"]),
+    "Composio, a title of one word": ([{**COMPOSIO, "name": "Tide", "toolkit": {"slug": "h"}}], ["h/TIDE"]),
+    "Composio, before slugs": ([{"name": "TIDE", "appName": "h", "parameters": TWO}], ["h/TIDE"]),
+    "Pipedream": ({"data": [{"key": "h-tide", "name": "Tide", "configurable_props": [ROWS[0], {"name": "days", "type": "integer", "optional": True}]}]}, ["h-tide"]),
+    "Mastra": ({"tide": {"description": "x", "inputSchema": json.dumps({"json": TWO})}}, ["tide"]),
+    "CrewAI, now": ([{"name": "Tide of a port", "description": COMPOSED}], ["tide"]),
+    "CrewAI, optional": ([{"name": "tide", "description": "Tool Name: tide\nTool Arguments: {'port': {'type': 'str'}, "
+        "'days': {'type': 'Union[int, NoneType]'}}\nTool Description: Tide."}], ["tide"]),
+    "Glaive": ({"system": f"SYSTEM: You have these functions -\n{json.dumps(TIDE, indent=4)}\n", "chat": "USER: x"}, ["tide"]),
+    "ACEBench": ({"id": "1", "question": "x", "function": [{"name": "tide", "description": "x", "arguments": TWO}]}, ["tide"]),
+    "a prompt in a cell": ({"prompt": f"Tools:\n{TEXT}\n{TEXT.replace('tide', 'boat')}", "answer": "x"}, ["boat", "tide"]),
     "a schema in a text": ([{"type": "function", "function": {**TIDE, "parameters": json.dumps(TWO)}}], ["tide"]),
 }  # fmt: skip
 
@@ -127,6 +172,83 @@ def written(catalog):
     rows = write_toolset(unmerged(catalog.tools), catalog.servers, catalog.format)
     rows = rows["tools"] if isinstance(rows, dict) else rows
     return [one for row in rows for one in row.get("tools", [row])]
+
+
+def test_what_a_framework_wrote_around_a_description_is_no_part_of_it():
+    (tool,) = read_json([{"name": "Tide of a port", "description": COMPOSED}]).tools
+    assert (tool.description, tool.schema["properties"]["port"]) == ("Says the tide.", PORT)
+    (tool,) = read_json([FUNCTION]).tools
+    assert tool.schema["properties"]["port"] == {"type": "string", "description": "Name"}
+
+
+def test_values_of_arcade_are_schemas_at_every_depth():
+    def value(kind, **parts):
+        nothing = dict.fromkeys(("inner_val_type", "enum", "properties", "nullable"))
+        return {**nothing, "val_type": kind, **parts}
+
+    inner = {"street": value("string", enum=["a", "b"])}
+    rows = [
+        {"name": "home", "required": True, "value_schema": value("json", properties=inner, required_keys=["street"])},
+        {"name": "all", "required": False, "value_schema": value("array", inner_val_type="json", inner_properties=inner)},
+    ]  # fmt: skip
+    output = {"description": "Done.", "value_schema": value("array", inner_val_type="string")}
+    (tool,) = read_json([{"name": "t", "input": {"parameters": rows}, "output": output}]).tools
+    street = {"street": {"type": "string", "enum": ["a", "b"]}}
+    assert tool.schema["properties"] == {
+        "home": {"type": "object", "properties": street, "required": ["street"]},
+        "all": {"type": "array", "items": {"type": "object", "properties": street}},
+    }
+    assert tool.returns == {"type": "array", "items": {"type": "string"}}
+
+
+def test_a_program_is_read_and_not_run(tmp_path):
+    source = f"open({str(tmp_path / 'made')!r}, 'w')\ndef tide(port: str): ...\n"
+    (tool,) = read_json([{"name": "tide", "code": source}]).tools
+    assert [one.name for one in tool.parameters] == ["port"]
+    assert not [*tmp_path.iterdir()]
+    for odd in ("def tide(", "x = 1", "def tide(" + "(" * 9999, "class A: pass\nclass B: pass"):
+        assert read_json([{"name": "tide", "code": odd}]).tools[0].schema is None
+
+
+REACT = """Answer as best you can. You have access to the following tools:
+
+tide(port: str, days: int = 1) -> str - Says the tide., args: {'port': {'type': 'string'}, 'days': {'type': 'integer'}}
+boat: Lists boats. Parameters: [{"name": "port", "required": true, "schema": {"type": "string"}}] Format it as JSON.
+search: Useful for the rest.
+
+Action: the action to take, should be one of [tide, boat, search]
+"""
+
+
+@pytest.mark.parametrize("suffix", ["txt", "md", "prompt"])
+@pytest.mark.parametrize(
+    ("text", "required"),
+    [
+        (REACT, {"tide": ["port"], "boat": ["port"], "search": None}),
+        (f"# Tools\n\nnote: x\n\n```json\n{json.dumps([TIDE], indent=1)}\n```\n", {"tide": ["port"]}),
+        (f"- x\n- y: [z\n\n{TEXT}\n\nand {TEXT.replace('tide', 'boat')}", {"tide": ["port"], "boat": ["port"]}),
+        (f"{COMPOSED}\n{COMPOSED.replace('tide', 'boat')}\n", {"tide": ["port"], "boat": ["port"]}),
+    ],
+)  # fmt: skip
+def test_tools_listed_in_a_text_are_read(text, required, suffix):
+    catalog = read_catalog([Source(f"x.{suffix}", text.encode())])
+    schemas = {tool.name: tool.schema for tool in catalog.tools}
+    assert {name: schema and schema["required"] for name, schema in schemas.items()} == required
+    assert catalog.problems == ()
+
+
+def test_a_text_without_tools_is_called_one():
+    for text in (
+        "# Notes\n\nNothing.",
+        "| Tool | Use |\n|---|---|\n",
+        "<html></html>",
+        "def f(): ...",
+    ):
+        with pytest.raises(CatalogError, match="no JSON in it declares a tool"):
+            read_catalog([Source("x.md", text.encode())])
+    for label in ("x.json", "x.jsonl"):
+        with pytest.raises(CatalogError, match="is not JSON"):
+            read_catalog([Source(label, b"# Notes")])
 
 
 @pytest.mark.case(79)

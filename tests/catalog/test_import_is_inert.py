@@ -126,8 +126,16 @@ def _speaks_to_it(item):
 
 
 def _loads_python(item):
-    """Whether the event is Python loading a module of the standard library late."""
+    """Whether the event is Python loading a module of the standard library late, or ``ast``
+    parsing a text, which names no file.
+    """
     event, args = item
-    return event in ("import", "marshal.loads", "exec", "os.listdir", "os.scandir") or (
-        event == "open" and ("/encodings/" in args or args.startswith(f"('{sys.base_prefix}/lib"))
+    is_parsed = event == "compile" and args.startswith("(b") and args.endswith("'<unknown>')")
+    return (
+        is_parsed
+        or event in ("import", "marshal.loads", "exec", "os.listdir", "os.scandir")
+        or (
+            event == "open"
+            and ("/encodings/" in args or args.startswith(f"('{sys.base_prefix}/lib"))
+        )
     )

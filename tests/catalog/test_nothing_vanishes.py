@@ -64,7 +64,7 @@ def test_all_places_of_a_document_are_read(value, ids):
         ({"tools": [A], "server": {"name": "s", "tools": [B]}}, "server", "looks like"),
         ([A, {"name": "w", "description": "Does.", "more": [B]}], "tool 2, more", "looks like"),
         ([{**A, "function": B}], "tool 1, function", "looks like the tool 'zq1z'"),
-        ([{**A, "tools": {"x": {"y": B}}}], "tool 1, tools", "looks like the tool 'zq1z'"),
+        ([{**A, "tools": {"x": {"y": {"z": B}}}}], "tool 1, tools", "looks like the tool 'zq1z'"),
         ([A, {"name": "w", "annotations": {"tools": [B]}}], "tool 2, annotations", "looks"),
         ({"tools": [A], "more": {**B, "args": 5}}, "more", "looks like the tool 'zq1z'"),
         (

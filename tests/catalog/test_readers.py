@@ -80,7 +80,7 @@ def test_flat_and_listed_parts():
     assert set(tools["mow"].schema["properties"]) == {"lawn", "type"}
     hoe = tools["7"]
     assert (hoe.server, hoe.schema["required"]) == ("shed", ["bed"])
-    assert hoe.schema["properties"]["bed"] == {"type": "array"}
+    assert hoe.schema["properties"]["bed"] == {"type": "array", "items": {"type": "string"}}
 
 
 def test_one_record_is_a_catalog_and_a_list_of_returns_is_not():

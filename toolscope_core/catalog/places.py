@@ -1,8 +1,6 @@
 """The places of an object that contain tools, and tools in unexpected places."""
 
-import json
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 from toolscope_core.catalog.clients.configurations import SERVER_MAPS, configured_servers
@@ -11,14 +9,15 @@ from toolscope_core.catalog.formats.foreign_formats import DECLARATIONS
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
 from toolscope_core.catalog.formats.record_format import home_of
-from toolscope_core.catalog.schema.walking import map_objects, object_at
+from toolscope_core.catalog.schema.walking import map_objects, object_at, objects_in
+from toolscope_core.catalog.tools_in_texts import values_of_text
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 
 API_LIST = "api_list"
 """The tools of an API in ToolBench, which calls the API a tool."""
 TOOL_LISTS = ("tools", "functions", API_LIST, *DECLARATIONS)
-OTHER_LISTS = ("servers", "apis", "items", "data", "records", "registry", "results")
+OTHER_LISTS = ("servers", "mcp_servers", "apis", "items", "data", "records", "registry", "results")
 WRAPPERS = ("result", "mcp", "toolConfig")  # of JSON-RPC, an editor's settings, Bedrock
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
 FUNCTIONS = "function"
@@ -29,6 +28,7 @@ CERTAIN = (("inputSchema",), ("input_schema",))  # nothing but a tool has them, 
 SCHEMA_KEYS = ("type", "properties", "$ref", "oneOf", "anyOf", "allOf")
 API_EXAMPLES = ("schemas", "schema", "example", "examples", "default", "value", "content")
 
+_OF_TOOLS = ("annotations", "_meta")
 _LISTED = frozenset(key.lower() for key in TOOL_LISTS)
 Places = dict[str, list[Any]]
 
@@ -38,12 +38,15 @@ def tool_places(value: JsonObject) -> Places:
 
     A list of tools is a place whatever it contains; any other value is one if its entries look like
     tools or lead to some. Each value is visited once. An object with neither a place nor a name may
-    contain records in its result, be a map of tools by name (the place is then empty), or contain
-    them in its first list; they are tried in this order.
+    contain records in its result, be a map of tools or of servers by name (the place is then
+    empty), have tools at any depth, or contain records in its first list; they are tried in this
+    order.
     """
     places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
-    if places or GENERIC.find(value, "name"):
+    if places:
         return places
+    if GENERIC.find(value, "name"):
+        return _around_lists(value)
     if isinstance(value.get("result"), dict):
         return {"result": [value["result"]]}
     lists = {key: value[key] for key in OTHER_LISTS if isinstance(value.get(key), list)}
@@ -51,7 +54,30 @@ def tool_places(value: JsonObject) -> Places:
     by_name = [] if lists else list(_by_name(value).values())
     if by_name and all(isinstance(one, dict) and _declares(one) for one in by_name):
         return {"": by_name}
-    return named_lists or dict([*lists.items()][:1])
+    if len(value) > 1 and all(isinstance(one, list) and holds_tools(one) for one in value.values()):
+        return {"": by_name}
+    inner = {key: entries for key, part in value.items() if (entries := _with_tools(part))}
+    return named_lists or inner or dict([*lists.items()][:1])
+
+
+def _around_lists(value: JsonObject) -> Places:
+    """The parts of an object with a name that have lists of tools below, if it declares no
+    parameters itself, such as an agent.
+    """
+    if GENERIC.find(value, "schema"):
+        return {}
+    parts = {key: part for key, part in value.items() if key not in _OF_TOOLS}
+    lists = (key for key, part in parts.items() if _has_list_below(part))
+    return {key: entries for key in lists if (entries := _with_tools(parts[key]))}
+
+
+def _has_list_below(part: Any) -> bool:
+    return any(not _LISTED.isdisjoint(key.lower() for key in one) for one in objects_in(part))
+
+
+def _with_tools(part: Any) -> list[Any]:
+    """The entries of a part of an object that are or hold tools."""
+    return [one for one in (part if isinstance(part, list) else [part]) if holds_tools(one)]
 
 
 def is_tool(value: Any) -> bool:
@@ -84,8 +110,8 @@ def names_servers(key: str, value: Any) -> bool:
 
 def server_of(holder: JsonObject) -> Server:
     """The server named by an object with a list; its name is empty if there is none."""
-    info = holder.get("serverInfo")
-    spellings = [holder.get("server"), holder.get("server_name"), info, holder.get("name")]
+    keys = ("server", "server_name", "server_label", "serverInfo", "name")
+    spellings = [holder.get(key) for key in keys]
     spellings += [holder.get("tool_name")] if API_LIST in holder else []
     names = [name.get("name") if isinstance(name, dict) else name for name in spellings]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
@@ -127,7 +153,7 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
         if isinstance(item, Flaw):
             yield item
         elif isinstance(item, str):
-            stack += [(inner, key) for inner in _from_json(item)]
+            stack += [(inner, key) for inner in values_of_text(item)]
         elif isinstance(item, list):
             stack += [(entry, key) for entry in reversed(item)]
         elif isinstance(item, dict) and is_openapi(item):
@@ -186,10 +212,10 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
 def _without_texts(content: Any) -> Any:
     """A list of tools parsed from JSON text, as some data sets store it."""
     if isinstance(content, str):
-        inside = _from_json(content)
-        return inside[0] if inside else content
+        inside = _parsed(content)
+        return inside[0] if len(inside) == 1 else inside or content
     if isinstance(content, list):
-        return [one for entry in content for one in (_from_json(entry) or [entry])]
+        return [one for entry in content for one in (_parsed(entry) or [entry])]
     return content
 
 
@@ -218,12 +244,8 @@ def names_a_list(value: JsonObject) -> bool:
     return not any(GENERIC.find(value, part) for part in ("description", "schema", "returns"))
 
 
-def _from_json(text: Any) -> list[Any]:
-    """The items of a JSON list or object in a text if it may name tools; otherwise none."""
-    if isinstance(text, str) and text[:1] in ("[", "{") and '"name"' in text:
-        with suppress(ValueError, RecursionError):
-            return [json.loads(text)]
-    return []
+def _parsed(text: Any) -> list[Any]:
+    return values_of_text(text) if isinstance(text, str) else []
 
 
 def _leads_on(row: JsonObject) -> bool:
@@ -273,7 +295,8 @@ def _is_entry(item: Any) -> bool:
     if not isinstance(item, dict):
         return False
     has_description = isinstance(item.get("description"), str)
-    return has_description or isinstance(GENERIC.get(item, "schema"), dict) or _is_holder(item)
+    has_parts = has_description or isinstance(GENERIC.get(item, "schema"), dict)
+    return has_parts or _is_holder(item) or _wrapped(item) is not None
 
 
 def _is_holder(item: JsonObject) -> bool:
@@ -292,7 +315,19 @@ def _named(name: str, item: Any) -> Any:
         return item
     if _is_holder(item):
         return item if server_of(item).name else {"server": name, **item}
+    if inner := _wrapped(item):
+        return inner
     return item if GENERIC.find(item, "name") else {**item, "name": name}
+
+
+def _wrapped(item: JsonObject) -> JsonObject | None:
+    """The only tool among the values of an object that is none, such as ``metadata``."""
+    if GENERIC.find(item, "schema"):
+        return None
+    tools = [
+        one for one in _objects([*item.values()]) if has_name(one) and GENERIC.find(one, "schema")
+    ]
+    return tools[0] if len(tools) == 1 else None
 
 
 def _declares(item: JsonObject) -> bool:
@@ -322,4 +357,6 @@ def _is_declaration(path: tuple[str, ...], schema: Any) -> bool:
 
 
 def _is_typed(parameter: Any) -> bool:
-    return isinstance(parameter, dict) and isinstance(parameter.get("type"), str)
+    if not isinstance(parameter, dict):
+        return False
+    return isinstance(parameter.get("type"), str) or isinstance(parameter.get("schema"), dict)

@@ -21,11 +21,16 @@ from toolscope_core.catalog.formats.unread_documents import what_it_is
 from toolscope_core.catalog.schema.pointers import ExpansionBudget
 from toolscope_core.catalog.schema.walking import list_at
 from toolscope_core.catalog.sources import joined_files
+from toolscope_core.catalog.tools_in_texts import values_of_text
 from toolscope_core.catalog.values import Record
 from toolscope_core.model.catalog import Problem, Server
 from toolscope_core.model.tool import JsonObject
 
 _LEVELS = 20
+_NO_TOOLS = (
+    "is text that is neither JSON, YAML nor a table, and no JSON in it declares a tool; use a file "
+    "with the tools, for example a server's tools/list answer"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,11 @@ class DocumentReading:
             yield record.problem(what)
         elif isinstance(value, dict):
             yield from self._object(record, lists)
+        elif isinstance(value, str) and places.holds_tools(value):
+            tools = filter(places.holds_tools, values_of_text(value))
+            yield from self._each(enumerate(tools, 1), record)
+        elif isinstance(value, str) and not record.trail:
+            yield record.problem(_NO_TOOLS)
         else:
             yield record
 
@@ -128,7 +138,8 @@ class DocumentReading:
         else:
             entries = (one for own in lists.values() for one in own if isinstance(one, dict))
             listed = {str(one.get("name")): one for one in entries}
-            strays = places.unexpected_tools(value, lists)
+            others = {} if "" in lists else value  # a map by name is read as a whole
+            strays = places.unexpected_tools(others, lists)
             yield from _unexpected((one for one in strays if not _is_in(one[1], listed)), record)
         if lists:
             yield from self._entries(record, lists)

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from toolscope_core.model.tool import JsonObject
 
@@ -35,6 +35,11 @@ def json_in(text: str) -> Any:
         return None
 
 
+def values_in(text: str) -> list[Any]:
+    """The outermost JSON objects and lists in a text."""
+    return [value for _, _, value in _json_values(text)]
+
+
 def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
     """The text with each object and list in it replaced by ``rewrite``.
 
@@ -44,7 +49,7 @@ def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
     whole = json_in(text) if text.lstrip()[:1] in ("{", "[", '"') else None
     if isinstance(whole, (dict, list, str)):
         return _written(text, whole, rewrite)
-    literal = _literal_in(text)
+    literal = literal_in(text)
     if literal is not None:
         new = rewrite(literal)
         return text if new == literal else repr(new)
@@ -67,7 +72,7 @@ def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None
         return text
     source, odd_names = _with_plain_names(text)
     source = source.strip()
-    tree = _parsed(source)
+    tree = parsed_python(source)
     calls = tree.elts if isinstance(tree, (ast.List, ast.Tuple)) else [tree]
     if not all(isinstance(one, ast.Call) for one in calls):
         return text
@@ -121,19 +126,19 @@ def _with_literals(text: str, rewrite: Callable[[Any], Any]) -> str:
     for tag in _TAG.finditer(text):
         stop = text.find(f"</{tag[1]}>", tag.end()) if tag.end() >= end else -1
         inside = text[tag.end() : stop] if stop >= 0 else ""
-        value = _literal_in(inside)
+        value = literal_in(inside)
         if value is not None and (new := rewrite(value)) != value:
             pieces += [text[end : tag.end()], inside.replace(inside.strip(), repr(new), 1)]
             end = stop
     return "".join((*pieces, text[end:]))
 
 
-def _literal_in(text: str) -> Any:
+def literal_in(text: str) -> Any:
     """The object or list of a text that is a single Python literal without repeated keys."""
     inside = text.strip()
     if inside[:1] not in ("{", "[") or inside[-1:] not in ("}", "]"):
         return None
-    tree = _parsed(inside)
+    tree = parsed_python(inside)
     try:
         value = None if tree is None else ast.literal_eval(tree)
         objects = [one for one in ast.walk(tree) if isinstance(one, ast.Dict)] if tree else []
@@ -144,11 +149,15 @@ def _literal_in(text: str) -> Any:
     return value if isinstance(value, (dict, list)) else None
 
 
-def _parsed(source: str) -> ast.expr | None:
+def parsed_python(source: str, mode: Literal["eval", "exec"] = "eval") -> Any:
+    """The syntax tree of a Python expression, or of a module with the mode ``exec``; ``None`` if
+    the source is neither.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source, mode="eval").body
+            tree: Any = ast.parse(source, mode=mode)
+            return tree.body if mode == "eval" else tree
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
 

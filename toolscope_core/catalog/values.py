@@ -270,6 +270,7 @@ def _json(cell: str) -> Any:
         return Flaw(f"is not JSON: {error}; correct the cell")
 
 
+_SUFFIXES = (".json", ".jsonl", ".ndjson", ".toml")
 LIKE_YAML = re.compile(r"\s*(%YAML|---\s|- *[\w\"'{]|[\w\"'-]+:(\s|$))")
 
 
@@ -343,11 +344,14 @@ def _document(record: Record, suffix: str) -> Values | None:
         is_yaml = suffix in (".yaml", ".yml")
         if _look_like_records(lines) and not is_yaml:
             return tuple(_line(record.inner(line, f"line {number}")) for number, line in lines)
-        if is_yaml or LIKE_YAML.match(text):
+        if is_yaml:
             return _yaml(record)
+        if LIKE_YAML.match(text) and not isinstance((documents := _yaml(record))[0], Problem):
+            return documents
         if looks_like_table(text):
             return None
-    return (record.problem(parsed.reason),)
+    is_text = suffix not in _SUFFIXES and text.lstrip()[:1] not in ("{", "[")
+    return (record if is_text else record.problem(parsed.reason),)
 
 
 def _yaml(record: Record) -> Values:

@@ -138,6 +138,8 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
     if record_format.built_in_record(tool.raw):
         return ()
     severity: Severity = "warn" if tool.schema is None else "info"
+    entries = (GENERIC.find(tool.raw, part) for part in ("schema", "returns"))
+    read_in_part = {entry[0][0] for entry in entries if entry}
     return tuple(
         Finding(
             tool.id,
@@ -148,7 +150,7 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
             value_excerpt(part),
         )
         for key, part in unread(tool.raw).items()
-        if isinstance(part, (dict, list)) and part and key not in _BESIDE
+        if isinstance(part, (dict, list)) and part and key not in _BESIDE | read_in_part
     )
 
 

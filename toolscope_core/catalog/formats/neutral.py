@@ -1,16 +1,17 @@
 """ToolScope's own format: every part of a tool, with the members of merged tools."""
 
-import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from toolscope_core.catalog.flaws import find_flaw
 from toolscope_core.catalog.formats import record_format
 from toolscope_core.catalog.formats.record_format import RecordFormat, ToolPart
+from toolscope_core.catalog.schema.python_types import declared_in_source
 from toolscope_core.catalog.sources import TOOLSET
+from toolscope_core.catalog.tools_in_texts import composed_tool
 from toolscope_core.model.catalog import FormerName, Server
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.plan import MergedTool
@@ -85,25 +86,21 @@ _BY_NEED = ("required_parameters", "optional_parameters")
 """Where ToolBench lists parameters."""
 
 
-_FRAMEWORKS: tuple[
-    tuple[frozenset[str], Mapping[ToolPart, tuple[record_format.Path, ...]]], ...
-] = (
-    (frozenset(("command", "option")), record_format.places(name="command", schema="option")),
-    (frozenset(("command", "options")), record_format.places(name="command", schema="options")),
-    (
-        frozenset(("component_type", "config", "provider")),
-        record_format.places(name="config.name", description="config.description"),
-    ),
+_OPTIONS = ("option", "options")
+_COMMANDS = record_format.places(name="command", schema="option options")
+_COMPONENTS = record_format.places(
+    name="config.name", description="config.description", schema="config.json_schema"
 )
-"""Where records with all of these keys keep their parts: Azure's MCP servers and AutoGen."""
+"""Where Azure's MCP server and AutoGen keep the parts of a tool."""
 _SLUGS = ("slug", "qualified_name", "key")
 """Where records whose name is a title for people have the name that is called."""
+_TITLE = re.compile(r".*\s.*|[A-Z][a-z]+", re.DOTALL)
 _WRAPPED = (("inputSchema", "jsonSchema"), ("parameters", "jsonSchema"), ("inputSchema", "json"))
-"""Where the AI SDK and Strands wrap a JSON Schema."""
+"""Where the AI SDK, Strands and Mastra wrap a JSON Schema."""
+_SOURCES = (("code",), ("config", "source_code"))
+"""Where smolagents and AutoGen have a tool's program."""
 _SAYS_NO_INPUT = re.compile(r"out|resp|result|return|example|config|meta|settings")
 _KEPT_KEYS = 4_096
-_OF_CREWAI = re.compile(r"Tool Name: [^\n]*\nTool Arguments: (\{[^\n]*\})\nTool Description: ")
-"""How CrewAI writes a tool's arguments into its description."""
 _INPUTS, _OUTPUT = "inputs", "output_type"
 """Where smolagents keeps parameters, and the other keys of its records."""
 
@@ -121,6 +118,7 @@ class _Generic(RecordFormat):
             if key != path[0] and value is not None:
                 yield (key, *path[1:]), value
         yield from _elsewhere(record) if part == "schema" else ()
+        yield from _in_program(record, part)
         if part == "schema" and all(isinstance(record.get(key), list) for key in _BY_NEED):
             yield (
                 (_BY_NEED[0],),
@@ -143,32 +141,57 @@ class _Generic(RecordFormat):
 
 def _in_framework(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
     """The places of a part that come before the usual ones."""
-    for keys, part_places in _FRAMEWORKS:
-        if keys <= record.keys():
-            for path in part_places.get(part, ()):
-                value = record_format.value_at(record, path)
-                if isinstance(value, list if part == "schema" else str) and value:
-                    yield path, value
+    is_command = isinstance(record.get("command"), str) and not record.keys().isdisjoint(_OPTIONS)
+    is_component = record.get("component_type") == "tool"
+    own = _COMMANDS if is_command else _COMPONENTS if is_component else {}
+    for path in own.get(part, ()):
+        value = record_format.value_at(record, path)
+        is_schema = isinstance(value, list) or _is_of_object(value)
+        is_other = isinstance(value, str) and _plain_key(value) != _plain_key(str(record.get(part)))
+        if is_schema if part == "schema" else is_other:
+            yield path, value
     if part == "name" and (slug := _slug(record)):
         yield (slug,), record[slug]
+    composed = composed_tool(record.get("description"))
+    if composed and (part == "description" or (part == "name" and _has_title(record))):
+        yield ("description",), composed[part]
     for path in _WRAPPED if part == "schema" else ():
-        if _is_of_object(value := record_format.value_at(record, path)):
+        inside = {path[0]: _from_text(record.get(path[0]))}
+        if _is_of_object(value := record_format.value_at(inside, path)):
             yield path, value
+
+
+def _in_program(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
+    """The part as the source of the tool declares it; the source is read, not run."""
+    for path in _SOURCES if part in ("description", "schema") else ():
+        if isinstance(source := record_format.value_at(record, path), str):
+            declared = declared_in_source(source, str(GENERIC.get(record, "name")))
+            if (value := GENERIC.get(declared, part)) is not None:
+                yield path, value
 
 
 @lru_cache(_KEPT_KEYS)
 def _plain_key(key: str) -> str:
     """A key without case and underscores: ``inputSchema`` and ``input_schema`` are one."""
-    return key.replace("_", "").lower()
+    return key.replace("_", "").replace(" ", "").lower()
+
+
+def _has_title(record: JsonObject) -> bool:
+    """Whether the record's ``name`` looks like a title for people."""
+    name = record.get("name")
+    return isinstance(name, str) and _TITLE.fullmatch(name.strip()) is not None
 
 
 def _slug(record: JsonObject) -> str:
-    """The key of the name that is called, if the record's ``name`` is a title for people."""
-    name = record.get("name")
-    if not isinstance(name, str) or not re.search(r"\s", name.strip()):
-        return ""
-    slugs = (key for key in _SLUGS if isinstance(record.get(key), str))
-    return next((key for key in slugs if re.fullmatch(r"\S+", record[key])), "")
+    """The key of the name that is called, if the record's ``name`` is a title for people.
+
+    A title of one word occurs in the name that is called.
+    """
+    title = str(record.get("name", "")).strip().lower()
+    is_word = re.search(r"\s", title) is None
+    slugs = (key for key in _SLUGS if isinstance(record.get(key), str) and _has_title(record))
+    fitting = (key for key in slugs if not is_word or title in record[key].lower())
+    return next((key for key in fitting if re.fullmatch(r"\S+", record[key])), "")
 
 
 def _is_of_object(value: Any) -> bool:
@@ -184,7 +207,7 @@ def _elsewhere(record: JsonObject) -> Iterator[tuple[record_format.Path, Any]]:
         optional = {name for name, one in inputs.items() if _is_nullable(one)}
         required = [name for name in inputs if name not in optional]
         yield (_INPUTS,), {"type": "object", "properties": inputs, "required": required}
-    if arguments := _arguments_in(record.get("description")):
+    if arguments := composed_tool(record.get("description")).get("arguments"):
         yield ("description",), arguments
     for key in record:
         if _SAYS_NO_INPUT.search(key.lower()) is None:
@@ -204,23 +227,6 @@ def _from_text(value: Any) -> Any:
     return value if find_flaw(inside) else inside
 
 
-def _arguments_in(description: Any) -> JsonObject:
-    """The arguments in a CrewAI description; empty for any other."""
-    text = _OF_CREWAI.match(description) if isinstance(description, str) else None
-    if text is None:
-        return {}
-    try:
-        arguments = ast.literal_eval(text[1])
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        arguments = _from_text(text[1])
-    rows = arguments if isinstance(arguments, dict) and not find_flaw(arguments) else {}
-    if _is_of_object(rows):
-        return rows
-    if not all(isinstance(row, dict) for row in rows.values()):
-        return {}
-    return {name: {key: one for key, one in row.items() if one} for name, row in rows.items()}
-
-
 def _is_nullable(parameter: Any) -> bool:
     return isinstance(parameter, dict) and parameter.get("nullable") is True
 
@@ -237,15 +243,17 @@ GENERIC = _Generic(
     template={"id": "", "name": "", "description": ""},
     places=record_format.places(
         id="id",
-        server="server server_name plugin_name toolkit.slug toolkit.name toolkit",
+        server="server server_name plugin_name toolkit.slug toolkit.name toolkit app_name "
+        "server_label mcp_server_name tool_origin.mcp_server_name tool_namespace",
         name="name function.name api_name tool_name function_name toolSpec.name",
         description="description function.description desc api_description summary "
         "toolSpec.description",
         schema="parameters inputSchema input_schema function.parameters arguments args schema "
         "parametersJsonSchema parameters_json_schema args_schema input_parameters toolSchema "
-        "parameter_definitions toolSpec.inputSchema.json input.parameters",
+        "parameter_definitions toolSpec.inputSchema.json input.parameters configurable_props",
         returns="returns outputSchema output_schema results responses response "
-        "responseJsonSchema response_json_schema output_parameters",
+        "responseJsonSchema response_json_schema output_parameters return_schema "
+        "output_json_schema return_parameter.schema_data output.value_schema",
         annotations="annotations",
     ),
 )

@@ -12,21 +12,11 @@ from typing import Any
 from toolscope_core.catalog.flaws import find_flaw
 from toolscope_core.catalog.schema import keywords, walking
 from toolscope_core.catalog.schema.pointers import ExpansionBudget, with_current_draft
+from toolscope_core.catalog.schema.python_types import JSON_TYPES, schema_of_words
 from toolscope_core.catalog.schema.references import settle_references, without_unused
 from toolscope_core.model.tool import JsonObject, canonical_json
 
-_TYPES = {
-    **dict.fromkeys(("object", "dict", "dictionary", "map", "hashmap", "struct", "json"), "object"),
-    **dict.fromkeys(("string", "str", "text", "char"), "string"),
-    **dict.fromkeys(("integer", "int", "long"), "integer"),
-    **dict.fromkeys(("number", "float", "double", "decimal"), "number"),
-    **dict.fromkeys(("boolean", "bool"), "boolean"),
-    **dict.fromkeys(("array", "list", "tuple", "set", "arraylist"), "array"),
-    **dict.fromkeys(("null", "none"), "null"),
-    "any": "",
-}
-
-_OPTIONAL = re.compile(r",\s*optional$")
+_OPTIONAL = re.compile(r",\s*optional$|^(typing\.)?Optional\[|\bNone(Type)?\b")
 _ENTRY_KEYS: Mapping[str, str] = {
     **{word: word for word in ("name", "description", "type", "required", "optional", "schema")},
     **{"isrequired": "required", "schemadata": "schema", "valueschema": "schema"},
@@ -34,8 +24,11 @@ _ENTRY_KEYS: Mapping[str, str] = {
 }
 """The keys of a listed parameter, without case and underscores → the usual ones."""
 _OF_ENTRY = ("name", "optional", "required")
-_OF_ARCADE = ("val_type", "inner_val_type")
-"""Where Arcade has the type of a value and that of its items."""
+_OF_ARCADE = {
+    **{"val_type": "type", "inner_val_type": "type", "inner_properties": "properties"},
+    **{"required_keys": "required", "inner_required_keys": "required"},
+}
+"""How Arcade calls keywords; ``inner`` stands for the items of a list."""
 LEAF = frozenset({"type", "description"})
 KEYWORDS = {
     *(
@@ -134,6 +127,8 @@ def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
 def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: str) -> JsonObject:
     if isinstance(value, list):
         value = _from_list(value, where)
+    elif "val_type" in value:
+        value = _of_arcade(value)
     elif not is_whole_schema(value):
         required = _required_beside_optional(value) if required is None else required
         value = {"type": "object", "properties": value, "required": required}
@@ -144,7 +139,7 @@ def _required_beside_optional(value: Mapping[str, Any]) -> list[str] | None:
     """The flat parameters that are not *optional* by their types, as xLAM writes them; ``None`` if
     none is.
     """
-    types = {name: sub.get("type") for name, sub in value.items() if isinstance(sub, dict)}
+    types = {name: sub.get("type") if isinstance(sub, dict) else sub for name, sub in value.items()}
     optional = {name for name, kind in types.items() if _OPTIONAL.search(str(kind))}
     return [name for name in value if name not in optional] if optional else None
 
@@ -182,6 +177,7 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
         name = item.get("name")
         if not isinstance(name, str):
             raise RecordError(f"has no name for entry {number} of {where}; name every entry")
+        name = name.lstrip("-")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
         properties[name] = _listed_parameter(item)
@@ -208,12 +204,22 @@ def _listed_parameter(item: JsonObject) -> JsonObject:
         return {key: sub for key, sub in item.items() if key not in _OF_ENTRY}
     words = {"description": item["description"]} if item.get("description") else {}
     default = item.get("default")
-    schema = {key: sub for key, sub in inner.items() if key not in _OF_ARCADE}
-    if kind := inner.get("val_type"):
-        schema["type"] = kind
-    if kind := inner.get("inner_val_type"):
-        schema["items"] = {"type": kind}
+    schema = _of_arcade(inner) if "val_type" in inner else inner
     return {**words, **schema, **({} if default is None else {"default": default})}
+
+
+def _of_arcade(value: JsonObject) -> JsonObject:
+    """Arcade's description of a value as a schema, at every depth; its nulls say nothing."""
+    schema: dict[str, Any] = {}
+    items: dict[str, Any] = {}
+    for key, part in value.items():
+        usual = _OF_ARCADE.get(key, key)
+        holder = items if key.startswith("inner_") else schema
+        if usual == "properties" and isinstance(part, dict):
+            holder[usual] = {name: _of_arcade(one) for name, one in part.items()}
+        elif part is not None:
+            holder[usual] = part
+    return {**schema, **({"items": items} if items else {})}
 
 
 def _normalise(schema: Any, where: str) -> JsonObject | bool:
@@ -230,7 +236,7 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
 def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
     if schema.keys() <= LEAF and all(isinstance(value, str) for value in schema.values()):
-        json_type = _TYPES.get(schema.get("type", ""))
+        json_type = JSON_TYPES.get(schema.get("type", ""))
         if json_type:  # most parameters are no more than this, and reading them takes most time
             return {**schema, "type": json_type}
     plain = _modernise(
@@ -245,7 +251,11 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     result.pop("required", None)
     if names:
         result["required"] = names
-    kind = _json_types(result.pop("type", None), where)
+    kind = result.pop("type", None)
+    if isinstance(kind, str) and (in_words := schema_of_words(kind)):
+        kind, result = in_words.get("type"), {**in_words, **result}
+        result.pop("type", None)
+    kind = _json_types(kind, where)
     if kind and plain.get("nullable") is True:
         kind = list(dict.fromkeys([*([kind] if isinstance(kind, str) else kind), "null"]))
         del result["nullable"]
@@ -291,8 +301,9 @@ def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_schema(text: str) -> JsonObject:
-    """A type word as a schema; any other text becomes a schema's description."""
-    return {"type": _json_type(text)} if _is_type_word(text) else {"description": text}
+    """A type in words as a schema; any other text becomes a schema's description."""
+    schema = schema_of_words(text)
+    return {"description": text} if schema is None else schema
 
 
 def _required_names(schema: JsonObject) -> list[str]:
@@ -331,11 +342,11 @@ def _json_types(kind: Any, where: str) -> str | list[str]:
 def _json_type(word: str) -> str:
     """JSON type of a type word such as ``List[str]``; empty for *any* and unknown words."""
     head = re.match(r"\w*", word.strip().lower())
-    return _TYPES.get(head.group() if head else "", "")
+    return JSON_TYPES.get(head.group() if head else "", "")
 
 
 def _is_type_word(value: object) -> bool:
-    return isinstance(value, str) and value.strip().lower() in _TYPES
+    return isinstance(value, str) and schema_of_words(value) is not None
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,63 @@
+"""Tools that a text lists: as JSON, in the blocks of CrewAI, or in a prompt for ReAct."""
+
+import re
+from typing import Any
+
+from toolscope_core.catalog.flaws import find_flaw
+from toolscope_core.catalog.schema.python_types import declared_in_source
+from toolscope_core.catalog.structured_texts import literal_in, values_in
+from toolscope_core.model.tool import JsonObject
+
+_COMPOSED = re.compile(
+    r"Tool Name: (?P<name>[^\n]*)\nTool Arguments: (?P<arguments>\{.*?\})\n"
+    r"Tool Description: (?P<description>.*?)(?=\n+Tool Name: |\Z)",
+    re.DOTALL,
+)
+_CHOICES = re.compile(r"Action:[^\n]* one of \[([^\[\]\n]+)\]")
+_OF_CHOICE = r"^[-*\s\d.)]*(?P<name>{})(?P<arguments>\(.*?\)(?: -> .*?)?)?(?:\s+-|:) (?P<about>.+)$"
+_PARAMETERS = re.compile(r",? (?:args|Parameters): ([\[{].*[\]}])")
+
+
+def values_of_text(text: str) -> list[Any]:
+    """The values of a text that may be tools or contain some; empty if it lists none."""
+    if tools := [_composed(match) for match in _COMPOSED.finditer(text)] or _choices(text):
+        return [{"tools": tools}]
+    return values_in(text) if '"name"' in text else []
+
+
+def composed_tool(description: Any) -> JsonObject:
+    """The tool in a description that CrewAI composed; empty for any other."""
+    match = _COMPOSED.match(description) if isinstance(description, str) else None
+    return _composed(match) if match else {}
+
+
+def _composed(match: re.Match[str]) -> JsonObject:
+    rows = _value(match["arguments"])
+    if isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values()):
+        rows = {name: {key: one for key, one in row.items() if one} for name, row in rows.items()}
+    return {**match.groupdict(), "arguments": rows}
+
+
+def _choices(text: str) -> list[JsonObject]:
+    """The tools that a prompt for ReAct offers as actions, each with the line that describes it."""
+    choices = _CHOICES.search(text)
+    names = (re.escape(one.strip("'\" ")) for one in choices[1].split(",")) if choices else ()
+    lines = (re.search(_OF_CHOICE.format(name), text, re.MULTILINE) for name in names)
+    return [_choice(line) for line in lines if line]
+
+
+def _choice(line: re.Match[str]) -> JsonObject:
+    source = f"def tool{line['arguments'] or ''}: ..."  # nothing is declared without arguments
+    declared = declared_in_source(source, "tool").get("parameters")
+    given = _PARAMETERS.search(line["about"])
+    tool = {"name": line["name"], "description": line["about"][: given.start() if given else None]}
+    if given is None:
+        return {**tool, "parameters": declared}
+    return {**tool, "parameters": _value(given[1]), "required": (declared or {}).get("required")}
+
+
+def _value(text: str) -> Any:
+    """The object or list of a JSON text or a Python literal; ``None`` for other texts."""
+    values = values_in(text)
+    value = values[0] if len(values) == 1 else literal_in(text)
+    return None if find_flaw(value) else value
