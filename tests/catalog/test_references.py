@@ -131,6 +131,37 @@ def test_definitions_that_nothing_reaches_are_dropped(body, used, place):
     assert (place in lean) == bool(used)
 
 
+def _mapped(mapping, **defs):
+    pet = {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in defs]}
+    pet["discriminator"] = {"propertyName": "kind", "mapping": mapping}
+    return {"type": "object", "properties": {"pet": pet}, "$defs": defs}
+
+
+@pytest.mark.parametrize("format", ["mcp", "generic", "openai-chat", "anthropic"])
+def test_a_discriminator_names_only_schemas_that_leave_with_it(format):
+    cat, dog = {"const": "cat"}, {"properties": {"pup": {"$ref": "#/$defs/Dog"}}}
+    mapping = {
+        "cat": "#/$defs/Cat",
+        "dog": "Dog",
+        "fish": "#/$defs/Fish",
+        "ant": "Ant",
+        "x": "a.json#/X",
+    }
+    record = {
+        "name": "add",
+        "description": "Adds.",
+        "inputSchema": _mapped(mapping, Cat=cat, Dog=dog),
+    }
+    catalog = read_catalog([Source("x.json", json.dumps([record]).encode())])
+    tools = [MergedTool(tool, (tool.id,)) for tool in catalog.tools]
+    text = json.dumps(write_toolset(tools, (), format))
+    assert '"mapping": {"cat": "#/$defs/Cat", "dog": "Dog"}' in text
+    whole = _mapped({"cat": "#/$defs/Cat"}, Cat=cat)
+    assert without_unused(whole) is whole
+    gone = without_unused(_mapped({"fish": "#/$defs/Fish"}, Cat=cat))
+    assert gone["properties"]["pet"]["discriminator"] == {"propertyName": "kind"}
+
+
 def test_unused_definitions_are_priced_and_scanned_and_leave_prompts_and_exports():
     wide = {f"part_{at}": {"type": "string", "description": "Of no use. " * 40} for at in range(60)}
     schema = {"type": "object", "properties": {"name": NAME}}

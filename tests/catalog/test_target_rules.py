@@ -90,6 +90,42 @@ def test_what_strict_mode_refuses_is_said_and_mended(change, places):
             assert (sent.get("function", sent).get("strict") is True) is not bool(places)
 
 
+SPOT = {
+    **{"type": "object", "properties": {"lat": NUMBER}, "required": ["lat"]},
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "sent"),
+    [
+        ({"allOf": [NUMBER], "title": "W"}, {"type": "number", "title": "W"}),
+        ({"allOf": [{"$ref": "#/$defs/Spot"}], "description": "W"}, {**SPOT, "description": "W"}),
+        ({"$ref": "#/$defs/Spot", "description": "W"}, {**SPOT, "description": "W"}),
+        ({**NUMBER, "default": None}, NUMBER),
+        ({"allOf": [NUMBER, {"minimum": 1}, {"minimum": 2}]}, None),
+        ({"allOf": [NUMBER], "type": "string"}, None),
+        ({"$ref": "#/$defs/Spot", "minProperties": 1}, None),
+    ],
+)
+def test_what_strict_mode_can_say_in_other_words_stays_strict(where, sent):
+    parameters = {**schema(where=where), "required": ["where"], "additionalProperties": False}
+    function = {
+        "name": "walk",
+        "strict": True,
+        "parameters": {**parameters, "$defs": {"Spot": SPOT}},
+    }
+    tool = read_record({"type": "function", "function": function}, target_named("openai-chat"))
+    for format in ("openai-chat", "openai-responses"):
+        mended = fixed(kept(tool), format)
+        assert bool(told([tool], format)) == bool(mended)
+        row = write_record(mended["walk"].tool if mended else tool, format, sendable=True)
+        row = row.get("function", row)
+        assert row["strict"] is (sent is not None)
+        assert sent is None or row["parameters"]["properties"]["where"] == sent
+        assert sent is None or "$defs" not in row["parameters"]
+
+
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic", "mcp", "gemini"])
 def test_a_name_in_another_script_is_transliterated(target):
     names = ("数据库查询", "数据库删除", "查询 weather", "café_menü", "получить_файл", "파일")

@@ -13,11 +13,14 @@ from toolscope_core.catalog.schema.declarations import (
     read_parameters,
     rename_types,
 )
+from toolscope_core.catalog.schema.references import NOTES, without_unused
 from toolscope_core.catalog.schema.walking import (
     every_schema,
+    map_schemas,
     placed_subschemas,
     properties_of,
     required_of,
+    resolve,
 )
 from toolscope_core.model.catalog import Server
 from toolscope_core.model.plan import MergedTool
@@ -59,6 +62,40 @@ def is_strict(schema: JsonObject) -> bool:
     return next(strict_faults(schema), None) is None
 
 
+def as_strict(schema: JsonObject) -> JsonObject:
+    """A schema that says the same in the words of strict mode, if that is all it takes: the only
+    member of ``allOf`` in its place, and a definition where a reference has keywords beside it.
+    """
+
+    def with_definition(node: dict[str, Any]) -> JsonObject:
+        own = resolve(plain, node["$ref"]) if _is_beside_reference(node) else None
+        return _joined(node, "$ref", own)
+
+    plain: JsonObject = map_schemas(schema, _with_only_member)
+    return without_unused(map_schemas(plain, with_definition))
+
+
+def _with_only_member(node: dict[str, Any]) -> JsonObject:
+    """The schema without a list of one schema, and without a null that OpenAI's SDK drops too."""
+    if node.get("default", 0) is None:
+        del node["default"]
+    members = node.get("allOf")
+    is_one = isinstance(members, list) and len(members) == 1
+    return _joined(node, "allOf", members[0]) if is_one else node
+
+
+def _joined(node: dict[str, Any], key: str, part: Any) -> JsonObject:
+    """The schema with a part in place of the key that has it, unless both restrict the same."""
+    others = {name: sub for name, sub in node.items() if name != key}
+    if not isinstance(part, dict) or (others.keys() & part.keys()).difference(NOTES):
+        return node
+    return {**part, **others}
+
+
+def _is_beside_reference(node: JsonObject) -> bool:
+    return "$ref" in node and not node.keys() <= {"$ref", "$defs", "definitions"}
+
+
 def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
     """What strict mode refuses in a schema: the place, and the fault in words.
 
@@ -78,6 +115,8 @@ def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
             yield place or "the parameters", "lacks `additionalProperties: false`"
         for keyword in sorted(node.keys() - STRICT_KEYWORDS):
             yield place or "the parameters", f"has `{keyword}`"
+        if _is_beside_reference(node):
+            yield place or "the parameters", "has keywords beside `$ref`"
         if node.get("format", "date") not in STRICT_FORMATS:
             yield place or "the parameters", f"has the format {node['format']!r}"
         if not any(keyword in node for keyword in _OWN_TYPE):

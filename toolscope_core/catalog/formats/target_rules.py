@@ -119,8 +119,12 @@ def fixed(
         )
         if row.rules.mcp_record:
             result = _as_clients_read_it(result)
-        if row.rules.strict_mode and not foreign_formats.is_strict(schema or {}):
-            result = replace(result, raw=_without_strict(result.raw))
+        if row.rules.strict_mode and foreign_formats.says_strict(tool.raw):
+            plainer = foreign_formats.as_strict(schema or {})
+            if foreign_formats.is_strict(plainer):
+                result = replace(result, schema=plainer)
+            else:
+                result = replace(result, raw=_without_strict(result.raw))
         if result != tool:
             fixes[tool.id] = FixedTool(result, renaming)
     return fixes
@@ -217,12 +221,17 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
         message = f"An array does not say what it contains; {target.title} requires 'items'."
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
     if rules.strict_mode and foreign_formats.says_strict(tool.raw):
+        can_stay = foreign_formats.is_strict(foreign_formats.as_strict(schema))
+        fix = "the same, written as strict mode takes it" if can_stay else "strict: false"
         for place, why in foreign_formats.strict_faults(schema):
             message = f"It asks for strict mode, and {place!r} {why}; {target.title} rejects it."
             remedy = (
-                "Or change it at its server: make an optional argument required and let it be null."
+                ""
+                if can_stay
+                else "Or change it at its server: make an optional argument required and let it be "
+                "null."
             )
-            yield RuleViolation(tool.id, "schema", place, message, "strict: false", remedy)
+            yield RuleViolation(tool.id, "schema", place, message, fix, remedy)
     if rules.mcp_record:
         for fault in _as_record(tool).faults:
             remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
@@ -281,8 +290,6 @@ def _as_clients_read_it(tool: Tool) -> Tool:
 
 def _without_strict(record: JsonObject) -> JsonObject:
     """The record without the request for strict mode."""
-    if not foreign_formats.says_strict(record):
-        return record
     function = record.get("function")
     inner = {**(function if isinstance(function, dict) else record), "strict": False}
     return {**record, "function": inner} if isinstance(function, dict) else inner

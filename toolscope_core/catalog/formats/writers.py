@@ -142,6 +142,8 @@ def _is_taken(original: Tool, format: RecordFormat) -> bool:
         return False
     is_object = str(schema.get("type")).lower() == "object"
     is_valid = f'"{INVALID}"' not in canonical_json(original.schema)
+    if says_strict(original.raw) and is_strict(original.schema or {}) and not is_strict(schema):
+        return False
     return is_object and is_valid and format.takes(schema, original.schema)
 
 

@@ -123,7 +123,7 @@ class Definitions:
 
 
 def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonObject:
-    """An object whose discriminator maps only to existing schemas."""
+    """An object whose discriminator maps to the new places of schemas."""
     discriminator = node.get("discriminator")
     mapping = object_at(discriminator, "mapping")
     if not mapping or not isinstance(discriminator, dict) or "propertyName" not in discriminator:
@@ -131,9 +131,8 @@ def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonOb
     references = {
         key: str(own) if "/" in str(own) else f"{_SCHEMAS}{own}" for key, own in mapping.items()
     }
-    new = {key: places[own] for key, own in references.items() if own in places}
-    others = {key: part for key, part in discriminator.items() if key != "mapping"}
-    return {**node, "discriminator": {**others, **({"mapping": new} if new else {})}}
+    new = {key: places.get(own, own) for key, own in references.items()}
+    return {**node, "discriminator": {**discriminator, "mapping": new}}
 
 
 def _fair_share(sizes: Iterable[int], budget: int) -> int:

@@ -138,10 +138,41 @@ def _shortened_how(field: str, comment: str) -> str:
 
 
 def without_unused(schema: JsonObject) -> JsonObject:
-    """The schema (a root) without unused definitions, including those that only use each other.
+    """The schema (a root) without unused definitions, including those that only use each other,
+    and without entries of discriminators that lead nowhere.
 
     Unchanged if a reference is not a pointer to a value of the root.
     """
+    lean = _with_used(schema)
+    nodes = walking.objects_in(lean, walking.VALUES)
+    if not any(_mapping(node) for node in nodes):
+        return lean
+    changed = walking.map_objects(lean, lambda node: _with_live_mapping(node, lean), walking.VALUES)
+    return lean if changed == lean else changed
+
+
+def _mapping(node: JsonObject) -> JsonObject:
+    """Which schema a discriminator names for each value."""
+    discriminator = walking.object_at(node, "discriminator")
+    is_one = isinstance(discriminator.get("propertyName"), str)
+    return walking.object_at(discriminator, "mapping") if is_one else {}
+
+
+def _with_live_mapping(node: JsonObject, root: JsonObject) -> JsonObject:
+    mapping = _mapping(node)
+    names = {name for place in _DEFINITIONS for name in walking.object_at(root, place)}
+    live = {
+        value: own
+        for value, own in mapping.items()
+        if own in names or walking.resolve(root, own) is not None
+    }
+    if len(live) == len(mapping):
+        return node
+    others = {key: part for key, part in node["discriminator"].items() if key != "mapping"}
+    return {**node, "discriminator": {**others, **({"mapping": live} if live else {})}}
+
+
+def _with_used(schema: JsonObject) -> JsonObject:
     declared: dict[tuple[str, ...], Any] = {
         (place, name): sub
         for place in _DEFINITIONS
