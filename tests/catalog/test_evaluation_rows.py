@@ -44,6 +44,9 @@ def each(names, arguments):
     text = json.dumps(arguments)
     literal = repr({"name": tide, "arguments": arguments})
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    glaive = (
+        f"""{{"name": "{tide}", "arguments": '{json.dumps(arguments, separators=(",", ":"))}'}}"""
+    )
     query = {"q": 1} if "p" in arguments else {"query": 1}
     call = {"name": tide, "arguments": arguments}
     return {
@@ -52,6 +55,10 @@ def each(names, arguments):
         "xLAM": {"answers": json.dumps([call])},
         "Hermes": {"conversations": [{"value": f"So: <tool_call>\n{json.dumps(call)}\n</tool_call>"}]},
         "Hermes, Python": {"value": f"<tool_call>\n{literal}\n</tool_call> done"},
+        "ReAct": {"completion": f"Thought: x\nAction: {tide}\nAction Input: {text}\nObservation: 1"},
+        "Glaive": {"chat": f"USER: x\n\nASSISTANT: <functioncall> {glaive} <|endoftext|>\n\n\nUSER: y"},
+        "MCP-Bench": {"required_tools": [f"h:{tide}"]},
+        "BFCL, path": {"path": [f"h.{tide}"]},
         "ToolACE": {"value": f"[{tide}({shown}), {listing}(x='a(b')]"},
         "When2Call": {"answers": {"tool_call": f"<TOOLCALL>[{json.dumps(call)}]</TOOLCALL>"}},
         "Toucan": {"messages": json.dumps([{"role": "tool_call", "content": literal}])},

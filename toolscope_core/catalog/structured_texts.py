@@ -13,6 +13,8 @@ from toolscope_core.model.tool import JsonObject
 _OPEN = re.compile(r"[\[{]")
 _TAG = re.compile(r"<(tool_?calls?|tools?|function_?calls?|functions?|action)>", re.IGNORECASE)
 _CALLS = re.compile(r"\s*\[?\s*[^\W\d][^()\[\]{}\n\"'=]{0,128}\(")
+_ACTION = re.compile(r"^[ \t]*Action: *(\S+)\s*\n\s*Action Input: *\Z", re.MULTILINE)
+"""How a call for ReAct stands before its arguments."""
 _LABEL = re.compile(r"\w[\w -]{0,40}:\s")
 _CALLED = re.compile(r"[^()\[\]{}\n\"',=]{1,128}(?=\()")
 _MOST_FAILURES = 1_000
@@ -55,7 +57,13 @@ def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
         return text if new == literal else repr(new)
     pieces, end = [], 0
     for start, stop, value in _json_values(text):
-        pieces += [text[end:start], _written(text[start:stop], value, rewrite)]
+        action = _ACTION.search(text, end, start)
+        if action and isinstance(call := rewrite({"name": action[1], "arguments": value}), dict):
+            new = call["arguments"]
+            pieces += [text[end : action.start(1)], call["name"], text[action.end(1) : start]]
+            pieces.append(text[start:stop] if new == value else json_like(text[start:stop], new))
+        else:
+            pieces += [text[end:start], _written(text[start:stop], value, rewrite)]
         end = stop
     return _with_literals("".join((*pieces, text[end:])), rewrite)
 
@@ -124,13 +132,25 @@ def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
 def _with_literals(text: str, rewrite: Callable[[Any], Any]) -> str:
     pieces, end = [], 0
     for tag in _TAG.finditer(text):
-        stop = text.find(f"</{tag[1]}>", tag.end()) if tag.end() >= end else -1
-        inside = text[tag.end() : stop] if stop >= 0 else ""
+        if tag.end() < end:
+            continue
+        inside = re.split(f"</{tag[1]}>|<[|]", text[tag.end() :], maxsplit=1)[0]
         value = literal_in(inside)
         if value is not None and (new := rewrite(value)) != value:
-            pieces += [text[end : tag.end()], inside.replace(inside.strip(), repr(new), 1)]
-            end = stop
+            written = _literal_like(inside.strip(), new)
+            pieces += [text[end : tag.end()], inside.replace(inside.strip(), written, 1)]
+            end = tag.end() + len(inside)
     return "".join((*pieces, text[end:]))
+
+
+def _literal_like(text: str, value: Any) -> str:
+    """A value as a Python literal; as JSON besides texts with quotes if the text is like that."""
+    if text[1:].lstrip()[:1] != '"' or not isinstance(value, dict):
+        return repr(value)
+    parts = [json.dumps(one) for one in (*value, *value.values())]
+    parts = [repr(json.loads(part)) if "\\" in part else part for part in parts]
+    rows = zip(parts, parts[len(value) :], strict=False)
+    return f"{{{', '.join(f'{key}: {part}' for key, part in rows)}}}"
 
 
 def literal_in(text: str) -> Any:
