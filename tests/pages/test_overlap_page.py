@@ -159,6 +159,24 @@ def test_what_appears_is_named(monkeypatch, work):
     assert "Clusters compared" not in words(app)
 
 
+def test_the_heatmap_stands_before_and_after_document_variants(monkeypatch, work):
+    app = open_page(monkeypatch, work, "overlap", view="Heatmap", heatmap_show="All tools")
+    assert not [one for one in app.toggle if one.key == "heatmap_variants"], "there are none"
+    row = b'{"tool": "alpha/send_mail", "expanded": "Post a letter.", "questions": ["Post it"]}'
+    reviewed_variants.add(work.snapshot(1), row, "v.jsonl")
+    small_workspace.accept_variants(small_workspace.Functions(work, reviewed_variants), 1)
+    app = open_page(monkeypatch, work, "overlap", view="Heatmap", heatmap_show="All tools")
+    app.toggle(key="heatmap_variants").set_value(True).run()
+    own, written = (figures(words(app), name) for name in ("Own text", "With variants"))
+    assert written[0] < own[0] and written[1] == own[1] == 28
+    assert len(app.get("plotly_chart")) == 2
+    app = open_page(
+        monkeypatch, work, "overlap", view="Heatmap", one="alpha", other="beta",
+        heatmap_variants="true",
+    )  # fmt: skip
+    assert "Own text" in words(app) and len(app.get("plotly_chart")) == 2
+
+
 def test_accepted_document_variants_have_a_curve_and_a_map_of_their_own(monkeypatch, work):
     app = open_page(monkeypatch, work, "overlap", view="Threshold")
     assert "More" not in [box.label for box in app.expander], "without variants there is no more"

@@ -341,7 +341,7 @@ def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
     left_out = (len(one) - len(sides[0]), len(other) - len(sides[1]))
     rows, columns = sides[0], sides[0] if is_diagonal else sides[1]
     candidates, _ = _candidates(analysis, [one] if is_diagonal else [one, other])
-    grid = _tools_grid(analysis, rows, columns, is_diagonal)
+    grid = _tools_grid(analysis.catalog.tools, vectors, rows, columns, is_diagonal)
     return Tile(rows, columns, grid, left_out, near, int(candidates[0, -1]))
 
 
@@ -349,9 +349,26 @@ def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
 def whole(analysis: Analysis) -> Tile:
     """All tools compared with all; for at most ``MOST_WHOLE`` tools."""
     rows = np.array(leaf_order(analysis.vectors), dtype=np.int64)
-    grid = _tools_grid(analysis, rows, rows, is_diagonal=True)
-    near = int((grid.values[np.triu_indices(len(rows), 1)] >= analysis.threshold - _ROUNDING).sum())
+    grid = _tools_grid(analysis.catalog.tools, analysis.vectors, rows, rows, is_diagonal=True)
+    near = int((pair_cosines(grid) >= analysis.threshold - _ROUNDING).sum())
     return Tile(rows, rows, grid, (0, 0), near, len(analysis.scores))
+
+
+def compared_by(analysis: Analysis, tile: Tile, vectors: Vectors) -> Tile:
+    """The same tools in the same places, compared by other unit vectors of the catalog's tools.
+
+    ``near`` counts the pairs shown.
+    """
+    tools, is_diagonal = analysis.catalog.tools, tile.grid.symmetric
+    grid = _tools_grid(tools, vectors, tile.rows, tile.columns, is_diagonal)
+    near = int((pair_cosines(grid) >= analysis.threshold - _ROUNDING).sum())
+    return replace(tile, grid=grid, near=near)
+
+
+def pair_cosines(grid: Grid) -> NDArray[np.float64]:
+    """The values of a grid of tools, each pair once."""
+    values = grid.values
+    return values[np.triu_indices(len(values), 1)] if grid.symmetric else values.ravel()
 
 
 def pair_at(analysis: Analysis, tile: Tile, cell: int) -> Pair:
@@ -465,8 +482,9 @@ def _strongest(
     return (best_one, best_other), near // 2 if np.array_equal(one, other) else near
 
 
-def _tools_grid(analysis: Analysis, rows: ToolRows, columns: ToolRows, is_diagonal: bool) -> Grid:
-    tools, vectors = analysis.catalog.tools, analysis.vectors
+def _tools_grid(
+    tools: Sequence[Tool], vectors: Vectors, rows: ToolRows, columns: ToolRows, is_diagonal: bool
+) -> Grid:
     values = np.clip(vectors[rows] @ vectors[columns].T, -1.0, 1.0).astype(np.float64).round(6)
     names = distinct(titles([tools[row] for row in rows]))
     if is_diagonal:

@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
-from ui.overlap import collisions, heatmap_charts
+from ui.overlap import collisions, heatmap_charts, variant_figures
+from ui.overlap.curve_panel import variant_job
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.batches import server_pair_query
 from ui.shared.charts.pictures import picture
@@ -139,6 +140,15 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
         tile = collisions.tile_with(
             snapshot.analysis.catalog, tile, selection.tool_ids, tool_selection.only(snapshot)
         )
+    if variant_figures.has_any(snapshot) and st.toggle(
+        "Before and after document variants",
+        key="heatmap_variants",
+        bind="query-params",
+        help="The similarity of the same tools for a search: by their own text, and with the "
+        "accepted expanded descriptions and questions (Retrieval–Plan–Select, figure A2).",
+    ):
+        _before_and_after(snapshot, tile, key, **place)
+        return
     left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
     rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
     st.container(key="near_pairs").caption(
@@ -151,6 +161,25 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
     )
     if cell is not None:
         _down(**place, cell=pair_key(collisions.pair_at(snapshot.analysis, tile, cell)))
+
+
+def _before_and_after(snapshot: Snapshot, tile: collisions.Tile, key: str, **place: str) -> None:
+    """Draw the tile by the tools' own text and with variants, in the same order."""
+    tiles = variant_figures.tiles(snapshot, tile)
+    if tiles is None:
+        variant_job(snapshot)
+        return
+    for column, (name, own) in zip(st.columns(2, gap="medium"), tiles.items(), strict=True):
+        with column:
+            cosines = collisions.pair_cosines(own.grid)
+            mean = f", mean similarity {cosines.mean():.3f}" if len(cosines) else ""
+            st.markdown(
+                f"**{name.capitalize()}**: {own.near:,} of {quantity(len(cosines), 'pair')} at the "
+                f"threshold or more{mean}."
+            )
+            cell = _chosen_cell(snapshot, own.grid, f"{key}_{digest(name)[:4]}", f"Heatmap {name}")
+        if cell is not None:
+            _down(**place, cell=pair_key(collisions.pair_at(snapshot.analysis, own, cell)))
 
 
 def _chosen_cell(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> int | None:

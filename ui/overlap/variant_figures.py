@@ -1,5 +1,5 @@
-"""The effect of document variants on search vectors: colliding pairs, and the map
-(Retrieval–Plan–Select, figures 4 and 5).
+"""The effect of document variants on search vectors: colliding pairs, the map, and the heatmap
+(Retrieval–Plan–Select, figures 4, 5 and A2).
 
 Three toolsets are compared: the tools' own text, accepted variants, and a control padded to the
 same length with random words. The vectors are those of the retriever, which reads more than the
@@ -20,7 +20,7 @@ from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.variant_writing import noise_matched
 from toolscope_core.store import subprocess_jobs
 from ui.overlap import curves, maps
-from ui.overlap.collisions import Curve, ToolMap
+from ui.overlap.collisions import Curve, Tile, ToolMap, compared_by
 from ui.shared.kept import kept, kept_under
 from ui.shared.services import reviewed_variants, searches
 from ui.shared.services.workspace import Workspace
@@ -44,6 +44,14 @@ def curve(snapshot: Snapshot) -> Curve | None:
     """The pairs of the three toolsets; ``None`` if texts have to be embedded: ``start``."""
     vectors = _vectors_of(snapshot, searches.impatient)
     return None if vectors is None else curves.curve_of(snapshot, vectors)
+
+
+def tiles(snapshot: Snapshot, tile: Tile) -> dict[str, Tile] | None:
+    """A tile by the tools' own text and with their variants; ``None`` as ``curve``."""
+    vectors = _vectors_of(snapshot, searches.impatient)
+    if vectors is None:
+        return None
+    return {name: compared_by(snapshot.analysis, tile, vectors[name]) for name in (OWN, WRITTEN)}
 
 
 def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, ...] | None:

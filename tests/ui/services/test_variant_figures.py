@@ -8,7 +8,7 @@ import pytest
 from tests.ui.services.small_workspace import Functions, accept_variants
 from toolscope_core.model.errors import JobError
 from toolscope_core.store import subprocess_jobs
-from ui.overlap import variant_figures
+from ui.overlap import collisions, variant_figures
 from ui.overlap.variant_figures import CONTROL, OWN, SIDES, WRITTEN
 from ui.shared.services import analyses, reviewed_variants
 
@@ -41,6 +41,17 @@ def test_tools_that_say_different_things_no_longer_collide(varied):
     counts = at(figures.curve(i), 0.95)
     assert counts[WRITTEN] < counts[OWN]
     assert list(counts) == [OWN, WRITTEN, CONTROL]
+
+
+def test_a_heatmap_keeps_its_places_and_changes_with_the_texts(varied):
+    work, i, _ = varied
+    snapshot = work.snapshot(i)
+    whole = collisions.whole(snapshot.analysis)
+    own, written = variant_figures.tiles(snapshot, whole).values()
+    assert own.grid.rows == written.grid.rows == whole.grid.rows
+    assert written.near < own.near, "two of three equal tools are told apart"
+    alike, other = (collisions.pair_cosines(one.grid) for one in (own, written))
+    assert other.mean() < alike.mean() and len(alike) == len(whole.rows) * (len(whole.rows) - 1) / 2
 
 
 def test_the_map_has_a_panel_for_each_and_the_tools_in_their_order(varied, monkeypatch):
