@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui.catalog.add_panel import add_panel, rename_delete_panel
 from ui.catalog.findability_panel import findability_panel
+from ui.catalog.graders_panel import graders_panel
 from ui.catalog.listing_panel import findings_panel
 from ui.catalog.machine_panel import machine_panel
 from ui.catalog.overview_panel import overview_panel
@@ -20,6 +21,7 @@ def more_panel(snapshot: Snapshot) -> None:
     """Parts that few people need."""
     st.subheader("How well is each tool documented?", anchor=False)
     grades_panel(snapshot)
+    graders_panel(snapshot)
     st.subheader("Rename or delete this catalog", anchor=False)
     rename_delete_panel(snapshot)
 

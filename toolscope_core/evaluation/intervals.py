@@ -150,8 +150,8 @@ def _resampled_means(values: _Floats) -> _Floats:
     return np.concatenate(blocks)
 
 
-def cohens_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
-    """Cohen's κ of two people's answers to the same questions, in order.
+def cohens_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
+    """Cohen's κ of two people's answers (labels, or yes and no) to the same questions, in order.
 
     ``None`` without answers, or if both always give the same single answer (Cohen 1960).
     """
