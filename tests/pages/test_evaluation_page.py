@@ -188,19 +188,21 @@ def calls_of(result, kind):
     """The figure that a model's choice decides, before and after."""
     if kind == "comparison":
         return [result[side]["metrics"]["csr@10"]["mean"] for side in ("before", "after")]
+    if kind == "ablation":
+        return [row["metrics"]["csr@10"]["mean"] for row in result["rows"]]
     if kind == "plan":
         return [row["precision"]["mean"] for row in result["plans"]]
     return [points[-1]["recall"]["mean"] for points in result["toolsets"].values()]
 
 
-@pytest.mark.parametrize("kind", ["comparison", "plan", "stress"])
+@pytest.mark.parametrize("kind", ["comparison", "ablation", "plan", "stress"])
 def test_a_model_takes_the_tools_of_a_query_set(page, server, kind):
     nothing = planning(lambda job, tools: [])
     server.answer = served(
         lambda request: choosing(request) if request.name == "selection" else nothing(request)
     )
     page.open("evaluation", evaluation_view="Result") if kind == "comparison" else experiment(
-        page, {"plan": "Plans", "stress": "Stress"}[kind]
+        page, {"ablation": "Ablation", "plan": "Plans", "stress": "Stress"}[kind]
     )
     page.at.selectbox(key="selector").select("a model").run()
     assert page.at.button(key="measure").disabled and "No model is set up" in page.text

@@ -352,6 +352,8 @@ def ablate(
     bench = searches.bench(snapshot)
     fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config=request.retrieval)
     rows = sweeps.ablation_rows(snapshot.analysis, fixed, bench.ranker, progress)
+    if asker is not None:
+        rows = (replace(row, measurement=_selected(row.measurement, trial, asker)) for row in rows)
     return sweeps.Ablation(tuple(row.figures(trial.catalog) for row in rows))
 
 
@@ -403,7 +405,7 @@ def most_questions(
     if request.select == "model":
         requests = (trial.split_by("rules") if request.splitter else trial).requests
         jobs = sum(len(selection.jobs_of(one)) for one in requests)
-        jobs *= len({request.before, request.after})
+        jobs *= 10 if request.kind == "ablation" else len({request.before, request.after})
         pools = _POOLS[request.kind]
         questions += jobs * len(pools)
         shown += [jobs * size for size in pools]
@@ -412,6 +414,7 @@ def most_questions(
 
 _POOLS: Mapping[ExperimentKind, Sequence[int]] = {
     "comparison": _CUTOFFS,
+    "ablation": _CUTOFFS,
     "plan": (planner.WORKER_K, planner.STEP, planner.STEP),
     "stress": (*stress.LEVELS, *stress.LEVELS[1:]),
 }

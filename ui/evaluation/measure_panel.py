@@ -57,15 +57,21 @@ _SPLITS: dict[str, ExperimentSplit] = {
 }
 _RECORDED = ("steps", "dummy", "context")
 """The splits that a file may have."""
+_EITHER: dict[str, Selector] = {"the search": "", "a model": "model"}
 _SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
-    "comparison": {"the search": "", "a model": "model"},
-    "plan": {"the search": "", "a model": "model"},
+    "comparison": _EITHER,
+    "ablation": _EITHER,
+    "plan": _EITHER,
     "stress": {"all that is found": "", "the search": "best", "a model": "model"},
 }
+_ABOUT_CSR = (
+    "Correct selection (CSR@k) counts the queries for which exactly the needed tools are taken "
+    "from the first k. ToolScope has a model choose (tables 2 to 4); without one, each job takes "
+    "the best of them by its own search."
+)
 ABOUT_SELECTORS: dict[ExperimentKind, str] = {
-    "comparison": "Correct selection (CSR@k) counts the queries for which exactly the needed tools "
-    "are taken from the first k. ToolScope has a model choose (tables 2 to 4); without one, each "
-    "job takes the best of them by its own search.",
+    "comparison": _ABOUT_CSR,
+    "ablation": _ABOUT_CSR,
     "plan": "Retrieval–Plan–Select has a model as worker (tables 9 to 11): it sees 5 tools for a "
     "job, up to 15 if it takes none, and rewords the job. Without one, each job takes the best of "
     "its own search.",
