@@ -20,14 +20,12 @@ import numpy as np
 
 from benchmarks.papers.paper_sets import PaperSet, PaperTable, intervals, needed_by, share, spread
 from toolscope_core.catalog.document_variants import with_variants
-from toolscope_core.cli.learn_commands import tune_files
 from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.embedding.vector_cache import embed_cached
 from toolscope_core.evaluation.comparison import request_of
 from toolscope_core.evaluation.metrics import MetricRow, metric_rows
 from toolscope_core.evaluation.query_sets import Query, synthetic_queries
-from toolscope_core.files.json_lines import write_rows
 from toolscope_core.model.protocols import Embedder, Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Augmentation, JsonObject
@@ -36,6 +34,7 @@ from toolscope_core.tool2vec.learned_model import Blend, LearnedModel
 from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 from toolscope_core.tool2vec.training_queries import training_queries
+from toolscope_core.tool2vec.tuned_embedder import tuned_files
 from toolscope_core.wording.tool_text import tool_text
 
 SETS = ("ultratool", "seal-tools")
@@ -194,12 +193,10 @@ def by_triplets(one: PaperSet) -> Iterator[JsonObject]:
     taught, _ = halves(one.queries)
     yield from rankings_by("as it is", one, one.bench.embedder)
     with tempfile.TemporaryDirectory() as place:
-        queries, folder = Path(place) / "taught.jsonl", Path(place) / "tuned"
-        rows = ((query.id, query.text, list(map(sorted, query.gold))) for query in taught)
-        write_rows(queries, (dict(zip(("id", "query", "gold"), row, strict=True)) for row in rows))
-        number = tune_files([one.path], queries, folder)
-        embedder = SentenceEmbedder(str(folder))
-        yield from rankings_by(f"tuned on {number} triplets", one, embedder)
+        tuned = tuned_files(one.tools, taught, {}, one.bench.cache)
+        tuned.write(Path(place) / "tuned")
+        embedder = SentenceEmbedder(str(Path(place) / "tuned"))
+        yield from rankings_by(f"tuned on {tuned.triplets} triplets", one, embedder)
 
 
 def rankings_by(name: str, one: PaperSet, embedder: Embedder) -> Iterator[JsonObject]:

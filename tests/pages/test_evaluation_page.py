@@ -7,9 +7,11 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from tests.support.replies import planning, served
+from tests.tool2vec.tiny_bert import save_tiny_bert
+from tests.ui.services import test_learned_searches
 from tests.ui.services.small_workspace import add_queries, by_name, say_one_account
 from toolscope_core.model.configuration import Budget, Endpoint
-from toolscope_core.model.errors import PausedError
+from toolscope_core.model.errors import ConfigError, PausedError
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.store.experiment_rows import (
     delete_experiment,
@@ -22,7 +24,7 @@ from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentRequest
 from ui.evaluation.measure_panel import described
 from ui.shared.cards import change_effect_panel
 from ui.shared.search_settings_panel import SEARCHES
-from ui.shared.services import experiments, review
+from ui.shared.services import experiments, learned_searches, review
 
 QUERIES = [
     {
@@ -344,6 +346,28 @@ def test_an_encoder_sweep_asks_for_names_and_draws_them(page):
     experiment(page, "Sweep", knob="embedding model (the encoder)", x=str(number))
     assert list(page.tables("smaller by")[0]["value"]) == [own]
     assert page.at.get("plotly_chart")
+
+
+def test_an_encoder_is_tuned_on_the_other_query_sets_and_measured(page, tmp_path, monkeypatch):
+    monkeypatch.setattr(learned_searches, "TUNED_MODEL", str(save_tiny_bert(tmp_path)))
+    experiment(page, "Sweep", knob="embedding model (the encoder)")
+    assert page.button("tune_encoder").disabled, "the set to measure is no lesson"
+    add_queries(page.work, page.catalog_id, test_learned_searches.QUERIES, "logged.jsonl")
+    page.open("evaluation")
+    assert "on 12 queries, about 5 s" in page.button("tune_encoder").label
+    page.press("tune_encoder")
+    page.after(page.now.job(learned_searches.TUNING))
+    folder = learned_searches.tuning_folder(page.now)
+    assert (folder / "model.safetensors").is_file() and folder.name in page.text
+    page.at.text_area(key="encoders").set_value(str(folder)).run()
+    page.at.button(key="measure").click().run()
+    page.after(page.now.job(evaluations.job_kind("sweep")))
+    assert list(page.tables("smaller by")[0]["value"]) == [str(folder)]
+    with pytest.raises(ConfigError, match="trained on every"):
+        request = ExperimentRequest(
+            "sweep", "logged.jsonl", knob="encoder", encoders=(str(folder),)
+        )
+        evaluations.run(page.now, request)
 
 
 def test_experiments_are_listed_with_what_is_out_of_date(page):

@@ -1,18 +1,16 @@
 """The commands that train a search or an embedder on queries with known tools."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toolscope_core.catalog.document_variants import read_variants, with_variants
+from toolscope_core.catalog.document_variants import read_variants
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.options import CatalogPaths, EmbedderName
 from toolscope_core.cli.terminal import command, more, progress, say
-from toolscope_core.embedding.encoders import SentenceEmbedder
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
-from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
+from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.evaluation.query_sets import read_queries, with_ids
 from toolscope_core.files import folders
 from toolscope_core.llm.embedding import encoder_and_cache
@@ -20,12 +18,9 @@ from toolscope_core.model.configuration import FirstStageName, LearningMethod
 from toolscope_core.model.environment import read_environment
 from toolscope_core.model.numbers import interval_text, quantity
 from toolscope_core.tool2vec.learned_model import LearnedModel
-from toolscope_core.tool2vec.linear_head import UsageVectors
 from toolscope_core.tool2vec.model_folder import write_model
 from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
-from toolscope_core.tool2vec.training_queries import training_queries
-from toolscope_core.tool2vec.tuned_embedder import TunedEmbedder, triplets_of
-from toolscope_core.wording.tool_text import tool_text
+from toolscope_core.tool2vec.tuned_embedder import tuned_files
 
 LoggedQueries = Annotated[
     Path,
@@ -131,42 +126,14 @@ def tune_embedder(
 
     Example: toolscope tune-embedder tools.json --queries logged.jsonl --out tuned
     """
-    triplets = tune_files(catalogs, queries, out, variants, embedder)
-    say(f"tuned on {quantity(triplets, 'triplet')}; embedder: {out}")
-
-
-def tune_files(
-    catalogs: Sequence[Path],
-    queries: Path,
-    out: Path,
-    variants: Path | None = None,
-    embedder: str | None = None,
-) -> int:
-    """Tune the embedder for one epoch with a triplet loss (§5.1), write it to ``out``; returns the
-    number of triplets.
-
-    Raises ``ExportError``, before training, if the folder contains anything else; ``ModelError`` if
-    the embedder cannot be loaded; ``ConfigError`` if too few queries name a tool.
-    """
     folders.check_ours(out, folders.EMBEDDER_PROGRAM)
     catalog = read_files(catalogs)
     variants_by_id = read_variants(variants, catalog).by_id if variants else {}
-    tools = sorted(with_variants(catalog.tools, variants_by_id), key=lambda tool: tool.id)
-    lessons = training_queries(
-        with_ids(read_queries(queries), tools), variants_by_id, [tool.id for tool in tools]
-    )
-    name, texts = embedder or DEFAULT_MODEL, tuple(map(tool_text, tools))
-    encoder, cache = SentenceEmbedder(name), VectorCache(read_environment().cache_dir)
-    vectors = embed_cached(lessons.texts, encoder, cache, progress())
-    own = embed_cached(texts, encoder, cache, progress())
-    centres = UsageVectors.of(lessons, vectors).vectors(own)
-    triplets = triplets_of(lessons, vectors, centres, texts)
-    tuned = TunedEmbedder(name)
-    tuned.train(triplets, progress())
-    content = tuned.files()
-    manifest = {folders.MANIFEST: folders.manifest_of(content, folders.EMBEDDER_PROGRAM)}
-    folders.write_folder({**content, **manifest}.items(), out, folders.EMBEDDER_PROGRAM)
-    return len(triplets)
+    query_set = with_ids(read_queries(queries), catalog.tools)
+    cache, source = VectorCache(read_environment().cache_dir), embedder or DEFAULT_MODEL
+    tuned = tuned_files(catalog.tools, query_set, variants_by_id, cache, source, progress())
+    tuned.write(out)
+    say(f"tuned on {quantity(tuned.triplets, 'triplet')}; embedder: {out}")
 
 
 def _tell(model: LearnedModel, unused_queries: int) -> None:

@@ -1,18 +1,27 @@
 """An embedder tuned with a triplet loss on requests and the tools that serve them (§5.1)."""
 
+import json
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolscope_core.embedding.encoders import loaded_encoder, triplet_loss
+from toolscope_core.catalog.document_variants import with_variants
+from toolscope_core.embedding.encoders import SentenceEmbedder, loaded_encoder, triplet_loss
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
+from toolscope_core.embedding.vector_cache import VectorCache, embed_cached, text_key
+from toolscope_core.evaluation.query_sets import Query
+from toolscope_core.files import folders
 from toolscope_core.model.protocols import Progress, Vectors, silent
+from toolscope_core.model.tool import Augmentation, Tool
 from toolscope_core.tool2vec.encoder_layers import batches_by_length, train_in_batches
-from toolscope_core.tool2vec.training_queries import TrainingQueries
+from toolscope_core.tool2vec.linear_head import UsageVectors
+from toolscope_core.tool2vec.training_queries import TrainingQueries, training_queries
+from toolscope_core.wording.tool_text import tool_text
 
 _BATCH, RATE, MARGIN = 16, 2e-5, 0.2
 
@@ -56,9 +65,9 @@ class TunedEmbedder:
             return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-MOST_TRIPLETS = 2_000
+MOST_TRIPLETS, SECONDS_A_TRIPLET = 2_000, 0.44
 """The triplets of an epoch: for UltraTool's long requests they take a quarter of an hour on two
-cores (.44 s each)."""
+cores."""
 MISTAKEN = 10
 """The negatives of a request are drawn from this many nearest tools."""
 
@@ -104,3 +113,58 @@ def _sampled_places(queries: TrainingQueries, generator: np.random.Generator) ->
     first, rest = np.flatnonzero(recorded), np.flatnonzero(~recorded)
     places = np.concatenate([generator.permutation(first), generator.permutation(rest)])
     return places[:MOST_TRIPLETS]
+
+
+_QUERIES = "queries.json"
+"""Beside a tuned model: the hashes of the recorded texts that it learned from."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderFiles:
+    """The files of a tuned embedder by name, and the number of triplets that it learned from."""
+
+    files: Mapping[str, bytes]
+    triplets: int
+
+    def write(self, folder: Path) -> None:
+        """Put them into a folder. Raises ``ExportError`` if that contains anything else."""
+        program = folders.EMBEDDER_PROGRAM
+        manifest = {folders.MANIFEST: folders.manifest_of(self.files, program)}
+        folders.write_folder({**self.files, **manifest}.items(), folder, program)
+
+
+def tuned_files(
+    tools: Iterable[Tool],
+    queries: Iterable[Query],
+    variants: Mapping[str, Augmentation],
+    cache: VectorCache,
+    source: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+) -> EmbedderFiles:
+    """A model, by name or folder, tuned for one epoch on queries and the questions of ``variants``
+    with a triplet loss (§5.1).
+
+    Raises ``ModelError`` if it cannot be loaded, ``ConfigError`` if too few queries name a tool.
+    """
+    own = sorted(with_variants(tools, variants), key=lambda tool: tool.id)
+    lessons = training_queries(queries, variants, [tool.id for tool in own])
+    encoder, texts = SentenceEmbedder(source), tuple(map(tool_text, own))
+    vectors = embed_cached(lessons.texts, encoder, cache, progress)
+    centres = UsageVectors.of(lessons, vectors).vectors(
+        embed_cached(texts, encoder, cache, progress)
+    )
+    triplets = triplets_of(lessons, vectors, centres, texts)
+    tuned = TunedEmbedder(source)
+    tuned.train(triplets, progress)
+    recorded = [lessons.texts[row] for row in np.flatnonzero(lessons.recorded)]
+    learned = json.dumps(sorted(text_key(text).hex()[:16] for text in recorded)).encode()
+    return EmbedderFiles({**tuned.files(), _QUERIES: learned}, len(triplets))
+
+
+def learned_texts(folder: Path) -> Callable[[str], bool]:
+    """Whether a tuned embedder learned from exactly a text; never, of another model."""
+    try:
+        keys = frozenset(json.loads(folders.read_file(folder / _QUERIES)))
+    except folders.DAMAGE:
+        keys = frozenset()
+    return lambda text: text_key(text).hex()[:16] in keys

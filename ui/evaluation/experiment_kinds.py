@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from toolscope_core.decisions.constraints import constraints
@@ -40,6 +41,7 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import IN_VIEW, splits_of_model
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps import planner, workers
+from toolscope_core.tool2vec.tuned_embedder import learned_texts
 from ui.evaluation import measured_sides
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared.services import loaded_queries, searches
@@ -142,6 +144,9 @@ def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial
         model = measured_sides.model(snapshot, side)
         if model is not None:
             queries = tuple(one for one in queries if not model.learned_from(one.text))
+    for encoder in request.encoders:
+        is_learned = learned_texts(Path(encoder))
+        queries = tuple(one for one in queries if not is_learned(one.text))
     if not queries:
         raise ConfigError(
             f"the model was trained on every query of {request.queries!r}; choose a set that "

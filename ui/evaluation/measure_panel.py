@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from toolscope_core.files.json_lines import rows_in
 from toolscope_core.model.configuration import Knob
 from toolscope_core.model.errors import ConfigError, JobError, ToolScopeError
-from toolscope_core.model.numbers import quantity
+from toolscope_core.model.numbers import duration, quantity
 from toolscope_core.model.plan import Experiment
 from toolscope_core.retrieval.decomposition import splits_in
 from toolscope_core.store.experiment_rows import get_experiment
+from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
 from ui.evaluation import evaluations, measured_sides
 from ui.evaluation.experiment_kinds import (
     SYNTHETIC,
@@ -34,7 +35,7 @@ from ui.shared.search_settings_panel import (
     SEARCHES,
     chosen_value,
 )
-from ui.shared.services import experiments
+from ui.shared.services import experiments, learned_searches
 from ui.shared.services.experiments import ORIGINAL, ExperimentResult
 from ui.shared.snapshot import Snapshot
 
@@ -209,6 +210,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
             _upload(snapshot, sides)
     if knob == "encoder":
         request = replace(request, encoders=_encoders(snapshot.work.embedder.name))
+        _tuning(snapshot, queries)
     _start(snapshot, request, start)
 
 
@@ -297,6 +299,34 @@ def _encoders(own: str) -> tuple[str, ...]:
     )
     lines = filter(None, map(str.strip, names.splitlines()))
     return tuple(dict.fromkeys(lines)) or (own,)
+
+
+def _tuning(snapshot: Snapshot, measured: str) -> None:
+    """Draw the tuned encoder, and the button that tunes it on the other query sets."""
+    job, folder = snapshot.job(learned_searches.TUNING), learned_searches.tuning_folder(snapshot)
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    if job is not None and job.state == "failed":
+        safe_text.show_error(JobError(job.message))
+    if folder.is_dir():
+        st.caption(
+            f"Tuned encoder, to put on a line of its own: {safe_text.untrusted(str(folder))}. "
+            "Queries that it was tuned on are left out of the measurement."
+        )
+    count, seconds = learned_searches.tuning_lessons(snapshot, measured)
+    time = f", about {duration(seconds)}" if count else ""
+    if st.button(
+        f"Tune an encoder on {quantity(count, 'query')}{time}",
+        icon=":material/model_training:",
+        key="tune_encoder",
+        disabled=not count,
+        help=f"{learned_searches.TUNED_MODEL} learns from the other query sets for one epoch: a "
+        "request should be closer to what serves it than to what does not (Tool2Vec, section 5.1). "
+        f"The time is at most that on two cores. At least {LEAST_QUERIES} queries are needed.",
+    ):
+        learned_searches.start_tuning(snapshot, measured)
+        st.rerun()
 
 
 def _upload(snapshot: Snapshot, sides: Sequence[str]) -> None:

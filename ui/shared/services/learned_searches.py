@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.evaluation.intervals import Interval
 from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.model.configuration import PlanConfig
@@ -19,6 +20,7 @@ from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnConfig
 from toolscope_core.tool2vec.training_queries import LEAST_QUERIES
 from toolscope_core.tool2vec.tuned_classifier import EPOCHS, SECONDS_A_TEXT
+from toolscope_core.tool2vec.tuned_embedder import MOST_TRIPLETS, SECONDS_A_TRIPLET, tuned_files
 from ui.shared.kept import kept
 from ui.shared.services import loaded_queries, reviewed_variants
 from ui.shared.services.workspace import Workspace
@@ -27,6 +29,8 @@ from ui.shared.snapshot import Snapshot
 Ranking = Literal["text", "usage", "learned"]
 """What ranks tools: their text, also the queries they served, or everything learned."""
 _SIDES = ("before", "after")
+TUNED_MODEL = DEFAULT_MODEL
+"""The encoder that is tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,47 @@ def run(snapshot: Snapshot, config: LearnConfig, progress: Progress = silent) ->
     own = {one: variant for one, variant in variants.items() if one in _ids(plan.phi)}
     after = training.trained_model(merged, relabelled_queries, own, config, trainer)
     write_model(replace(after, variants=own), folder / "after")
+
+
+TUNING = "tuned encoder"
+"""The job kind of tuning an encoder."""
+
+
+def tuning_folder(snapshot: Snapshot) -> Path:
+    """Where the catalog's tuned encoder is, once there is one."""
+    return _folder(snapshot, "text").with_name("encoder")
+
+
+def tuning_lessons(snapshot: Snapshot, measured: str) -> tuple[int, float]:
+    """The number of queries to tune an encoder on, and about how many seconds that takes on two
+    cores.
+
+    They are those of all sets but the ``measured`` one; 0 queries if they are too few.
+    """
+    ids, needed = snapshot.catalog.by_id.keys(), dict[str, set[str]]()
+    for query in loaded_queries.queries(snapshot, measured):
+        if own := {one for need in query.gold for one in need} & ids:
+            needed.setdefault(query.text, set()).update(own)
+    if len(needed) < LEAST_QUERIES:
+        return 0, 0.0
+    variants = reviewed_variants.accepted_variants(snapshot).values()
+    triplets = sum(map(len, needed.values())) + sum(len(one.questions) for one in variants)
+    return len(needed), min(triplets, MOST_TRIPLETS) * SECONDS_A_TRIPLET
+
+
+def start_tuning(snapshot: Snapshot, measured: str) -> str:
+    """Run ``tune`` in the background; returns the job's id."""
+    return snapshot.start(TUNING, lambda progress: tune(snapshot, measured, progress))
+
+
+def tune(snapshot: Snapshot, measured: str, progress: Progress = silent) -> None:
+    """Tune an encoder now, on all query sets but the ``measured`` one. Raises the errors of
+    ``tuned_files``.
+    """
+    tools, variants = snapshot.catalog.tools, reviewed_variants.accepted_variants(snapshot)
+    own, cache = loaded_queries.queries(snapshot, measured), snapshot.work.vectors
+    files = tuned_files(tools, own, variants, cache, TUNED_MODEL, progress)
+    files.write(tuning_folder(snapshot))
 
 
 def delete(snapshot: Snapshot, ranking: Ranking) -> None:
