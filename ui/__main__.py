@@ -1,5 +1,6 @@
-"""Start the app with all that it imports and its first catalog open, so that nobody's first visit
-waits for them.
+"""Starts the app.
+
+Its imports are loaded and its first catalog is open, so that no first visit waits for them.
 
     python -m ui [--server.port 8501 …]
 

@@ -39,7 +39,7 @@ def test_a_profile_is_made_from_requests_and_shown(here):
     shown = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "reader").stdout
     assert f"  {MAIL} as send_mail" in shown
     missing = run("profile", "tools.json", "--decisions", "d.jsonl", "--name", "writer", code=2)
-    assert "'writer'" in missing.stderr and "have reader" in missing.stderr
+    assert "'writer'" in missing.stderr and "are: reader" in missing.stderr
     assert "--name" in run("profile", "tools.json", "--queries", "asked.jsonl", code=2).stderr
 
 
@@ -55,7 +55,7 @@ def test_a_profile_names_the_resources_and_prompts_that_it_passes_on(here, tmp_p
     assert profile["prompts"] == ["cellar+greet"] and len(profile["tools"]) == 2
     assert "--name" in run(*of, "--prompt", "cellar+greet", code=2).stderr
     missing = run(*of, "--name", "writer", "--prompt", "cellar+greet", code=2)
-    assert "have reader" in missing.stderr
+    assert "are: reader" in missing.stderr
 
 
 def test_a_model_plans_what_the_people_in_a_transcript_asked_for(here, model_server, tmp_path):

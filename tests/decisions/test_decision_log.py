@@ -441,7 +441,7 @@ def test_a_recorded_log_replays_whatever_it_contradicts_today():
     taken = recorded(both, back)
     assert (taken.seq, taken.ids) == (30, tuple("abc"))
     assert constraints(CATALOG, (*both, taken)).cannot == pairs("ac")
-    with pytest.raises(DecisionError, match="follows"):
+    with pytest.raises(DecisionError, match="comes after"):
         recorded(both, replace(apart, seq=20))
     with pytest.raises(DecisionError, match="reviewer"):
         recorded(both, replace(apart, seq=40, reviewer=" "))

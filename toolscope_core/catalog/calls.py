@@ -92,10 +92,10 @@ def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, st
 def foreign_arguments(
     alpha: ArgumentMap, arguments: JsonObject, declared: JsonObject
 ) -> dict[str, bool]:
-    """The arguments that the merged tool has ``declared`` for other old tools than this one.
+    """The arguments that the merged tool has ``declared`` only for other old tools.
 
-    Each with whether it can be left out, because it only repeats the declared default: clients fill
-    defaults in.
+    Each comes with whether it can be left out because it only repeats the declared default, which
+    some clients fill in.
     """
     own = {move.target for move in alpha.moves} | alpha.constants.keys()
     return {
@@ -283,7 +283,7 @@ def _plain_value(text: str) -> Any:
 
 
 def validator_of(schema: JsonObject | None, mask: str | None = None) -> Draft202012Validator | None:
-    """A validator; ``None`` if the tool declares no arguments or no validator reads its schema.
+    """A validator; ``None`` if the tool declares no arguments or no validator can read its schema.
 
     Without one, any call is valid. Messages have ``mask`` in place of values.
     """

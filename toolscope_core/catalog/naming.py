@@ -153,8 +153,7 @@ def identifier_keys(names: Iterable[str]) -> dict[str, str]:
 
 
 def cited_identifiers(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
-    """The names in ``keys`` (``identifier_keys``) that the text has as one identifier, in text
-    order.
+    """The names in ``keys`` (``identifier_keys``) that are identifiers in the text, in text order.
 
     Identifiers are forms such as ``sendMail`` or ``send-mail``. With spaces they are ordinary
     words.

@@ -36,7 +36,7 @@ def wait(descriptor: int) -> None:
 
 
 def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
-    """Answer one request in lines of JSON; the last has the catalog or the reason for none."""
+    """Answer one request in lines of JSON; the last line has the catalog, or why there is none."""
     with connection.makefile("rb") as pipe:
         request = json.loads(pipe.readline())
         sources = [

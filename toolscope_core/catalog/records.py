@@ -126,7 +126,7 @@ class DocumentReading:
         yield from self._object(record.inner({**other_fields, **operations}), lists)
 
     def _object(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
-        """The record that an object is, unless it only contains records, and the records inside."""
+        """The object as a record, unless it only contains records, and the records inside it."""
         value = record.value
         is_tool = places.is_tool(value)
         if is_tool or not lists:
@@ -145,7 +145,7 @@ class DocumentReading:
             yield from self._entries(record, lists)
 
     def _entries(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
-        """The entries in an object's places; with several places, positions name the place."""
+        """The entries in an object's places; positions name the place if there are several."""
         value = record.value
         server = _owner(value, lists)
         yield from ([server] if server.name else [])
@@ -169,7 +169,7 @@ class DocumentReading:
     def _servers(self, entries: Mapping[str, Any], around: Record) -> Iterator[SourceEntry]:
         """The servers of a map by name, with their tools.
 
-        Of servers that a client starts only the name is kept, because commands contain keys.
+        If a client starts a server, only its name is kept, because commands contain keys.
         """
         for number, (name, entry) in enumerate(entries.items(), 1):
             if starts_server(entry):

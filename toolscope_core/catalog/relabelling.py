@@ -60,7 +60,7 @@ class Relabelling:
 
     @property
     def gone_names(self) -> GoneNames:
-        """The names and ids that no tool has any more, in every form → the new name."""
+        """The names and ids that no tool has any more, in every form, mapped to the new name."""
         return gone_forms(self.relabels)
 
 

@@ -25,7 +25,7 @@ COMPARED_TEXT = 400
 
 
 def renames(removed: Sequence[Tool], added: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
-    """Pairs of a removed and an added tool that are one tool renamed, most similar first.
+    """Pairs of a removed and an added tool that are one renamed tool, most similar first.
 
     The matching is greedy and one to one, ties by id; exchanging the sides gives the same pairs.
     """

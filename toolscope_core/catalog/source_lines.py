@@ -1,4 +1,4 @@
-"""Where the tools of a catalog, and parts of them, are in its files."""
+"""Finds the lines of a catalog's files that define its tools and their parts."""
 
 import json
 import re
@@ -31,8 +31,9 @@ class RecordLine:
 
 @dataclass(slots=True)
 class _Node:
-    """A value, the line of its key, counted from 0, and its parts by key; in a list the key is the
-    text of a part, or what a part calls its ``name``.
+    """A value, the line of its key (counted from 0), and its parts by key.
+
+    In a list, the key is the text of a part, or its ``name``.
     """
 
     line: int
@@ -42,7 +43,7 @@ class _Node:
 
 
 class SourceLines:
-    """The lines of files, whose bytes are given by path."""
+    """The lines of files, made from their bytes by path."""
 
     def __init__(self, files: Mapping[Path, bytes]) -> None:
         self._texts = {
@@ -56,9 +57,10 @@ class SourceLines:
         return lines[place.line - 1].removesuffix("\r") if place.line <= len(lines) else ""
 
     def tools(self, tools: Iterable[Tool]) -> dict[str, RecordLine]:
-        """By tool id the line of its name. Where several tools have the name, that of the record
-        which is the tool's own; in a file that is no JSON the first that holds the name. A tool
-        that stands nowhere is left out.
+        """The line of each tool's name, by tool id; a tool that is not found is left out.
+
+        If several tools have the name, it is the line in the tool's own record. In a file that is
+        not JSON, it is the first line with the name.
         """
         lines = {}
         for tool in tools:
@@ -77,8 +79,10 @@ class SourceLines:
         return lines
 
     def part(self, tool: Tool, place: RecordLine, path: str) -> RecordLine:
-        """The line of a part of the tool whose name stands at the place, or where that is gone, of
-        the nearest part around it. The path is that of findings: ``schema/properties/x``.
+        """The line of a part of the tool whose name is at the place.
+
+        If the part is gone, it is the line of the nearest part around it. The path is that of
+        findings: ``schema/properties/x``.
         """
         record = _record(self._tree(place.file), tool.name, place.line - 1)
         if record is None:
@@ -90,7 +94,7 @@ class SourceLines:
         return place if node is record else RecordLine(place.file, node.line + 1)
 
     def mention(self, tool: Tool, place: RecordLine, name: str) -> RecordLine:
-        """The first line of the tool's record that has the name in a text, or else the place."""
+        """The first line of the tool's record with the name in a text, or else the place itself."""
         record = _record(self._tree(place.file), tool.name, place.line - 1)
         lines = self._texts[place.file].split("\n")
         stack = [] if record is None else [part for _, part in reversed(record.parts)]
@@ -111,8 +115,9 @@ class SourceLines:
 
 
 def nearest_place(gone: str, places: Mapping[str, RecordLine]) -> RecordLine | None:
-    """The place of the tool whose id comes before that of a tool which is gone, or else after it;
-    tools of its server first.
+    """The place of a removed tool's neighbour by id: the one before it, or else after it.
+
+    Tools of its own server come first.
     """
     server = gone.rpartition("/")[0]
     own = [one for one in places if one.rpartition("/")[0] == server]
@@ -150,7 +155,7 @@ def _parsed(text: str) -> _Node:
 
 
 def _record(tree: _Node, name: str, line: int) -> _Node | None:
-    """The object of which a member on the line has the name as its value."""
+    """The object with a member on this line whose value is the name."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -162,8 +167,9 @@ def _record(tree: _Node, name: str, line: int) -> _Node | None:
 
 
 def _below(node: _Node, key: str, is_result: bool | None) -> _Node | None:
-    """The nearest part below a node with this key; with ``is_result`` only below what the record
-    says of its results, or only beside it.
+    """The nearest part below a node with this key.
+
+    ``is_result`` says whether to look only inside or only outside the description of results.
     """
     level = [
         part
@@ -179,7 +185,7 @@ def _below(node: _Node, key: str, is_result: bool | None) -> _Node | None:
 
 
 def _named(text: str, tool: Tool) -> Iterator[int]:
-    """Where a JSON member has the tool's name as its value."""
+    """The places where a JSON member has the tool's name as its value."""
     forms = {json.dumps(tool.name), json.dumps(tool.name, ensure_ascii=False)}
     member = re.compile(rf"\"[\w$-]+\"\s*:\s*(?:{'|'.join(map(re.escape, sorted(forms)))})")
     for number, match in enumerate(member.finditer(text)):
@@ -188,7 +194,7 @@ def _named(text: str, tool: Tool) -> Iterator[int]:
 
 
 def _said(text: str, tool: Tool) -> Iterator[int]:
-    """Where a text first has the tool's name as a value, or else as a word, if it does."""
+    """The first place in a text that has the tool's name as a value, or else as a word, if any."""
     name = re.escape(tool.name)
     match = re.search(rf"(?m)(?<=: )[\"']?{name}[\"']?\s*$", text)
     match = match or re.search(rf"(?<![\w-]){name}(?![\w-])", text)

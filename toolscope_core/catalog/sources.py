@@ -57,9 +57,9 @@ def pasted(text: str, format: str | None = None) -> Source:
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
     """Sources of files, and of the files directly in folders; a zip counts as its folder.
 
-    In a folder, files with one of ``SUFFIXES`` are read, and others that are JSON and may have
-    tools; from a bundle, only the merged tools. An API description brings the files below its
-    folder that it refers to.
+    In a folder, files with one of ``SUFFIXES`` are read, and other files if they are JSON that may
+    contain tools. From a bundle, only the merged tools are read. An API description comes with the
+    files below its folder that it refers to.
 
     The given order is kept, files of a folder are sorted by name, and repeated files count once. A
     label is the file's name, with as many folders as its stem needs to be unique. Raises
@@ -237,7 +237,7 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
 def relative_path(holder: str, reference: str) -> str:
     """The path, from the folder of ``holder``, of the file named by a ``$ref`` in ``holder``.
 
-    Empty if it names none there, such as an address or an absolute path.
+    Empty if it does not name a file there, but an address or an absolute path, for example.
     """
     target = unquote(reference.partition("#")[0]).replace("\\/", "/")
     if not target or "\\" in target or "\0" in target or ":" in target or target.startswith("/"):
@@ -273,8 +273,8 @@ _PARTS = "x-toolscope-files"
 def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> JsonObject:
     """The document called ``name`` with the contents of ``files`` under ``_PARTS``.
 
-    Files are by their paths from its folder. References to a file lead there, and references to
-    ``name`` lead to the top. All others stay unchanged.
+    ``files`` has them by their paths from its folder. References to a file point there, and
+    references to ``name`` point to the top. All others stay unchanged.
     """
     places = {name: "#"}
     for row, path in enumerate(sorted(files)):

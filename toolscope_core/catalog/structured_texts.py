@@ -23,7 +23,7 @@ _MOST_FAILURES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PythonCall:
-    """A Python call; ``arguments`` are by name, ``None`` if some are not named literals."""
+    """A Python call with its ``arguments`` by name; ``None`` if some are not named literals."""
 
     name: str
     arguments: JsonObject | None
@@ -45,7 +45,7 @@ def values_in(text: str) -> list[Any]:
 def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
     """The text with each object and list in it replaced by ``rewrite``.
 
-    They may be the whole text, also as JSON of a text; JSON inside prose; or Python literals
+    They may be the whole text (even encoded twice as JSON), JSON inside prose, or Python literals
     between call tags.
     """
     whole = json_in(text) if text.lstrip()[:1] in ("{", "[", '"') else None

@@ -1,4 +1,4 @@
-"""The size of a tool in each prompt that contains it: tokens (estimated or counted) and bytes.
+"""The size of tools in a prompt: tokens (estimated or counted) and bytes.
 
 Without a tokenizer every figure is an estimate and labelled so. The estimate follows what sub-word
 vocabularies usually keep whole: up to ten letters of a word (names are split at capitals and

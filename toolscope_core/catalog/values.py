@@ -48,7 +48,7 @@ _Sized = tuple[Any, int, int]
 
 
 class _RefusedError(Exception):
-    """The text is YAML that this reader does not build."""
+    """The text is YAML that this reader refuses."""
 
 
 def read_yaml(text: str) -> tuple[Any, ...] | Flaw:

@@ -1,1 +1,1 @@
-"""What is new in a catalog compared with a baseline: a catalog or bundle accepted before."""
+"""Finds what is new in a catalog compared with one or a bundle that was accepted before."""

@@ -2,7 +2,7 @@
 
 Both are treated as sets of values: references are followed (even in a cycle), descriptive keywords
 are ignored, and the remaining values are compared, however they are written. A yes is proved; a no
-may be a doubt, if a schema uses keywords that are not followed here.
+may only be a doubt, if a schema uses keywords that are not followed here.
 """
 
 import re
@@ -97,7 +97,7 @@ class _Comparison:
         return [case for case in cases if not self._is_empty_case(case)]
 
     def _is_empty(self, *schemas: Any) -> bool:
-        """Whether provably no value satisfies all these; false if the proof relies on itself."""
+        """Whether no value provably satisfies all of these; false if the proof relies on itself."""
         text = canonical_json(list(distinct(schemas)))
         if text not in self._empty:
             self._count_step()
@@ -188,8 +188,8 @@ class _Comparison:
     def _splits(self, case: Case) -> Iterator[list[Schemas]]:
         """The case in parts.
 
-        It is split by required properties with few values, and by what an object may lack if a
-        schema requires it.
+        It is split by required properties with few values, and by properties that an object may
+        lack although a schema requires them.
         """
         if case.kind != "object":
             return
@@ -270,7 +270,7 @@ def _further(wide: JsonObject, case: Case) -> _Pairs:
 
 
 def _meets(key: str, wide: JsonObject, case: Case) -> bool:
-    """Whether each value of the case satisfies a keyword that looks at no part of it."""
+    """Whether each value of the case satisfies a keyword that concerns none of its parts."""
     value = wide[key]
     if key in _OPAQUE:
         return any(_says_same(key, wide, schema) for schema in case.schemas)

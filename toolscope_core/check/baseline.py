@@ -1,4 +1,4 @@
-"""What was accepted before: a catalog, or a bundle with its judgements and decisions."""
+"""The state that was accepted before: a catalog, or a bundle with its judgements and decisions."""
 
 import json
 import zipfile
@@ -130,7 +130,7 @@ def _decided_pairs(baseline: Baseline) -> frozenset[Pair]:
 class BaselineChanges:
     """The ``diff`` of a catalog against an earlier one, without changes only in raw records.
 
-    ``old_ids`` has the old id of every tool that was there, by new id.
+    ``old_ids`` has the old id of every tool that existed before, by new id.
     """
 
     diff: CatalogDiff

@@ -85,14 +85,14 @@ def new_pairs(
 
 
 def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
-    """Whether the pair had this outcome before; a former overlap is not newly unsure."""
+    """Whether the pair had this outcome before; a former overlap does not count as newly unsure."""
     return before == now or (now == "unsure" and before in ("merge", "family"))
 
 
 def _old_outcomes(
     changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> Mapping[Pair, PairOutcome]:
-    """The earlier verdicts on pairs whose tools both existed; judged now if nobody had."""
+    """The earlier verdicts on pairs whose tools both existed; pairs without one are judged now."""
     if baseline.outcomes is not None:
         return baseline.outcomes
     changed_ids = {change.old.id for change in changes.diff.changed}
@@ -160,7 +160,7 @@ def new_danglings(
 
 
 def gone_tools(changes: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
-    """What became of each tool that was removed or renamed since the baseline, or by its merges."""
+    """What happened to each tool removed or renamed since the baseline, or by its merges."""
     merged = (row for row in baseline.relabels if row.status != "kept")
     return (*_gone_rows(changes), *merged)
 
@@ -320,7 +320,7 @@ def checked_profile(
 ) -> ProfileReport:
     """The baseline's profile in the analysed catalog, merged like the baseline.
 
-    It has to serve the queries, or without any, its own intents. Raises ``ConfigError`` if the
+    It has to serve the queries, or its own intents if there are none. Raises ``ConfigError`` if the
     baseline has no such profile.
     """
     new_ids = {old: new for new, old in changes.old_ids.items()}

@@ -120,9 +120,10 @@ class GateItem:
     ``tools`` are the ids it is about, ``summary`` is in our own words, and ``details`` are
     sentences with catalog text; a pair has the ``address`` of its page. Ids and details are
     untrusted: they are only put on one line. A case that ``has_limit`` fails the check by its own
-    limit, whatever the number. A case that ``is_doubt`` was not compared, and fails whenever
-    anything can. ``fingerprint`` identifies this case and no later one. ``place`` is the field of
-    the first tool, ``source`` a line of another file; ``fix`` is a repair that needs no thought.
+    limit, whatever the number. A case that ``is_doubt`` was not compared, and fails if any check
+    can fail. ``fingerprint`` identifies this case and no later one. ``place`` is the field of the
+    first tool, ``source`` a line of another file; ``fix`` is a repair that can be applied without
+    thought.
     """
 
     check: str
@@ -140,11 +141,11 @@ class GateItem:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name in commands and files, its title in reports, and what a case is, in a
-    sentence.
+    """One check: its name in commands and files, its title in reports, and what counts as a case.
 
     ``cases`` lists the cases. ``singular`` and ``plural`` name them if a person may make the check
-    fail on them, or empty. ``level`` is the code-scanning level of a case that does not fail.
+    fail on them; otherwise they are empty. ``level`` is the code-scanning level of a case that does
+    not fail.
     """
 
     name: str
@@ -308,7 +309,7 @@ def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
 
 
 def _confusion(one: checks.CaseConfusion) -> GateItem:
-    """The expected tool, then the one found; only the case if neither is a tool."""
+    """The expected tool, then the tool that was found; only the case if neither is a tool."""
     expected, actual = one.confusion.expected, one.confusion.actual
     ids = [name for name in (expected, actual) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
     if expected == NONE:

@@ -48,7 +48,7 @@ class FieldChange:
 
     @property
     def breaking(self) -> str:
-        """Why a caller breaks, by the table's level; empty if none does."""
+        """Why a caller breaks, according to the table's level; empty if none does."""
         rule = CHANGE_KINDS[self.rule]
         return rule.effect if rule.level == "breaking" else ""
 
@@ -77,7 +77,7 @@ class _Leaf:
 
     @property
     def constrains(self) -> bool:
-        """Whether it can exclude a value; a new property or definition alone cannot."""
+        """Whether the difference can exclude a value; a new property or definition alone cannot."""
         if self.place == "map":
             return self.old is not _ABSENT or self.path[-2] not in _UNUSED_BY_THEMSELVES
         return self.place == "names" or self.path[-1] in KEYWORDS

@@ -67,10 +67,11 @@ def item_places(
 
 
 def review_suggestions(items: Iterable[GateItem], places: ItemPlaces, lines: SourceLines) -> str:
-    """Repairs that need no thought, as comments of a GitHub review.
+    """Repairs that can be applied without thought, as comments of a GitHub review.
 
     Each line is the JSON of one comment with ``path``, ``line`` and a ``body`` that has the whole
-    new line. The body begins with a mark in an HTML comment, equal for equal suggestions.
+    new line. The body begins with a mark in an HTML comment, which is the same for equal
+    suggestions.
     """
     return "".join(
         f"{json.dumps(one, ensure_ascii=False)}\n" for one in _suggestions(items, places, lines)

@@ -16,7 +16,7 @@ _LIMIT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(%|kB|tokens|)")
 
 @dataclass(frozen=True, slots=True)
 class GrowthLimit:
-    """A limit on growth: ``more`` in percent of the tokens, kB, or tokens."""
+    """A limit on growth: ``more`` is in percent of the tokens, in kB, or in tokens."""
 
     more: float
     unit: str

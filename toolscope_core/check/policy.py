@@ -1,4 +1,4 @@
-"""What a team asks of a comparison: levels, acceptances, versions."""
+"""A team's policy for comparisons: levels, acceptances and versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The policy of a team, as its ``.toolscope.yaml`` has it."""
+"""Reads a team's policy from its ``.toolscope.yaml``."""
 
 import re
 from collections.abc import Collection, Sequence

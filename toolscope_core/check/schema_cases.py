@@ -125,7 +125,7 @@ class Case:
 
     @property
     def _most_items(self) -> list[int]:
-        """The possible numbers of items by their values: none, or one of each value."""
+        """The largest number of items that their values allow: none, or one of each value."""
         item = self.item(0)
         if self.all_of("prefixItems") or not any(item) or item == (True,) or refers(list(item)):
             return []  # any item, or one that leads back here
@@ -197,7 +197,7 @@ class Case:
         )
 
     def further(self, pattern: str = "") -> Schemas:
-        """Schemas that apply at least to an undeclared name that fits the pattern.
+        """The schemas that certainly apply to an undeclared name that fits the pattern.
 
         ``(False,)`` if there can be none.
         """

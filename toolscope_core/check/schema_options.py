@@ -1,7 +1,7 @@
 """The alternatives in which a value can satisfy several schemas at once.
 
-An option has no references, ``allOf`` or choices left, except inside the parts of a value. Older
-spellings are read as their successors, and descriptive keywords are ignored.
+An option contains no references, ``allOf`` or choices, except inside the parts of a value. Older
+keywords are read as their current ones, and descriptive keywords are ignored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

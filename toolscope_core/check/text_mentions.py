@@ -37,7 +37,7 @@ class TextMention:
 
 @dataclass(frozen=True, slots=True)
 class UnreadText:
-    """A file that was not searched, or is not UTF-8, so that a name may be missed."""
+    """A file that was not searched, or that is not UTF-8, so a name may have been missed."""
 
     file: str
     why: str

@@ -1,4 +1,4 @@
-"""Versions that should be higher, because what they name has changed."""
+"""Finds versions that should be higher, because what they belong to has changed."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ def with_missing_bumps(
 ) -> CatalogDiff:
     """The changes with the versions that are not higher than before, if the policy requires it.
 
-    A tool with its own version must raise that; all others those of the files, of which one raised
-    version is enough.
+    A tool with its own version must raise it. For all other tools, it is enough that one of the
+    files raises its version.
     """
     ids = _changed_ids(changes)
     own = {tool_id: pair for tool_id in ids if all(pair := _own(tool_id, changes, old, new))}
@@ -75,7 +75,7 @@ def _is_higher(version: str, before: str) -> bool:
 def _order(version: str) -> tuple[tuple[int, ...], bool, tuple[tuple[int, str], ...]]:
     """Sort key of semantic versions: numbers by value, candidates before the release.
 
-    Dates and single numbers fit in.
+    Dates and single numbers can be compared too.
     """
     core, _, candidate = version.partition("+")[0].lstrip("vV").partition("-")
     if re.fullmatch(r"\d{4}", core):

@@ -41,10 +41,11 @@ class ToolChange:
 @dataclass(frozen=True, slots=True)
 class CatalogDiff:
     """Added, removed and changed tools, each sorted by id (a changed one by its new id).
-    ``replaced`` are the ids of removed tools whose calls another tool takes by an accepted merge.
-    ``unread`` are records that could not be compared, because one side could not be read; ``bumps``
-    are versions that are not higher than before, though the ``policy`` asks for that, each with
-    what has it.
+
+    ``replaced`` are the ids of removed tools whose calls go to another tool because of an accepted
+    merge. ``unread`` are records that could not be compared, because one side could not be read;
+    ``bumps`` are versions that are not higher than before although the ``policy`` requires it, each
+    with its owner.
     """
 
     added: tuple[Tool, ...]
@@ -82,7 +83,7 @@ class CatalogDiff:
 
     @property
     def breaking(self) -> int:
-        """The number of changes that break a caller, or may, since they were not compared."""
+        """The number of changes that break a caller, or may break one as they were not compared."""
         return sum(bool(row.breaking) for row in self.rows)
 
 
@@ -118,7 +119,7 @@ class DiffRow:
 
     @property
     def warning(self) -> str:
-        """What to look at although nothing breaks; empty if there is nothing."""
+        """What to look at although no caller breaks; empty if there is nothing."""
         return CHANGE_KINDS[self.change.rule].effect if self.level == "careful" else ""
 
 
@@ -168,8 +169,8 @@ _EFFECTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"
 def why_look_again(before: Catalog, tool: Tool) -> tuple[str, ...]:
     """Why somebody should review a changed tool before it is called again, in a few words each.
 
-    Reasons are changes that break callers, other effects, and new *warn* and *block* findings. No
-    word of the tool is in them.
+    Reasons are changes that break callers, other effects, and new *warn* and *block* findings. They
+    contain no words of the tool.
     """
     old = before.by_id[tool.id]
     changes = field_changes(replace(old, raw=tool.raw), tool)
@@ -255,8 +256,8 @@ class Doubt:
 class Changes:
     """What a version changes against version ``number``, the worst first.
 
-    ``same`` tells that the two are equal to the last field, so that storing it does nothing.
-    ``said`` are the counts in a sentence.
+    ``same`` says that the two are equal in every field, so that storing it changes nothing.
+    ``said`` has the counts in a sentence.
     """
 
     number: int

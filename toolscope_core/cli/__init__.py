@@ -91,7 +91,7 @@ class LazyGroup(TyperGroup):
         self.commands = {name: UnloadedCommand(name, place) for name, place in COMMANDS.items()}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Without a command, the overview with the options that follow."""
+        """Without a command, parse the arguments as options of the overview."""
         own = {name for one in self.get_params(ctx) for name in one.opts}
         if not args or (args[0].startswith("-") and args[0] not in own):
             args = [OVERVIEW, *args]

@@ -1,4 +1,4 @@
-"""What the servers of a catalog can do without each other: computed and reported."""
+"""Computes and reports which servers of a catalog the others make unnecessary."""
 
 from collections.abc import Collection
 from dataclasses import asdict
@@ -21,14 +21,15 @@ _MOST_ADVICE = 8
 
 
 def advice_on(catalog: Catalog, engine: Engine) -> Advice | None:
-    """What the servers can do without each other; ``None`` as ``coverage_on``."""
+    """Which servers the others make unnecessary; ``None`` in the same cases as ``coverage_on``."""
     servers = coverage_on(catalog, engine)
     return advise(servers) if servers else None
 
 
 def coverage_on(catalog: Catalog, engine: Engine) -> ServerCoverage | None:
-    """The servers against each other, by the local encoder; ``None`` where there are not two of
-    them, or they cannot be compared, which is said.
+    """How the servers cover each other, with the local encoder.
+
+    ``None`` if there are fewer than two servers, or if they cannot be compared, which is reported.
     """
     if len({tool.server for tool in catalog.tools} - {""}) < 2:
         return None

@@ -1,6 +1,4 @@
-"""The answers to agents' questions about toolsets: values for a program, a
-few lines for a model.
-"""
+"""Answers agents' questions about toolsets, with values for a program and text for a model."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -71,8 +69,9 @@ class CatalogFiles:
         return setup, kept_records(user_cache(), setup.servers)
 
     def path(self, name: str) -> Path:
-        """The path of that name, from the first folder. Raises ``ConfigError`` if it is outside all
-        folders.
+        """The path with this name, from the first folder.
+
+        Raises ``ConfigError`` if it is outside all folders.
         """
         path = (self.folders[0] / name).resolve()
         if not any(path.is_relative_to(folder) for folder in self.folders):
@@ -144,7 +143,7 @@ def setup_answer(files: CatalogFiles) -> ToolAnswer:
 
 
 def file_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
-    """The contents of a catalog, and what is new in it. Raises the readers' errors."""
+    """The contents of a catalog, and what is new in it. Raises the same errors as the readers."""
     catalog = files.catalog(given.get("files"))
     whole = inspection(catalog)
     counts = whole["findings"]["counts"]
@@ -243,7 +242,7 @@ def _map(tool: Tool, target: Tool) -> JsonObject:
 
 
 def losses_answer(files: CatalogFiles, given: JsonObject) -> ToolAnswer:
-    """What other servers do of a server's work. Raises ``ConfigError`` if it does not exist."""
+    """How much of a server's work others do. Raises ``ConfigError`` if there is no such server."""
     analysis, server = files.analysis(given.get("files")), given["server"]
     clusters = plan_merge(analysis, (), PlanConfig(accept="none")).clusters
     servers = server_coverage(analysis, clusters)

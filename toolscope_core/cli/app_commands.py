@@ -1,4 +1,4 @@
-"""The small commands: prepare or copy the store, open the app, take an excerpt of a bundle."""
+"""The small commands: prepare or copy the store, open the app, and write an excerpt of a bundle."""
 
 import gc
 import json

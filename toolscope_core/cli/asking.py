@@ -113,7 +113,7 @@ def tell_generating_estimates(questions: Sequence[DraftQuestion], request: AskRe
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """An endpoint's model with the ledger of its answers, and the terms of one run.
+    """An endpoint's model with the ledger of its answers, and the limits of one run.
 
     ``place`` says where the ledger is.
     """

@@ -46,7 +46,8 @@ MOST_RANKED = 1_000
 class EvaluationOptions:
     """The options of a measurement.
 
-    It is made at each of ``cutoffs``, and after the merge too if a ``bundle`` is given.
+    The metrics are computed at each of ``cutoffs``, and also after the merge if a ``bundle`` is
+    given.
     """
 
     bundle: MergedBundle = None
@@ -161,14 +162,17 @@ class MergedMetrics:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """The metrics of a query set, and where a bundle was given of the same queries on the
-    ``merged`` toolset: ``p`` maps metrics to the paired p-value of no change, corrected by Holm.
-    ``unjudged`` is the number of queries without gold answers, ``skipped`` of those whose answers
-    are not there, ``whole`` of those that were searched whole since they have no steps;
-    ``augmented`` is the number of tools with a document variant, ``unknown_variants`` of variants
-    of no tool; ``from_tools`` is the share of places that a tool led to, of servers less than 1.
-    Where tools were searched before and after, the ``result`` has every query, tokens and gold
-    calls; ``changes`` are the merges, each alone, where they were asked for. ``refusals`` says how
+    """The metrics of a query set and, with a bundle, of the same queries on the ``merged`` toolset.
+
+    ``p`` maps each metric to its paired p-value of no change, corrected by Holm. ``unjudged``
+    counts the queries without gold answers, ``skipped`` those whose answers are not in the catalog,
+    and ``whole`` those that were searched whole because they have no steps. ``augmented`` counts
+    the tools with a document variant, ``unknown_variants`` the variants of unknown tools.
+    ``from_tools`` is the share of results that were found through a tool, which is less than 1 only
+    for servers.
+
+    If tools were searched before and after a merge, ``result`` has every query, the tokens and the
+    gold calls. ``changes`` has the effect of each merge alone, if requested. ``refusals`` says how
     often the search finds that no tool fits.
     """
 

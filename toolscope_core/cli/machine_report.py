@@ -94,8 +94,10 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
 def _of_advice(
     coverage: ServerCoverage | None, servers: Sequence[ConfiguredServer]
 ) -> Iterator[str]:
-    """What each client can do without, among its own servers: who switches a server off must have
-    the others. Where it is the same in every client that has the server, no client is named.
+    """What each client can do without among its own servers.
+
+    Whoever switches a server off must have the others. If the advice is the same for every client
+    with the server, no client is named.
     """
     if coverage is None:
         return
@@ -120,7 +122,7 @@ def _of_advice(
 
 
 def _clients_of(server: ConfiguredServer) -> set[str]:
-    """The clients in which it is enabled."""
+    """The clients in which the server is enabled."""
     return {use.origin.client for use in server.uses if not use.disabled}
 
 

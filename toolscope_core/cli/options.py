@@ -110,7 +110,8 @@ def _answer_place(path: str) -> AnswerPlace:
 class AskRequest:
     """Which model is asked, and how, each field as an option.
 
-    ``None`` means the value saved in the app, or else the environment's, or else the default.
+    ``None`` means the value saved in the app, or else the one in the environment, or else the
+    default.
     """
 
     model: Annotated[

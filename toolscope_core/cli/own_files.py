@@ -1,5 +1,7 @@
-"""A person's own files of a client beside a merge: servers of other names, and permission rules
-that match nothing after it, which are written anew.
+"""Compares a merge with a person's own client files.
+
+It finds servers with other names, and permission rules that would match nothing after the merge;
+these are rewritten.
 """
 
 import json
@@ -32,8 +34,10 @@ OwnFiles = Annotated[
 
 
 def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
-    """The files as values. Raises ``ConfigError`` for one that cannot be read, and where two have
-    one name, under which both would be written.
+    """The files as values.
+
+    Raises ``ConfigError`` if one cannot be read, or if two have the same name, because both would
+    be written under it.
     """
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -48,7 +52,7 @@ def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
 
 
 def tell_own_files(plan: MergePlan, values: dict[Path, Any], out: Path) -> None:
-    """Say what the merge does to each file, and write settings with rules anew beside ``out``."""
+    """Report what the merge does to each file, and write settings with new rules beside ``out``."""
     for path, value in values.items():
         servers = configured_servers(value) if isinstance(value, dict) else ()
         after = settings_after(plan, value) if isinstance(value, dict) else None

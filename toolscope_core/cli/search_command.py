@@ -118,7 +118,10 @@ def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engi
 def _none_fits(
     request: str, answer: SearchAnswer, catalog: Catalog, options: SearchOptions
 ) -> bool:
-    """Whether no tool does what is asked. Raises as the model's commands do where one is asked."""
+    """Whether no tool fits the request.
+
+    If a model is asked, raises the errors of the model commands.
+    """
     if not (options.asks and answer.fit and answer.fit.is_uncertain):
         return answer.is_none
     nearest = [catalog.by_id[place.tool_id] for place in answer.places]

@@ -218,7 +218,7 @@ DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
 class SearchOptions:
     """How a catalog is searched: the ``k`` best, with the options of a command.
 
-    ``asks`` says whether it asks a model for more than splits.
+    ``asks`` says whether a model is asked for more than splits.
     """
 
     k: int = 10
@@ -277,9 +277,10 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class QueryRankings:
-    """For each query, in their order, what was asked and the names and scores of what it finds:
-    tool ids, or names of servers. ``from_tools`` is the share of places that a tool led to;
-    ``fits`` says of each whether any tool serves it, where tools were searched.
+    """For each query in order, its searched requests, and the names and scores of the results.
+
+    The names are tool ids or server names. ``from_tools`` is the share of results that were found
+    through a tool. If tools were searched, ``fits`` says for each query whether any tool serves it.
     """
 
     requests: tuple[ToolRequest, ...]
@@ -310,7 +311,7 @@ def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog,
 class Searcher:
     """A catalog searched with the options.
 
-    Queries name the tools of the catalog ``former``, from which it was merged, or its own. Its
+    Queries name its own tools or those of ``former``, the catalog from which it was merged. Its
     texts are encoded on the workers of ``engine``.
     """
 
@@ -341,7 +342,7 @@ class Searcher:
         return self.bench.ranker(self.options.config, self._model())
 
     def _encode(self) -> None:
-        """Encode what the index needs into the cache, if other workers do it."""
+        """Encode the texts of the index into the cache, if other workers do it."""
         config, servers = self.options.config, self.options.servers
         if self._engine is LOCAL or config.client:
             return

@@ -261,7 +261,7 @@ def serve(
 
 
 def _check_all(states: Sequence[preflight.ServerState], costs: SearchCosts, as_json: bool) -> None:
-    """Say what was found of the servers, and end with 1 where one is not served whole."""
+    """Report the state of the servers, and exit with 1 if one is not served completely."""
     if as_json:
         say_json([asdict(state) for state in states])
     else:
@@ -280,7 +280,7 @@ RETRY_STATUS = 75
 
 
 def _check_needed(tools: Sequence[preflight.NeededTool], as_json: bool) -> None:
-    """Say what was found of the tools that a job needs, and end with the status for that."""
+    """Report the state of the tools that a job needs, and exit with the matching status."""
     verdicts = {one.verdict for one in tools}
     worst = next(one for one in ("never", "retry", "ready") if one in verdicts)
     if as_json:
@@ -350,7 +350,7 @@ def _state_lines(state: preflight.ServerState) -> list[str]:
 
 
 def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
-    """What to know before it starts."""
+    """What the user should know before it starts."""
     table = bundle.table
     lines = [
         f"{quantity(len(table.listed_routes), 'tool')} for "
@@ -385,7 +385,7 @@ def _oddities(bundle: ServedBundle) -> list[str]:
 
 
 def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
-    """What was called; for each of the ``old_names``, who called it."""
+    """A report on what was called, and on who called each of the ``old_names``."""
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []
     if log.unwritten:

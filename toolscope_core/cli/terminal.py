@@ -102,7 +102,7 @@ def say_error(text: str) -> None:
 
 
 def more(count: int, label: str, one: str = "") -> str:
-    """``, 2 dangling references`` or, where ``one`` is given, ``, 1 dangling reference``."""
+    """``, 2 dangling references`` or, if ``one`` is given, ``, 1 dangling reference``."""
     return f", {count:,} {one if one and count == 1 else label}" if count else ""
 
 
@@ -142,7 +142,7 @@ def _pace(step: Step, seconds: float, items: int) -> str:
 
 
 def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
-    """Report what all tasks together used of the model."""
+    """Report how much all tasks together used the model."""
     all_tasks = sum_of_tasks(costs)
     say(
         f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"

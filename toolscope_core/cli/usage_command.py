@@ -95,7 +95,7 @@ def usage(
 def counted_calls(
     logs: Sequence[Path], tools: Sequence[Tool]
 ) -> tuple[call_counts.CatalogCallCounts, CallTrace]:
-    """What some logs say about the tools, and the trace; unread records are reported. Raises
+    """The calls of the tools in some logs, and the trace; unread records are reported. Raises
     ``ConfigError``.
     """
     trace = read_traces({str(log): _content(log) for log in logs})
@@ -107,7 +107,7 @@ def counted_calls(
 def recorded_requests(path: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
     """The requests of a query set, or people's in a log or trace, by ids of the tools they needed.
 
-    A file of which no row is a query is read as a log. Raises ``ConfigError`` for a file that is
+    A file without a row that is a query is read as a log. Raises ``ConfigError`` for a file that is
     neither, or a log without a request that called one of the tools.
     """
     if queries_of(_content(path), str(path)).queries:

@@ -23,7 +23,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     joins no tools and keeps apart only unchanged ones; its members are stale until a later decision
     includes their new versions. A joined group with a pair to keep apart is in conflict and not
     enforced. A pair stays proposed while both tools are unchanged and not kept apart. Omitted tools
-    are in none of this. The groups are sorted.
+    appear in none of these. The groups are sorted.
     """
     locate = ToolLocator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
@@ -86,9 +86,9 @@ def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
 
 
 def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], bool]:
-    """Whether people said that two servers work on one account, by the two servers.
+    """For pairs of servers, whether people said that both work on one account.
 
-    The last answer counts for which a tool of each server is unchanged.
+    The last answer counts for which each server still has an unchanged tool.
     """
     servers: dict[int, set[str]] = {}
     answers: dict[int, bool] = {}

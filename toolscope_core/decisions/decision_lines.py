@@ -173,9 +173,9 @@ def numbered_decisions(catalog: Catalog, path: Path) -> dict[int, Decision]:
 def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
     """The log in the JSON lines of a decisions file called ``name``.
 
-    Tools renamed since have their new ids; in a profile only if they stayed on their server,
-    because another server may be another account. A line with a ``seq`` was admitted before and is
-    replayed unchanged; a line without one must pass the rules of review.
+    Tools that were renamed since then get their new ids. In a profile this holds only if they
+    stayed on their server, because another server may be another account. A line with a ``seq`` was
+    admitted before and is replayed unchanged; a line without one must pass the rules of review.
 
     Raises ``DecisionError`` with the line of a refused decision.
     """

@@ -1,4 +1,4 @@
-"""Whether clients accept an edited document."""
+"""Checks whether clients accept an edited document."""
 
 import re
 from typing import Any

@@ -1,6 +1,4 @@
-"""The forms of decisions: what each requires of later merges, its detail, and its text in the
-history.
-"""
+"""The forms of decisions: what each means for later merges, its detail, and its history text."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +61,7 @@ class DecisionForm:
 
 
 def check_form(decision: Decision) -> None:
-    """Raises ``DecisionError`` unless the decision is readable on its own."""
+    """Raises ``DecisionError`` unless the decision is well-formed on its own."""
     action, size, form = decision.action, len(decision.fingerprints), ACTIONS[decision.action]
     if not decision.reviewer.strip():
         raise DecisionError("the decision has no reviewer; add a name")

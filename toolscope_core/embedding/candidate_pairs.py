@@ -1,6 +1,4 @@
-"""Which tools have similar vectors: neighbours, candidate pairs and their number; fields of
-servers.
-"""
+"""Finds tools with similar vectors: neighbours, candidate pairs and their number, server fields."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

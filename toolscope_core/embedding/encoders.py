@@ -74,8 +74,7 @@ class SentenceEmbedder:
         return np.array(self._each(self._encode_batch, texts), dtype=np.float32)
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """Like ``encode``, but also returns for each text a float32 array of shape (tokens, d) with
-        L2-normalised rows.
+        """Like ``encode``, but also returns for each text a float32 array of shape (tokens, d).
 
         Its rows are L2-normalised. The special tokens at both ends are included.
         """
@@ -91,12 +90,12 @@ class SentenceEmbedder:
         return self._same_vocabulary.token_weights(texts)
 
     def coverage(self, text: str) -> float:
-        """See ``VocabularyEmbedder``; 1 with another vocabulary than the default encoder's."""
+        """See ``VocabularyEmbedder``; 1 unless its vocabulary is the default encoder's."""
         return self._same_vocabulary.coverage(text) if self._same_vocabulary else 1.0
 
     @cached_property
     def _same_vocabulary(self) -> MiniLmEmbedder | None:
-        """The default encoder if its tokens are this model's, like those of one tuned from it."""
+        """The default encoder if this model has the same tokens, as models tuned from it do."""
         folder = packaged_model() if self._source == DEFAULT_MODEL else Path(self._source)
         try:
             tokenizer = json.loads((folder / "tokenizer.json").read_text("utf-8"))

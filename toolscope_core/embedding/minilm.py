@@ -1,4 +1,6 @@
-"""The default embedder: MiniLM on ONNX Runtime, ready a quarter of a second after a cold start.
+"""The default embedder, MiniLM on ONNX Runtime.
+
+It is ready a quarter of a second after a cold start.
 
 Its weights are shipped in 8 bits (``benchmarks/make_encoder.py``) and multiplied as float32, so a
 vector is the same on every processor (docs/decisions/030).
@@ -181,7 +183,10 @@ def packaged_model() -> Path:
 
 
 def shipped_tokenizer() -> Any:
-    """Its ``tokenizers.Tokenizer``. Raises ``ModelError`` if its file is missing or damaged."""
+    """The model's ``tokenizers.Tokenizer``.
+
+    Raises ``ModelError`` if its file is missing or damaged.
+    """
     from tokenizers import Tokenizer
 
     try:

@@ -106,8 +106,10 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
 
 
 def sampled(task: str, vectors: Vectors, progress: Progress = silent) -> Points:
-    """A projection of ``SAMPLE`` rows by ``umap`` or ``tsne``, float64 (n, 2), in which every other
-    row lies between the nearest of them. Reports its steps as those of ``sample``.
+    """A projection of ``SAMPLE`` rows by ``umap`` or ``tsne``, float64 (n, 2).
+
+    Every other row is placed between the nearest of these. Its steps are reported as those of
+    ``sample``.
     """
     import faiss
 
@@ -224,7 +226,7 @@ def _report(step: Step) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Ends with the parent, which keeps our input open while it lives."""
+    """Ends this process when the parent ends, which keeps our input open as long as it lives."""
     sys.stdin.read()
     os._exit(1)
 

@@ -112,7 +112,7 @@ class ArrayCache:
 
 
 def text_key(text: str) -> bytes:
-    """The SHA-256 of a text with any code points."""
+    """The SHA-256 of a text, which may contain any code points."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -60,7 +60,7 @@ def ray_engine(address: str | None) -> Iterator[RayEngine]:
 
 
 def _protect() -> None:
-    """Our own cluster reports to nobody and obeys only callers with this process's token.
+    """Our own cluster sends no reports and accepts only callers with this process's token.
 
     Ray listens on all addresses of the machine.
     """
@@ -133,7 +133,7 @@ class RayEngine:
             yield self._result(in_order.popleft())
 
     def _ref(self, shared: SharedState[Any]) -> Any:
-        """The reference of the value in the object store; it is put there the first time."""
+        """The reference of the value in the object store, where it is put the first time."""
         if shared not in self._refs:
             self._refs[shared] = self._ray.put(shared.value)
         return self._refs[shared]

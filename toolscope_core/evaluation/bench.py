@@ -45,7 +45,7 @@ class Bench:
 
     @classmethod
     def of(cls, catalog: Catalog, embedder: str | None = None) -> Self:
-        """With the default encoder of the environment, or a named one."""
+        """A bench with the default encoder of the environment, or a named one."""
         costs = Costs()
         return cls(
             catalog, *encoder_and_cache(embedder), lambda tool: costs.of(tool, PROMPT_FORMATS[0])
@@ -101,7 +101,7 @@ class Bench:
     def ranker(
         self, config: RetrievalConfig, learned: LearnedRanking | None = None
     ) -> ToolsetRanker:
-        """The same for many requests on several toolsets."""
+        """A search for many requests on several toolsets."""
         return ToolsetRanker(self.search(config, learned))
 
     def server_search(

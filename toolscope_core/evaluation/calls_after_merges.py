@@ -1,4 +1,4 @@
-"""Calls of tools before and after a merge: which share failed or was malformed."""
+"""Calls of tools before and after a merge: the share that failed or was malformed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping

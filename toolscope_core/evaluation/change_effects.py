@@ -98,7 +98,7 @@ class ChangeEffect:
 
     @property
     def gain(self) -> int:
-        """How many more are right afterwards."""
+        """How many more queries are right afterwards."""
         return len(self.won) - len(self.lost)
 
 
@@ -210,7 +210,7 @@ def merge_effects(
 
 
 def without_merge(toolset: Toolset, came: Toolset, merge: MergedTool) -> Toolset:
-    """The toolset with one merged tool replaced by its members as in ``came``."""
+    """The toolset with one merged tool replaced by its members as they were in ``came``."""
     members, old = set(merge.members), came.by_id
     return replace(
         toolset,

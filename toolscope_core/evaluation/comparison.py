@@ -1,4 +1,4 @@
-"""The same queries on two toolsets: what an agent finds, sends and can call in each."""
+"""Compares two toolsets on the same queries: what an agent finds, sends and can call in each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CallCoverage:
     Of ``calls`` gold calls, ``runnable`` can be made: the tool exists, α loses no argument, and the
     arguments match its schema. Of ``capabilities`` (a tool with a set of argument names),
     ``supported`` are those whose calls can all be made. The paper only requires a tool with
-    arguments of the same names; here values count too, and only the tool given by φ.
+    arguments of the same names. Here the values count too, and only the tool given by φ.
     """
 
     calls: int
@@ -130,7 +130,7 @@ PLACES = 10
 class Trial:
     """The questions for every toolset.
 
-    They are queries with gold answers from ``catalog``, the request searched for each, and the
+    They are queries with gold answers from ``catalog``, with the request searched for each, and the
     cut-offs.
     """
 
@@ -312,10 +312,10 @@ class Comparison:
 
     ``changes`` has, by metric, the mean difference with its paired interval; ``p`` is the paired
     p-value of no change, corrected by Holm. ``joined`` are the ids of queries that need two tools
-    which are now one. ``forbidden`` are pairs that were merged against people's decisions;
-    ``never`` is the number of such decisions. ``needing_none`` are the queries that need no tool.
-    ``merges`` are those that a query touches; ``confusions`` the pairs that queries confuse before
-    the merge.
+    that are now one. ``forbidden`` are pairs that were merged against people's decisions; ``never``
+    is the number of such decisions. ``needing_none`` are the queries that need no tool. ``merges``
+    are those that a query touches. ``confusions`` are the pairs that queries confuse before the
+    merge.
     """
 
     before: NamedFigures

@@ -1,4 +1,4 @@
-"""Which tools are found in place of others: pairs that queries confuse, and a matrix."""
+"""Finds the tools that are confused with others: pairs that queries confuse, and a matrix."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class Mismatch:
 class PairConfusion:
     """Two tools (ids in order) and the queries that confuse them.
 
-    In these queries one tool is above the other, which is the answer, or is found while the answer
-    is not. ``cost`` is the sum of 1 / the place of the wrong tool.
+    In these queries the wrong tool ranks above the right one, or is found although the right one is
+    not. ``cost`` is the sum of 1 / the place of the wrong tool.
     """
 
     left: str
@@ -146,8 +146,8 @@ def case_rows(
 ) -> Iterator[JsonObject]:
     """Queries as rows of a file of cases, which is also a query set.
 
-    ``gold`` is what each asks for, ``allowed`` what is acceptable beside it, ``forbidden`` what was
-    found instead. If tools are ``equal``, ``gold`` has all that count as one.
+    ``gold`` has the tools that each query asks for, ``allowed`` those acceptable beside them, and
+    ``forbidden`` those found instead. If tools are ``equal``, ``gold`` has all that count as one.
     """
     same: dict[str, set[str]] = {}
     for one, name in equal.items():
@@ -171,7 +171,7 @@ def case_rows(
 def failed_case(
     case: Query, ranking: Sequence[str], tools: Collection[str]
 ) -> tuple[Mismatch, ...]:
-    """What a case finds in place of its expected tools; empty if it passes.
+    """The tools that a case finds in place of its expected ones; empty if it passes.
 
     A forbidden tool is never allowed; a case that needs no tool fails by forbidden tools only.
     """

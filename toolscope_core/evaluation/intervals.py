@@ -81,16 +81,16 @@ def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> fl
 
 
 def too_few_text(changes: int) -> str:
-    """A text that these wins and losses can never reach ``SURE``; empty if they can."""
+    """A text that says that these wins and losses can never reach ``SURE``; empty if they can."""
     few = discordant_p(changes, 0) >= SURE
     return f"not enough queries to tell (n = {changes:,})" if few else ""
 
 
 def effect_text(won: int, lost: int, changes: int) -> str:
-    """How certain the wins and losses of one of several ``changes`` are.
+    """How certain the wins and losses of one of several ``changes`` are, in words.
 
-    It has the rate of wins with its p-value, and the highest p-value possible after Holm's
-    correction; or that they are too few.
+    The text has the rate of wins with its p-value and the highest possible p-value after Holm's
+    correction, or says that there are too few.
     """
     p = discordant_p(won, lost)
     return too_few_text(won + lost) or (

@@ -104,9 +104,7 @@ def variants_of(catalog: Catalog) -> dict[str, Augmentation]:
 
 
 def of_version(catalog: Catalog, before: Catalog, name: str) -> Toolset:
-    """Another version of the catalog ``before``: its tools by the same ids, and those that are
-    gone.
-    """
+    """Another version of the catalog ``before``: tools keep their ids, and some are gone."""
     ids = catalog.by_id
     return Toolset(name, catalog.tools, {one.id: None for one in before.tools if one.id not in ids})
 
@@ -115,7 +113,7 @@ _LABELS = ("merge", "keep")
 
 
 def joined_queries(queries: Sequence[Query], toolset: Toolset) -> tuple[int, ...]:
-    """The positions of queries that need two tools which are now one: somebody told them apart."""
+    """The positions of queries that need two tools that are now one."""
     return tuple(
         place
         for place, query in enumerate(queries)

@@ -13,10 +13,9 @@ RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
 
 def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
-    """For each of the first k places, 1 if it serves a need that no earlier place serves, or else
-    0.
+    """For each of the first k places, 1 if it serves a need that no earlier one serves, or else 0.
 
-    The first of two alternatives counts, and a repeated id counts for nothing.
+    Of two alternatives only the first counts, and a repeated id does not count.
     """
     open_needs = _needs(gold)
     hits = []
@@ -94,9 +93,9 @@ def set_metrics(selected: Collection[str], gold: Gold) -> tuple[float, float, fl
 class Metric:
     """A metric: its name in reports, its ``title`` and explanation on the screen, and its function.
 
-    The function takes a ranking, gold answers and k; ``None`` if selections decide it (see
-    ``selection``). Comparisons show it if ``is_shown``, from ``least_k`` on; sweeps if
-    ``is_swept``; ablations at the cut-offs of ``ablated_at``.
+    The function takes a ranking, gold answers and k; It is ``None`` if selections decide the metric
+    (see ``selection``). Comparisons show the metric from ``least_k`` on if ``is_shown``, sweeps if
+    ``is_swept``, and ablations at the cut-offs in ``ablated_at``.
     """
 
     name: str

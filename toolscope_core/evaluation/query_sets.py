@@ -33,9 +33,9 @@ _CLOSE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request with its gold answers: for each need, ids of which any one serves it.
+    """A request with its gold answers: for each need, the ids of tools that each serve it.
 
-    ``servers`` are the same with server names, if the set has them; ``steps`` are its parts in
+    ``servers`` has the same with server names, if the set has them; ``steps`` are its parts in
     order. ``calls`` are the gold calls as in the set. ``expected`` decides whether an answer is
     right (see ``expected_answers``). ``allowed`` are ids of tools that are acceptable beside gold;
     ``forbidden`` are ids that must not be found. ``needs_none`` says that the set declares that no
@@ -54,7 +54,7 @@ class Query:
     needs_none: bool = False
 
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
-        """For each need, the servers of which any one serves it.
+        """For each need, the servers that each serve it.
 
         They come from the set, or else from the ``owners`` (by tool id) of the tools.
         """
@@ -129,7 +129,7 @@ def queries_of(content: bytes, name: str) -> QuerySet:
 def with_ids(queries: Iterable[Query], tools: Sequence[Tool]) -> tuple[Query, ...]:
     """The queries with tool names replaced by ids, for names that only one tool has.
 
-    A name of several tools stays, and is not in the catalog.
+    A name of several tools stays as it is, which no tool in the catalog has as its id.
     """
     ids = ids_by_name(tools)
     return tuple(with_names(query, ids) for query in queries)
@@ -182,9 +182,7 @@ def unknown_gold(golds: Iterable[Gold], names: Collection[str]) -> frozenset[str
 
 
 def or_near(name: str, names: Collection[str]) -> str:
-    """An unknown name, and the names that may be meant: the same tool on a server, or a similar
-    name.
-    """
+    """An unknown name, and what may be meant: the same tool on a server, or a similar name."""
     bare = name.rpartition("/")[2].casefold()
     similar = sorted(one for one in names if one.rpartition("/")[2].casefold() == bare)
     similar = similar or get_close_matches(name, names, _MOST_NEAR, _CLOSE)
@@ -408,7 +406,7 @@ def example_profiles() -> Path:
 
 
 def example_requests() -> tuple[Query, ...]:
-    """The queries of that file."""
+    """The queries of the example's query file."""
     return read_queries(example_queries())
 
 

@@ -1,4 +1,4 @@
-"""How well a search tells requests that a tool serves from those that none does."""
+"""Measures how well a search tells requests that a tool serves from those that no tool serves."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,11 @@ from toolscope_core.retrieval.fitting import Fit
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """Of the requests that a tool serves, and of those that need none, the share for which the
-    search says that no tool does it; ``auroc`` is how well the probabilities tell the two apart.
-    The last two are ``None`` without requests that need no tool.
+    """How often a search says that no tool fits.
+
+    ``served`` is the share among requests that a tool serves, ``unserved`` the share among requests
+    that need no tool. ``auroc`` says how well the probabilities tell the two apart. The last two
+    are ``None`` without requests that need no tool.
     """
 
     served: Interval
@@ -22,7 +24,7 @@ class Refusals:
 
     @classmethod
     def of(cls, served: Iterable[Fit | None], unserved: Iterable[Fit | None]) -> "Refusals | None":
-        """``None`` where the search cannot say it."""
+        """The refusals of a search; ``None`` if the search cannot refuse."""
         ours, others = list(filter(None, served)), list(filter(None, unserved))
         if not ours:
             return None
@@ -37,6 +39,6 @@ class Refusals:
 
 
 def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """The share of pairs of one of each in which the first is higher; ties count half."""
+    """The share of pairs, one of each kind, in which the first is higher; ties count half."""
     differences = np.subtract.outer(np.asarray(higher), np.asarray(lower))
     return float((differences > 0).mean() + (differences == 0).mean() / 2)

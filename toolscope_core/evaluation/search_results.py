@@ -30,10 +30,10 @@ class RankingPlace:
     ``parts`` are the shares of the dense score, the sparse score and the reranker in ``score``;
     empty for a server. ``part`` is the number of the sub-query that found it, from 1; 0 for the
     request itself. ``led_by`` is the tool that led to a server, empty if its own text did;
-    ``is_made_up`` marks a server whose description consists of its tools' names. ``stands_for``
-    counts the tools merged into it. ``tokens`` are those of its definition; for a server those of
-    all its tools. ``answers`` says whether it is a gold answer. ``elsewhere`` is its best place in
-    the other toolset, ``None`` if it was not ranked there.
+    ``is_made_up`` marks a server whose description consists of its tools' names. ``stands_for`` is
+    the number of tools merged into it. ``tokens`` are those of its definition; for a server those
+    of all its tools. ``answers`` says whether it is a gold answer. ``elsewhere`` is its best place
+    in the other toolset, ``None`` if it was not ranked there.
     """
 
     rank: int
@@ -105,10 +105,10 @@ class Confusion:
 class SearchedToolset:
     """A searched toolset and the results of a request, more than are shown.
 
-    ``stands_for`` maps ids to the tools of the catalog as it is that were merged into it; one that
-    is not named stands for itself. ``answers`` are the request's needs by ids of this toolset;
-    ``profiles`` are those of the servers, by name, where servers were searched. Where it is known,
-    ``fit`` says whether any tool serves the request.
+    ``stands_for`` maps each id to the original tools that were merged into it; an id without an
+    entry represents itself. ``answers`` are the request's needs by ids of this toolset. If servers
+    were searched, ``profiles`` are theirs, by name. ``fit`` says whether any tool serves the
+    request, if that is known.
     """
 
     catalog: Catalog
@@ -198,7 +198,7 @@ def _place_fields(
 
 
 def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Confusion, ...]:
-    """The near ties among original tools that are copies, families or siblings by the judge.
+    """The near ties among original tools that the judge considers copies, families or siblings.
 
     Those that hide an answer come first, then by place.
     """

@@ -1,4 +1,4 @@
-"""Which of k given tools an agent would choose: Correct Selection Rate (ToolScope, eq. 6).
+"""Measures which of k given tools an agent would choose: Correct Selection Rate (ToolScope, eq. 6).
 
 The agent sees one list of k tools for the whole request (eq. 5), and takes one for each job, a job
 being a sub-query (appendix G.4). Without a model, a job takes the listed tool that its own search
@@ -63,8 +63,9 @@ def best_for_jobs(
 
 
 def none_by_model(request: str, nearest: Sequence[Tool], asker: Asker) -> bool | None:
-    """Whether a model, shown the nearest tools, says that none does what is asked; ``None`` without
-    a usable answer.
+    """Whether a model that is shown the nearest tools says that none fits.
+
+    ``None`` without a usable answer.
     """
     question = SelectionQuestion(request, request, tuple(nearest))
     (answer,) = asker(SELECTION_TASK, [question])

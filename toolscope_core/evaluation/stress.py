@@ -1,4 +1,4 @@
-"""Wanted tools among many others: the stress test of Retrieval–Plan–Select (§4.4).
+"""Finds the needed tools among many others: the stress test of Retrieval–Plan–Select (§4.4).
 
 Each query has a pool of its gold tools and n distractors, random or closest by cosine. The tools
 found in the pool, or chosen by a worker who sees all of it, are a set with precision, recall and
@@ -97,7 +97,7 @@ def stress_of(
 def split_gains(
     points: Sequence[StressPoint], alone: Sequence[StressPoint]
 ) -> tuple[SplitGain, ...]:
-    """A gain for each point; ``alone`` has the same noises and levels without splitting."""
+    """The gain at each point; ``alone`` has the same noise and levels without splitting."""
     pairs = [(one.recalls, own.recalls) for one, own in zip(alone, points, strict=True)]
     two_sided = holm([paired_p(*pair) for pair in pairs])
     return tuple(SplitGain(one_sided_p(*pair), p) for pair, p in zip(pairs, two_sided, strict=True))
@@ -116,8 +116,8 @@ def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> li
 def closest_noise(vectors: Vectors, gold: Sequence[int], most: int) -> list[int]:
     """Up to ``most`` rows that are not gold, closest by cosine to a gold row.
 
-    The closest of each gold row come in turn, then the second closest, each once. ``vectors`` are
-    normalised.
+    First comes the closest row of each gold row in turn, then the second closest, each row once.
+    ``vectors`` are normalised.
     """
     cosines = vectors[list(gold)] @ vectors.T
     cosines[:, list(gold)] = -np.inf

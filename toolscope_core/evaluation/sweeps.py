@@ -1,4 +1,4 @@
-"""One setting varied, or parts left out, with everything else fixed."""
+"""Varies one setting or leaves out parts, with everything else fixed."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,9 +54,10 @@ class Sweep:
 class AblationFigures(ToolsetFigures):
     """The active parts, and their figures.
 
-    The merger accepts all proposals: *drop-in* only those that switch tools off, *gateway* also
-    those with a newly written tool, unless it is larger than its members (the paper writes every
-    tool anew, of any size). Correction divides groups that do not hold together.
+    The merger accepts all proposals of its kind: *drop-in* accepts only those that switch tools
+    off; *gateway* also accepts those with a newly written tool, unless it is larger than its
+    members (the paper rewrites every tool, whatever its size). Correction divides groups that do
+    not belong together.
     """
 
     reranker: bool

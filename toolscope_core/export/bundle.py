@@ -111,7 +111,7 @@ class Bundle:
         yield MANIFEST, _json({**about, "tokens": self.sizes.row, "sha256": hashes})
 
     def _absent(self) -> list[str]:
-        """What the README would otherwise list of the optional files."""
+        """The optional files that the README must not list, because the bundle lacks them."""
         is_there = {
             FAMILIES: bool(self.plan.families),
             "clients/": bool(client_files(self.plan)),

@@ -119,7 +119,7 @@ def _lines(
 
 
 def gateway_lines(plan: MergePlan) -> Iterator[str]:
-    """The outgoing tools that need a gateway; a sentence if none does."""
+    """The exported tools that need a gateway; a sentence if none does."""
     rows = [
         {"tool": item.tool.name, "stands_for": list(item.members)} for item in plan.behind_gateway
     ]
@@ -134,7 +134,7 @@ def gateway_lines(plan: MergePlan) -> Iterator[str]:
 
 
 def _rows(title: str, about: str, rows: Sequence[JsonObject]) -> Iterator[str]:
-    """A section with a line for each row; empty without rows."""
+    """A section with a line for each row; empty if there are no rows."""
     if rows:
         yield from ("", f"## {title}", "", about, "")
         yield from (f"    {canonical_json(row)}" for row in rows)
@@ -160,8 +160,8 @@ HOME = f"{BUNDLE_BELOW}/"
 def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
     """The names of the bundle files needed for ``use``.
 
-    For a client these are the files that switch tools off or leave them to its search; for a format
-    the toolset or its parts; for each profile the same.
+    For a client, these are the files that switch tools off or leave them to its search. For a
+    format, they are the toolset or its parts. Each profile has the same.
     """
     own = {name: _in_profile(name)[1] for name in bundle}
     if isinstance(use, Client):
@@ -171,7 +171,7 @@ def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
 
 
 def how_many(use: Target, files: Iterable[str]) -> str:
-    """Which of several ``files`` for ``use`` an agent needs, in words; empty for one."""
+    """Which of the ``files`` for ``use`` an agent needs, in words; empty if there is only one."""
     profiles = [_in_profile(name)[0] for name in files]
     parts = not isinstance(use, Client) and profiles.count("") > 1
     text = ("Give each agent one part of the toolset.",) * parts
@@ -205,7 +205,8 @@ def zip_files(
     """File name → content of the zip, in order.
 
     It has a README, the files for ``use``, and below ``HOME`` the unchanged bundle of the ``plan``.
-    The README mentions ``catalog`` and the ``date`` when it was loaded, since no clock is read.
+    The README mentions ``catalog`` and the ``date`` on which it was loaded, because no clock is
+    read.
     """
     own = files_for(use, bundle)
     files = {name_in_zip(name): bundle[name] for name in own}

@@ -1,4 +1,4 @@
-"""Whether a plan may be exported in a format, and the plan as exported."""
+"""Checks whether a plan may be exported in a format, and prepares the plan for export."""
 
 from dataclasses import replace
 
@@ -68,8 +68,8 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
 def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
     """By id, the outgoing tools that share a name across servers, each with its server in its name.
 
-    Empty if ``target`` allows a name several times. A blocked tool does not make others give up
-    their name.
+    Empty if ``target`` allows a name several times. A blocked tool does not force other tools to
+    change their names.
     """
     if target_named(target).rules.unique != "toolset":
         return {}
@@ -102,8 +102,9 @@ def readable_plan(
     """The plan as exported in ``format``, with fixes if ``fix``, without tools that no client could
     use.
 
-    If ``format`` is ``None``, tools that came in unreadable stay. With ``leave_out``, all other
-    tools that the target refuses are left out too. ``refusals`` lists the remaining objections.
+    If ``format`` is ``None``, tools that were already unreadable in the input stay. With
+    ``leave_out``, all other tools that the target refuses are left out too. ``refusals`` lists the
+    remaining objections.
     """
     target, plan = format or plan.catalog.format, with_member_words(plan)
     new_names = newcomers_renamed(plan, target)
@@ -138,8 +139,8 @@ def toolset_refusals(
 ) -> tuple[RuleViolation, ...]:
     """The violations that prevent writing the toolset in ``format``, in parts if ``fix``.
 
-    ``None`` is the input's format. Then a rule that a tool already broke in the input does not
-    count: the file had that flaw before.
+    ``None`` is the input's format. In that case, a rule that a tool already broke in the input does
+    not count.
     """
     if format is not None:
         return broken_rules(plan, format, fix)

@@ -1,4 +1,4 @@
-"""Which tools stay in every prompt when a client's model searches for the others."""
+"""Chooses the tools that stay in every prompt when a client's model searches for the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,9 +42,7 @@ class LoadedTool:
 
     @property
     def lost_calls(self) -> float:
-        """The expected number of calls lost by searching, counting one call that nobody has made
-        yet.
-        """
+        """The expected number of calls lost by searching, counting one call more than were made."""
         return (self.calls + 1) * (1 - self.share) if self.share is not None else 0.0
 
 

@@ -21,7 +21,7 @@ _WAITING = ("proposed", "stale")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Input tools by id; ``proposals`` of ``all_proposals`` are complete in it."""
+    """Input tools by id; it contains ``proposals`` of ``all_proposals`` completely."""
 
     toolset: JsonObject
     tools: int
@@ -82,6 +82,6 @@ def _members(row: JsonObject) -> list[str]:
 
 
 def _saving(row: JsonObject, catalog: Catalog) -> int:
-    """About how many tokens a merge saves: those of all its tools but the largest."""
+    """The approximate tokens that a merge saves: those of all its tools except the largest."""
     tokens = [tool_tokens(catalog.by_id[one]) for one in _members(row)]
     return sum(tokens) - max(tokens)

@@ -143,7 +143,7 @@ def _file_versions(catalog: Catalog) -> JsonObject:
 
 
 def _unreadable(plan: MergePlan) -> JsonObject:
-    """What was held back because the target could not accept it, with reasons, if anything."""
+    """The tools and merges that the target could not accept, with reasons, if any."""
     rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
     return {"unreadable": rows} if rows else {}
 

@@ -1,4 +1,4 @@
-"""What a client's own search reads of merged tools, which is no more than the exported text."""
+"""Prepares merged tools for a client's own search, which reads only the exported text."""
 
 import re
 from collections.abc import Iterable
@@ -15,8 +15,9 @@ _WORD = re.compile(r"\w+")
 
 
 def with_member_words(plan: MergePlan) -> MergePlan:
-    """The plan with the words of the members in the descriptions of the merged tools that are left
-    to a search; the plan itself where nothing is.
+    """The plan with members' words in the descriptions of merged tools that are left to a search.
+
+    If no tool is left to a search, the plan is unchanged.
     """
     if plan.eager is None:
         return plan
@@ -31,8 +32,9 @@ def with_member_words(plan: MergePlan) -> MergePlan:
 
 
 def _searched_text(tool: Tool, members: Iterable[Tool]) -> str:
-    """The description, then of each member its name in words and its first sentence, as far as
-    they have a word that was not said before; empty where none has.
+    """The description, then each member's name in words and first sentence if they add a new word.
+
+    Empty if none of them adds one.
     """
     said = _words(" ".join((*tool_name_words(tool), tool.description)))
     notes = []

@@ -1,6 +1,6 @@
-"""Files in a zip: of a bundle from the Export page, or of a catalog.
+"""Reads the files in a zip: a bundle from the Export page, or a catalog.
 
-A zip may lie about its sizes, so the unpacked bytes are counted.
+A zip may declare false sizes, so the unpacked bytes are counted.
 """
 
 import io

@@ -1,1 +1,1 @@
-"""Whether two tools do the same job: reading them, signals, and the judge."""
+"""Decides whether two tools do the same job: tools as words, signals, and the judge."""

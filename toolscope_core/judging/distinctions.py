@@ -1,8 +1,8 @@
-"""Facts that separate two tools, however similar their texts are.
+"""Finds facts that separate two tools, however similar their texts are.
 
 The same words may mean something else: *comments of a story* and *story with comments*, *blocked
-by* and *blocking*, one member and a group's members. If such a fact holds, or the tools use keys of
-two things or two places in an API, they are merged only by a person.
+by* and *blocking*, one member and a group's members. If there is such a fact, or the tools use keys
+of two things or two places in an API, only a person may merge them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _stems(words: Iterable[str]) -> list[str]:
 
 
 def _voice(name: Sequence[str], word: str) -> str:
-    """Whether a word is a doer, an activity, or something done; empty if it is neither.
+    """Whether a word names a doer, an activity, or something done; empty if it is none of these.
 
     Words after *by* say how it is done: *decompiled by name*.
     """
@@ -311,7 +311,7 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
 
 
 def moved_only(one: ToolReading, other: ToolReading) -> str:
-    """What one tool does to a thing's place that the other does to the thing, or else nothing.
+    """What one tool does to a thing's place and the other to the thing itself; otherwise empty.
 
     For example *remove an issue from a project* beside *delete an issue*, and *add a project to a
     task* beside *duplicate a project*: the other takes no key of the place.

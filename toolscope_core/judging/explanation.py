@@ -1,4 +1,4 @@
-"""Why two tools look like the same job, or not: sentences for the person who decides."""
+"""Explains to the person who decides why two tools look like the same job, or not."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -163,7 +163,7 @@ def guards(
     """Sentences on differences between the members, or things that would become unreachable.
 
     Empty if there are none, and silent on what the tools leave open. ``canonical`` is the id of the
-    kept member, ``companions`` are those of the catalog, ``one_account`` says that the servers
+    kept member. ``companions`` are those of the catalog. ``one_account`` says that the servers
     share one account and reach the same things. Names in the sentences come from the catalog and
     are not escaped.
     """
@@ -216,7 +216,7 @@ def returned(returns: JsonObject | None) -> str:
 def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     """Stems of the nouns for things that the tool may store or find, sorted.
 
-    They are its own files, sessions, records. A tool that only computes has at most what it keeps
+    They are its own files, sessions or records. A tool that only computes has at most what it keeps
     open.
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
@@ -230,7 +230,7 @@ def handles_of(readings: Iterable[ToolReading]) -> str:
 
 
 def keeps_nothing(tool: Tool) -> bool:
-    """Whether all the tool does is calculate, or look up public facts."""
+    """Whether the tool only calculates, or looks up public facts."""
     reading = read_tool(tool)
     if _names_kept(reading) or tool.annotations.get("readOnlyHint") is False:
         return False
@@ -324,8 +324,7 @@ def _on_state(
     readings: Mapping[str, ToolReading],
     one_account: bool,
 ) -> Iterator[str]:
-    """State, by the tools' names, that members on one server, or on several of one account, need
-    not share.
+    """State that members need not share, by their names, although on one server or account.
 
     A named server shares its files and records among its tools, and an account among its servers,
     but not what is kept open.

@@ -1,9 +1,9 @@
-"""Servers implied by names: vendors or products, if a catalog names no servers.
+"""Finds servers implied by names (vendors or products) if a catalog names no servers.
 
-There are two habits. Some catalogs put a vendor into every name at the same place
-(``github_list_issues``, ``list_issues_github``): then that place says whose the tool is. Others
-name a vendor occasionally (``walmart.purchase``): then only words that descriptions write as names
-count; of English words only those that replace each other in otherwise equal names
+There are two naming habits. Some catalogs put a vendor into every name at the same place
+(``github_list_issues``, ``list_issues_github``): in that case, the place says whose tool it is.
+Others name a vendor occasionally (``walmart.purchase``): then only words that descriptions write as
+names count; of English words only those that replace each other in otherwise equal names
 (``buy_stock_fidelity`` and ``buy_stock_robinhood``).
 
 An implied server is a guess that people can see and change. It is not part of ids or fingerprints.

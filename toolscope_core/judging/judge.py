@@ -1,4 +1,4 @@
-"""The offline judge: whether two tools do one job, or one operation for two values.
+"""The offline judge decides whether two tools do one job, or one operation for two values.
 
 It has two logistic models over readable signals, one for the same job and one for a family. Each
 exists once for tools of one server and once for tools of two servers, where other signals matter.
@@ -78,15 +78,15 @@ class ToolFacts:
         return next(tool.name for tool in self.tools if tool.id == head)
 
     def of_one_general(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs are two instances of one general tool, or it and an instance."""
+        """Which pairs are two instances of one general tool, or the tool and an instance of it."""
         ours = self._generals[left]
         return np.asarray((ours == self._generals[right]) & (ours > 0))
 
     def too_little_known(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs a person must review.
 
-        Calls of one cannot be mapped (unless both leave their parameters open), or one has no
-        description.
+        The calls of one tool cannot be mapped (unless both leave their parameters open), or one has
+        no description.
         """
         comparable = self.mappable[left] & self.mappable[right]
         comparable |= self._undeclared[left] & self._undeclared[right]
@@ -271,8 +271,8 @@ class OfflineJudge:
     def shares(self, left: int, right: int) -> tuple[Share, ...]:
         """The contributions to the probability of a pair of rows: log-odds that sum to it.
 
-        They are the start, every signal in the order of ``SIGNALS``, then other effects: forms of a
-        general tool, a family, text that holds it back, being exact copies.
+        They are the start, every signal in the order of ``SIGNALS``, then other effects: being
+        forms of a general tool, a family, text that needs a review, being exact copies.
         """
         a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
         signals = self.signals.of_pairs(a, b)

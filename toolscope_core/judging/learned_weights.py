@@ -1,4 +1,4 @@
-"""What the offline judge can learn from people's decisions on one catalog, and whether it helps."""
+"""Learns an update of the offline judge from people's decisions on one catalog, and tests it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class JudgeUpdate:
 
     @property
     def version(self) -> str:
-        """Equal versions judge equally."""
+        """The version of the update: equal versions judge equally."""
         return digest(self.as_json())[:12]
 
     def as_json(self) -> JsonObject:

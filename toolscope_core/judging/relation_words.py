@@ -1,4 +1,4 @@
-"""The relation of two tools, and what distinguishes a family's members, in plain words.
+"""Puts the relation of two tools, and what distinguishes a family's members, into plain words.
 
 Names and words in the sentences come from the catalog and are not escaped.
 """
@@ -183,7 +183,7 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
-    """Which takes the other's calls by its arguments, in a sentence; empty for two jobs.
+    """Which tool takes the other's calls by its arguments, in a sentence; empty for two jobs.
 
     It repeats what their argument maps say. It is empty if each name has a word that the other
     expresses in no form, ``setAdmin`` and ``setRegular``: no call of one is meant for the other,
@@ -254,7 +254,7 @@ def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
 
 
 def app_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
-    """What a merge takes from servers' apps, which show pages and call tools by name."""
+    """What servers' apps lose by a merge, because they show pages and call tools by name."""
     showing = {tool.server for tool in catalog.tools if pages_of(tool.raw)}
     reasons = []
     for tool in map(catalog.by_id.__getitem__, sorted(cluster.members)):

@@ -1,4 +1,4 @@
-"""What distinguishes the members of a family: one selector, with a value for each member.
+"""Finds what distinguishes the members of a family: one selector with a value for each member.
 
 *Amazon price* and *eBay price* are one operation with another provider; *first day of January* and
 *of March* with another month.
@@ -119,7 +119,7 @@ class DistinctWords:
     all_words: tuple[frozenset[str], ...] = ()
 
     def with_tool(self, reading: ToolReading) -> DistinctWords:
-        """These readings and one more."""
+        """The tools compared, with one more."""
         names = [renamed(one, reading) for one in self.readings]
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
         return DistinctWords(
@@ -138,7 +138,7 @@ def _narrowed(
     new_words: frozenset[str],
     pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> tuple[frozenset[str], ...]:
-    """The words of each that the added tool lacks, then its own that none of them has."""
+    """The words of each tool that the added one lacks, then its own that no other has."""
     narrower = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
     return (*narrower, new_words.intersection(*(theirs for _, theirs in pairs)))
 
@@ -172,8 +172,8 @@ def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
     """The name of the selector.
 
     It is the kind of the values, *provider* if each is a listed product or written as a name, or
-    else *variant*. For tools on no server or several, a value with a word that is not English is a
-    name too.
+    else *variant*. If the tools are on no server or on several, a value with a non-English word is
+    a name too.
     """
     kind = kind_of_values(values)
     strange = [not all(map(is_english, value.split("_"))) for value in values]

@@ -1,4 +1,4 @@
-"""What two tools share and what separates them, as numbers for the offline judge.
+"""Expresses what two tools share and what separates them as numbers for the offline judge.
 
 Signals depend only on the two tools and their servers, never on the rest of the catalog.
 """
@@ -272,12 +272,12 @@ class Signals:
         return np.column_stack([closeness, table])
 
     def of_one_server(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs are not of two servers: of one, or in a catalog without servers."""
+        """Which pairs are not on two servers, but on one, or in a catalog without servers."""
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
 
     def compare(self, left: int, right: int) -> PairWords:
-        """The words of two tools compared."""
+        """The comparison of two tools' words."""
         return pair_words(self.reading(left), self.reading(right))
 
     def is_no_family(self, left: int, right: int) -> bool:
@@ -336,7 +336,7 @@ class Signals:
         return np.empty(0, np.float32) if self.fields is None else self.fields[self.servers[row]]
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
-        """The name words that only the one, and only the other uses, joined."""
+        """The words of the names that only one of the two uses, those of each joined."""
         ours, theirs = self.compare(left, right).renamed
         return "_".join(ours), "_".join(theirs)
 

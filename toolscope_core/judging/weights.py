@@ -68,7 +68,7 @@ class Weights:
     It has models of the same job and of a family, for tools beside each other (on one server, or
     without servers) and across servers. A probability of the same job ≥ ``merge_at`` is *merge*, or
     else one of a family ≥ ``family_at`` is *family*, or else ≥ ``unsure_at`` of the same job
-    *unsure*, or else *keep*. ``auto_at`` is required of a merge that is accepted without a person.
+    *unsure*, or else *keep*. A merge needs ``auto_at`` to be accepted without a person.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""A model's answers in a repository file: written by people with a key, replayed by those without.
+"""A model's answers in a repository file: people with a key write it, others replay it.
 
 A line is one answer: the question in words, the prompt, the model, and its key in the ledger. Lines
-are sorted, so that changed answers are changed lines.
+are sorted, so that a changed answer shows as a changed line.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class AnswerFile:
         answers: Sequence[protocols.Answer | None],
         by: protocols.ChatModel,
     ) -> None:
-        """Remember the answers, and which questions are open and why."""
+        """Record the answers, and which questions are open and why."""
         for item, answer in zip(items, answers, strict=True):
             line = _line(task, item, by, answer.value if answer else None)
             if answer is not None and answer.value is not None:
@@ -90,7 +90,7 @@ class AnswerFile:
                 )
 
     def write(self, is_whole: bool) -> None:
-        """Write the questions asked; unless ``is_whole``, the other lines stay too. Raises
+        """Write the questions that were asked. The other lines stay unless ``is_whole``. Raises
         ``ExportError``.
         """
         lines = {**({} if is_whole else self.lines), **self._new_lines}

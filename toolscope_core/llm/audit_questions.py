@@ -1,4 +1,4 @@
-"""Which clusters and families a model sees as a whole, and which pairs they still lack."""
+"""Finds the clusters and families that a model sees as a whole, and the pairs they still lack."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -86,9 +86,9 @@ def missing_pairs(
 ) -> list[Pair]:
     """The unasked pairs that decide a merge or a family.
 
-    First those of a tool that would be kept alone and another, then two that are a family with the
-    same third, then those of a tool that a family may lack; each most likely first by the offline
-    judge.
+    First come pairs of a tool that would be kept alone and another one, then two that are a family
+    with the same third tool, then pairs with a tool that a family may lack. In each group, the most
+    likely come first by the offline judge.
     """
     by_model = with_verdicts(analysis, model_verdicts)
     groups = groups_at(by_model, links, own_thresholds(by_model))

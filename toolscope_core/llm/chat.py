@@ -240,7 +240,7 @@ def answer_text(text: str) -> JsonObject:
 def last_object(text: str) -> JsonObject | None:
     """The last complete JSON object of a text, unless reasoning ends after it.
 
-    An inner object with a repeated key becomes empty, and an invalid number null, which spoils only
+    An inner object with a repeated key becomes empty, and an invalid number null; this affects only
     the value around it.
     """
     last: JsonObject | None = None
@@ -320,7 +320,7 @@ class Connection:
 
 
 def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
-    """Ask one small question; costs a call or two. Failures are in the result."""
+    """Ask one small question, which costs a call or two. Failures are in the result."""
     model = EndpointModel(endpoint, key)
     try:
         for _ in range(TRIES):

@@ -1,8 +1,8 @@
 """A model's texts for merged tools (ToolScope, section 3.2: d* = M_D(C_b)), checked against the
 offline documents.
 
-Each is proposed to people, or accepted by a command that asks for documents. It is accepted as an
-edit, so that the log shows it and it can be undone, and only without objections.
+Each is proposed to people, or accepted by a command that asks for documents. It is accepted only
+without objections, as an edit, so that the log shows it and it can be undone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

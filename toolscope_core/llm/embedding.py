@@ -1,4 +1,4 @@
-"""Embeddings by an endpoint: checked, in the order of the texts, of length one."""
+"""Embeddings by an endpoint. They are checked, in the order of the texts, and of length one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP client: only this module sends anything to an endpoint and has its key.
+"""The HTTP client. Only this module has an endpoint's key and sends anything to it.
 
 The transport adds the key to a request after comparing the address with the key's origin; the SDK
 never sees it. Nothing else from the environment is sent.
@@ -33,9 +33,9 @@ _LONGEST_FAILURE = 250
 class EndpointClient:
     """An endpoint; safe to share between threads.
 
-    Each method is one request, never repeated, and cancelled at the deadline even if bytes keep
-    arriving. Redirects, proxies, cookies and compressed replies are off. Raises ``ConfigError`` for
-    a key of another origin or with characters invalid in a header.
+    Each method makes one request, which is never repeated, and is cancelled at the deadline even if
+    bytes keep arriving. Redirects, proxies, cookies and compressed replies are off. Raises
+    ``ConfigError`` for a key of another origin or with characters invalid in a header.
     """
 
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
@@ -158,7 +158,7 @@ def _close(loop: asyncio.AbstractEventLoop, web: httpx2.AsyncClient) -> None:
 
 
 class _UnreadableError(openai.OpenAIError):
-    """A reply that is not read to its end."""
+    """A reply that was not read to its end."""
 
 
 class _Transport(httpx2.AsyncHTTPTransport):

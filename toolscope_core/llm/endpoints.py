@@ -1,4 +1,4 @@
-"""Which endpoint is asked: saved in the store, with its key from outside; and model prices."""
+"""The endpoint to ask, saved in the store without its key, and the prices of models."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ class Endpoints:
         write_setting(self._store, ENDPOINT, None)
 
     def test(self, endpoint: Endpoint | None = None) -> Connection:
-        """Ask one small question of an endpoint, saved or not; costs a call or two."""
+        """Ask one small question of an endpoint, saved or not. This costs a call or two."""
         endpoint = endpoint or self.required()
         return check_connection(endpoint, self.key(endpoint))
 

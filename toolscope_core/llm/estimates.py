@@ -1,4 +1,4 @@
-"""The questions, tokens and cost of a run, and the savings over the paper's way."""
+"""Estimates the questions, tokens and cost of a run, and the savings over the paper's procedure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -83,7 +83,7 @@ class Estimates:
         return total_cost(task.cost for task in self.tasks.values())
 
     def time_in_words(self, concurrency: int) -> str:
-        """How long the longest replies take, ``concurrency`` calls at once, task after task."""
+        """How long the longest replies take with ``concurrency`` calls at once, task after task."""
         tokens = sum(
             ceil(task.calls / concurrency) * task.tokens_out / task.calls
             for task in self.tasks.values()
@@ -94,7 +94,7 @@ class Estimates:
 
     @property
     def saved(self) -> tuple[int, int]:
-        """The additional questions, and tokens in and out, of the paper's way."""
+        """The additional questions, and tokens in and out, of the paper's procedure."""
         if not self.paper:
             return 0, 0
         questions = _fresh(self.paper) - self.questions

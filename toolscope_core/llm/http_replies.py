@@ -115,7 +115,7 @@ def load(text: str) -> Any:
 
 
 def short_line(text: str) -> str:
-    """Printable, on one line and short."""
+    """The text in printable form, on one short line."""
     words = "".join(char if char.isprintable() else " " for char in text[:2_000])
     return " ".join(words.split())[:_WORDS]
 

@@ -202,7 +202,7 @@ def _suspect_readers(catalog: Catalog) -> frozenset[str]:
 def _in_rounds(
     analysis: Analysis, plan: PairsToAsk, asker: Asker, task: Task[ToolPair]
 ) -> dict[Pair, Verdict]:
-    """The verdicts on all pairs that others cannot imply, and on few of the offline judge's merges.
+    """The verdicts on all pairs that others cannot imply, and a few of the offline judge's merges.
 
     Round by round, it asks about a spanning forest of the merges that are not connected yet.
     """
@@ -228,7 +228,7 @@ def _with_missing_pairs(
 ) -> ModelVerdicts:
     """The verdicts with those on pairs that drop-ins and families lack.
 
-    It stops when as many pairs were asked about as there are candidates.
+    It stops once it has asked about as many pairs as there are candidates.
     """
     while True:
         room = len(analysis.scores) - len(model_verdicts.verdicts)

@@ -25,7 +25,7 @@ from toolscope_core.model.tool import JsonObject, with_texts
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """``values`` match the tool's output schema; ``text`` says in lines what matters."""
+    """``values`` match the tool's output schema; ``text`` says in a few lines what matters."""
 
     text: str
     values: JsonObject

@@ -199,8 +199,8 @@ def size_reason(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -
     """Why the change of size speaks against the merge; empty if it does not.
 
     Either the merged tool is *longer than what it replaces; largest additions: the enum of `action`
-    (+11)*, where parts are counted separately, so that their sum is only about the growth of the
-    whole. Or at least a quarter of the saving is documentation that agents no longer get.
+    (+11)*; its parts are counted separately, so their sum is only roughly the growth of the whole.
+    Or at least a quarter of the saving is documentation that agents no longer get.
     """
     if size.grows:
         grown = _growing_parts(cluster, tools).most_common(_NAMED)
@@ -218,7 +218,7 @@ def size_reason(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -
 
 
 def lost_text(cluster: Cluster, tools: Mapping[str, Tool]) -> tuple[Tool, int]:
-    """The member that explains most, and how many tokens of text it has more than the merged tool.
+    """The member with the most text, and how many more tokens of text it has than the merged tool.
 
     The text is the descriptions of the tool and of its arguments. The number is at least 0.
     """

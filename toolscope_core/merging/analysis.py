@@ -1,4 +1,4 @@
-"""The analysis of a catalog, which takes time and depends on no decision, and its thresholds."""
+"""The analysis of a catalog, which takes time but depends on no decision, and its thresholds."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Analysis:
     def candidate_family_probabilities(
         self, left: PairRows, right: PairRows
     ) -> NDArray[np.float64]:
-        """The same, but 0 for pairs that are no candidates, whether judged meanwhile or not."""
+        """The same, but 0 for pairs that are not candidates, even if they were judged since."""
         size, scores = len(self.rows), self.scores
         codes = left.astype(np.int64) * size + right
         candidates = scores.left.astype(np.int64) * size + scores.right
@@ -205,7 +205,7 @@ def _looked_up(
     values: NDArray[np.float64],
     default: float,
 ) -> NDArray[np.float64]:
-    """The values of the codes in a sorted table; ``default`` if there is none."""
+    """The values of the codes in a sorted table; ``default`` for a code without a value."""
     if not len(sorted_codes):
         return np.full(len(codes), default)
     at = np.minimum(np.searchsorted(sorted_codes, codes), len(sorted_codes) - 1)

@@ -26,7 +26,8 @@ class Differences:
     """The differences between the members, in sentences.
 
     ``arguments`` are those that a gateway keeps apart because of their units, or whose calls would
-    change their meaning; ``words`` are used by only one of them; ``guards`` as in that module.
+    change their meaning; ``words`` are used by only one of them; ``guards`` are the sentences of
+    the module ``guards``.
     """
 
     arguments: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Families that extend beyond one proposal.
+"""Finds families that extend beyond one proposal.
 
 They are one operation for several providers or values, some of which already have several tools of
 the same job. They describe how proposals and single tools are related; nothing is merged by them,

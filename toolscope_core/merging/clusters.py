@@ -257,7 +257,7 @@ def _to_rewrite(
 
 
 def _new_owners(by_members: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
-    """Names as clients compare them → ids of the tools that would have them after a merge."""
+    """Names as clients compare them, with the ids of the tools that have them after a merge."""
     owners: dict[str, set[str]] = {}
     for members, synthesis in by_members.items():
         owners.setdefault(folded(synthesis.document.name), set()).update(members)
@@ -359,7 +359,7 @@ _PATH = re.compile(r"[\w.\-/:]+")
 def find_dangling(
     tools: Sequence[MergedTool], relabels: Sequence[Relabel]
 ) -> tuple[DanglingReference, ...]:
-    """Kept texts that name a removed tool. Only names that cannot be plain words count."""
+    """Remaining texts that name a removed tool. Only names that cannot be plain words count."""
     still = {item.tool.name for item in tools}
     new_names = {
         row.old_name: row.new_name or ""

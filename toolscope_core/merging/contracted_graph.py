@@ -242,7 +242,7 @@ def _close_pairs(graph: RowGraph, nodes: Nodes) -> tuple[NDArray[np.int64], NDAr
 def _strength(
     nodes: Nodes, left: NDArray[np.int64], right: NDArray[np.int64], judge: RowJudge
 ) -> NDArray[np.float64]:
-    """The lowest probability between the tools of each two nodes."""
+    """The lowest probability between the tools of each pair of nodes."""
     # The product of the members of each two nodes, laid out flat: of the pair i, which begins at
     # begins[i] and has sizes[left] * sizes[right] = count[i] places, the place k holds the member
     # k // wide of the left node and k % wide of the right one. pair, place and wide are of shape

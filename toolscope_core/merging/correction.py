@@ -45,7 +45,8 @@ def correct(
     ``merge_at`` is the lowest probability of a merge. Copies stay together without being judged
     again, unless a decision mentions one of them. Groups made by people, which the graph joins, are
     neither split nor extended: tools that the judge would add are newcomers. ``divide=False`` keeps
-    components whole except for what people keep apart, like the paper without Auto-Correction.
+    components whole except for pairs that people keep apart, as the paper does without
+    Auto-Correction.
     """
     groups: list[Group] = []
     nodes = contracted_graph.nodes_of(graph, constraints)
@@ -202,8 +203,9 @@ def _alike(strength: Strengths, merge_at: float) -> Strengths:
 def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
     """The strength of a pair; below ``merge_at``, its mean with that of its best witness.
 
-    A witness is as strong as the weaker of its pairs with the two. Each of the two is a witness
-    with the pair's own strength, so no pair gets weaker; pairs of strength 0 have none.
+    A witness is as strong as the weaker of its pairs with the two. Each of the two also counts as a
+    witness with the pair's own strength, so no pair gets weaker. Pairs of strength 0 have no
+    witness.
     """
     ours, theirs, own = strength[a], strength[b], strength[a][b]
     if not 0.0 < own < merge_at:
@@ -216,7 +218,7 @@ def _agglomerate(edges: Strengths) -> list[list[int]]:
     """Complete linkage.
 
     The two parts with the strongest weakest pair are joined until no two are left whose pairs are
-    all ``edges``, which is used up. Ties go by the lowest nodes. The result has the rows of each
+    all ``edges``, which is emptied. Ties go by the lowest nodes. The result has the rows of each
     part, both in ascending order.
     """
     parts = {node: [node] for node in range(len(edges))}

@@ -1,7 +1,7 @@
-"""How far one server covers another's work, and what would be lost without it.
+"""Computes how far one server covers another's work, and what would be lost without it.
 
-People decide by server. The verdicts on the cards show which tools of a server another one serves,
-with which arguments, and which nobody does.
+People decide by server. From the verdicts on the cards, it finds which tools of a server another
+one serves, with which arguments, and which tools no other server replaces.
 """
 
 from collections import defaultdict
@@ -132,7 +132,7 @@ class Coverage:
         """A sentence: *Switch off X (20 tools, −2,143 tokens): Y does the job of 16 of them,
         perhaps of 3 more; lost: 1 (bulk_delete)*.
 
-        The numbers sum to its tools.
+        The numbers add up to its tools.
         """
         done = f"{len(self.done):,} of them" if self.done else "none of them for sure"
         perhaps = f"{len(self.perhaps_done):,}{' more' if self.done else ''}"
@@ -211,7 +211,7 @@ class ServerCoverage:
         return Stores(self.catalog.tools)
 
     def among(self, names: Collection[str]) -> "ServerCoverage":
-        """Only these servers, as for a client that knows no others."""
+        """The coverage among only these servers, as for a client that knows no others."""
         by_id = self.catalog.by_id
         rest = {tool.id for tool in self.catalog.tools if tool.server not in names}
         links = {
@@ -249,8 +249,8 @@ class ServerCoverage:
         """The coverage by the fewest ``others`` that serve as many of its tools as all of them
         would.
 
-        It also keeps the number served without a loss. Selection is greedy: first those that serve
-        most, among equals one that serves a tool best.
+        It also keeps the number served without a loss. Selection is greedy: servers that serve the
+        most tools come first, and among equals one that serves a tool best.
         """
         every = self.of(server, others)
         linked = {

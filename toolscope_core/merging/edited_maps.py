@@ -1,4 +1,4 @@
-"""Argument maps written by people over the computed ones: α by hand.
+"""Applies argument maps written by people over the computed ones (α by hand).
 
 An edit of one tool is an object of ``moves`` (old argument → ``to``, the merged one, and
 ``values``, pairs of an old and a new value), ``constants`` (merged argument → value) and

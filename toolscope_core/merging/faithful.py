@@ -1,4 +1,4 @@
-"""Whether a model's text may replace what a cluster's members say.
+"""Checks whether a model's text may replace what a cluster's members say.
 
 Objections are listed; until a person overrides them, the offline document stays. A model misled by
 a tool's text is stopped here too: anything that the offline document lacks (a link, an address, a
@@ -88,7 +88,7 @@ class DocumentContext:
     """The context for checking a document.
 
     It has the names of the catalog's other tools, and the ids of members whose text addresses
-    models, so that nothing of it has to be kept.
+    models, so that none of their text has to be kept.
     """
 
     names: frozenset[str] = frozenset()
@@ -207,7 +207,7 @@ def _dropped(after: str, members: Sequence[Tool], context: DocumentContext) -> I
 
 
 def hostile(before: Tool, after: Tool) -> Iterator[Violation]:
-    """What the scan would find in ``after`` but not in ``before``."""
+    """The findings that the scan would report in ``after`` but not in ``before``."""
     codes = {finding.code for finding in scan_tool(replace(before, raw={}))}
     for finding in scan_tool(replace(after, raw={})):
         if finding.severity != "info" and finding.code not in codes:

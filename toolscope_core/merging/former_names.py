@@ -25,7 +25,7 @@ from toolscope_core.model.tool import JsonObject, Tool
 def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
     """The former names, those of the input, and those exported and served, by name, then server.
 
-    Each has the plan's tool that it means now.
+    Each comes with the plan's tool that it means now.
     """
     outgoing, earlier = [item.tool for item in plan.tools], plan.catalog.former_names
     came_in = [FormerName(tool.name, tool.server, tool.id) for tool in plan.catalog.tools]

@@ -1,8 +1,8 @@
-"""What agents read about a gateway tool.
+"""Writes what agents read about a gateway tool.
 
-It says what the tool does, how to choose, and special forms of some members' arguments. A query
-language of one of two searches (``ti:``, ``AND``) must be kept and attributed: callers of the other
-would get nothing for it.
+The text says what the tool does, how to choose, and which special forms some members' arguments
+need. A query language of one of two searches (``ti:``, ``AND``) must be kept and attributed:
+callers of the other would get nothing for it.
 """
 
 import re
@@ -131,8 +131,8 @@ def store_description(contents: Mapping[str, Sequence[str]]) -> str:
 def argument_description(selector: str, texts: Mapping[str, str], each: bool = False) -> str:
     """The description of a gateway tool's argument, from its members' descriptions.
 
-    They are by the value of ``selector``, in order. It has the first, and each that describes a
-    form not shared by all; all of them if ``each`` means something else.
+    They are by the value of ``selector``, in order. It has the first description, and each that
+    describes a form not shared by all. It has all of them if ``each`` one means something else.
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
     if each:
@@ -153,9 +153,7 @@ def argument_description(selector: str, texts: Mapping[str, str], each: bool = F
 
 
 def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[str]) -> str:
-    """Whose an argument is, by selector values, and who requires it; empty
-    if all treat it alike.
-    """
+    """Which members have an argument, by selector values, and which require it; empty if all do."""
     others = [value for value in every if value not in owners]
     required_for = ", ".join(required)
     if not others:

@@ -1,4 +1,4 @@
-"""Which tools an analysis puts together: groups of one job, and families among the others.
+"""Finds the tools that an analysis puts together: groups of one job, and families among the others.
 
 A family is one operation for several providers or fixed values, with one varying selector. No
 member could serve another's callers, because the difference is in no argument; a gateway with a
@@ -82,11 +82,11 @@ def _divided(group: Group, is_clean: Clean, weakest: Weakest, auto_at: float) ->
 def groups_at(
     analysis: Analysis, links: Constraints, thresholds: MergeThresholds, *, divide: bool = True
 ) -> tuple[Group, ...]:
-    """What would be merged at these thresholds.
+    """The groups that would be merged at these thresholds.
 
-    These are corrected groups, those of people's decisions on changed tools, and those that people
-    put forward. ``divide`` as in ``correct``. A model's verdicts take priority over the offline
-    judge's; each group lists their disagreements.
+    They are the corrected groups, those of people's decisions on changed tools, and those that
+    people put forward. ``divide`` as in ``correct``. A model's verdicts take priority over the
+    offline judge's; each group lists their disagreements.
     """
     if analysis.model_verdicts is not None:
         return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
@@ -186,7 +186,7 @@ def named_alike(
 
 
 def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
-    """What a tool shares with similarly named ones, once for each word that may differ."""
+    """The parts that a tool shares with similarly named ones, for each word that may differ."""
     tool, name = reading.tool, reading.name
     if not tool.server or not tool.parameters or len(name) < 2:
         return

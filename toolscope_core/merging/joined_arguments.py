@@ -41,8 +41,8 @@ _MOST_VALUES = 24
 class JoinedArguments:
     """The ``properties`` of the merged schema, in order.
 
-    ``names`` has each tool's parameters there, and ``inferred`` sentences on guessed matches, by
-    tool id. ``keys`` are properties that are each member's own key.
+    By tool id, ``names`` has each tool's parameters there, and ``inferred`` has sentences on
+    guessed matches. ``keys`` are properties that are each member's own key.
     """
 
     members: tuple[Tool, ...]

@@ -33,8 +33,8 @@ _MOST_NAMED = 3
 class Bars:
     """The probabilities at which the offline judge's verdicts begin.
 
-    They are those of the same job for *unsure*, *merge* and accepting without a person, and that of
-    a family for *family*.
+    They are the probabilities of the same job for *unsure*, for *merge* and for accepting without a
+    person, and the probability of a family for *family*.
     """
 
     unsure_at: float
@@ -199,9 +199,10 @@ class ModelVerdicts:
     ) -> frozenset[str]:
         """The members that do not serve all the others.
 
-        If some do, by verdicts directly or through each other, all but those; otherwise those
-        denied by a verdict. A merge below ``sure_at`` serves nobody, and an unasked pair says
-        nothing. ``copies`` (tool → the first of equal content) serve each other.
+        If some members serve all others, by verdicts directly or through each other, these are all
+        but those; otherwise they are the members denied by a verdict. A merge below ``sure_at``
+        serves nobody, and an unasked pair says nothing. ``copies`` (tool → the first of equal
+        content) serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
@@ -231,7 +232,7 @@ class ModelVerdicts:
         least: float,
         far: frozenset[Pair],
     ) -> dict[Pair, float]:
-        """The edges of one verdict, *merge* or *family*, each at least at a bar."""
+        """The edges of one verdict, *merge* or *family*, each with at least a bar's probability."""
         edges = {pair: p for pair, p in offline.items() if pair not in self.verdicts}
         edges |= {
             pair: max(_probability(verdict, outcome), at)

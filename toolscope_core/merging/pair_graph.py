@@ -1,4 +1,4 @@
-"""The pairs of an analysis that join two tools, as edges of ids and as a graph of rows."""
+"""Makes graphs from the pairs that join two tools, as edges of ids and as a graph of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

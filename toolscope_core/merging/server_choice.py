@@ -1,4 +1,4 @@
-"""Which servers can be switched off: covered ones, the smallest set for all jobs, and copies."""
+"""Finds servers that can be switched off: covered ones, copies, and those no job needs."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,11 +22,12 @@ _MOST_TRIED = 40
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the servers of a catalog can do without each other.
+    """Which servers of a catalog the others make unnecessary.
 
-    ``switch_off`` are servers of which remaining ones serve ``COVERED`` or more, largest token
-    saving first; all can go together. ``needless`` are servers that can go together without losing
-    any tool's job. ``copies`` are groups of servers with the same tools.
+    ``switch_off`` are servers with at least the share ``COVERED`` of their tools served by
+    remaining ones, largest token saving first; all can go together. ``needless`` are servers that
+    can go together without losing any tool's job. ``copies`` are groups of servers with the same
+    tools.
     """
 
     switch_off: tuple[Coverage, ...]
@@ -185,7 +186,7 @@ def merges_of(
 
 
 def kept_by(stays: str) -> JsonObject:
-    """The detail of such a decision."""
+    """The detail of a decision that keeps a tool."""
     return {"relation": "duplicate", "canonical": stays, "kind": "drop_in"}
 
 

@@ -2,9 +2,9 @@
 
 A *drop-in* keeps one member unchanged, because its own schema serves every member's calls: the
 others can be switched off. A *gateway* is a new tool over all members, with a selector argument
-that says whose job is meant; it needs a gateway. *Unknown* are members that do not declare their
-arguments: they look alike, and nothing is merged. The description template is ours; an LLM may
-write a better one later (ToolScope, section 3.2, d* = M_D(C_b)).
+that says whose job is meant; it needs a gateway. *Unknown* members do not declare their arguments:
+they look alike, and nothing is merged. The description template is ours; an LLM may write a better
+one later (ToolScope, section 3.2, d* = M_D(C_b)).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ class Keepers:
 
     ``shares`` maps servers to the share of its tools that others replace (0 to 1; the lowest is
     preferred). ``unfit`` are ids that cannot represent the others, ``warned`` ids with a *warn*
-    finding, which are avoided. ``contents_of`` says of an owner what it has: its own description,
-    or the things its tools work on, most frequent first.
+    finding, which are avoided. ``contents_of`` says what an owner has: its own description, or the
+    things its tools work on, most frequent first.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def serving_maps(
 
 
 def document_of(tool: Tool) -> Document:
-    """What an agent reads about the tool today."""
+    """The document that an agent reads about the tool today."""
     return Document(tool.name, tool.description, tool.schema, tool.returns, tool.annotations)
 
 
@@ -209,8 +209,9 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
 
 
 def with_default_server(synthesis: Synthesis) -> Synthesis:
-    """The same with the canonical's server as default: people said that all servers work on one
-    account.
+    """The same tool with the canonical's server as default.
+
+    People said that all servers work on one account.
     """
     schema = synthesis.document.schema
     if synthesis.selector != "server" or schema is None:

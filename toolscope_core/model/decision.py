@@ -89,7 +89,7 @@ class Decision:
     load ``{"loading"}``, namespace ``{"description"}``, threshold ``{"similarity", "same_job"}``
     without members, flag ``{"note"}``, note ``{"about": key, "note"}``, profile the fields of
     ``profile_detail`` or ``{"profile", "deleted"}``, undo ``{"retracts": seq}``; accept, split,
-    drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and and
+    drop and recut may have the ``{"relation"}`` of the cluster that was on the screen, and
     decisions made together the ``{"batch"}``. ``seq`` is 0 until the log assigns one.
     """
 

@@ -158,8 +158,8 @@ def key_for(origin: str, keys: Sequence[ApiKey]) -> ApiKey:
 def origin_of(url: str) -> str:
     """Scheme, host and port of an address, in one spelling: ``https://api.openai.com``.
 
-    Raises ``ConfigError`` for what is no http address, and for one that holds a password or a
-    query: it is shown and stored.
+    Raises ``ConfigError`` if it is not an http address, or if it contains a password or a query,
+    because addresses are shown and stored.
     """
     try:
         parts = urlsplit(url)

@@ -7,12 +7,12 @@ ToolScopeError
 │   └── ModelStopError        an endpoint refuses every further call
 ├── EngineError           workers of a cluster are lost
 ├── ServerConnectionError  an MCP server cannot be started or reached, or does not answer
-├── DecisionError         a decision is refused: it is malformed or contradicts a standing one
-│   └── StaleDecisionError    somebody else decided first on what this decision was based on
+├── DecisionError         a decision is refused: it is malformed or contradicts an active one
+│   └── StaleDecisionError    somebody else changed first what this decision was based on
 ├── ExportError           a bundle cannot be written or read
 └── StoreError            the database cannot be used as it is
     └── JobError          a background job cannot be started, or ended early
-        └── PausedError       it stopped before the end and goes on when it is started again
+        └── PausedError       it stopped before the end and continues when it is started again
 
 A message says what is wrong, the offending value and the remedy. The screen and the command
 line show only this class; anything else is a bug.
@@ -50,7 +50,7 @@ class ServerConnectionError(ToolScopeError):
     """An MCP server cannot be started or reached, does not answer, or ends early.
 
     ``kind`` is one word for the cause, such as ``command``, ``exit`` or ``silent``
-    (``connections.server_failures`` has the list).
+    (``server_failures`` has the list).
     """
 
     def __init__(self, message: str, kind: str = "protocol") -> None:
@@ -59,7 +59,7 @@ class ServerConnectionError(ToolScopeError):
 
 
 class DecisionError(ToolScopeError):
-    """A decision is refused: it is malformed or contradicts a standing one."""
+    """A decision is refused: it is malformed or contradicts an active one."""
 
 
 class StaleDecisionError(DecisionError):
@@ -79,7 +79,7 @@ class JobError(StoreError):
 
 
 class PausedError(JobError):
-    """Work stopped before its end and goes on when it is started again."""
+    """Work stopped before its end and continues when it is started again."""
 
 
 _PACKAGES = {
@@ -97,7 +97,7 @@ EXTRAS = {package: extra for extra, names in _PACKAGES.items() for package in na
 
 @contextmanager
 def missing_packages_in_words() -> Iterator[None]:
-    """Raises ``ConfigError`` where a package of an extra was not installed."""
+    """Raises ``ConfigError`` if a package of an extra is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -53,7 +53,8 @@ class PairScores:
     def expected_merges(self) -> int:
         """The expected number of merges according to the probabilities.
 
-        Divided by ``len`` it estimates the catalog's share of merges, which nobody labelled.
+        Divided by ``len``, it estimates the catalog's share of merges, for which nobody gave
+        labels.
         """
         return round(float(self.same_job.sum()))
 
@@ -65,7 +66,7 @@ class Verdict:
     ``same_job`` is the probability of *duplicate* or *subsumes*; ``family`` is that of *family*
     (the same operation for another provider or fixed value); both in [0, 1]. ``serves`` says which
     tool could serve every caller of the other, unchanged. ``differs`` has the words that only the
-    left tool and only the right tool contains.
+    left tool and only the right tool contain.
     """
 
     pair: Pair

@@ -55,7 +55,7 @@ class MergePlan:
     the ids of the tools involved, why no MCP client could read an outgoing tool: a single tool is
     left out, a merge is undone. ``eager`` are the ids of outgoing tools that stay in every prompt
     of a client that searches for tools; ``None`` if nothing is left to a search. ``profile`` names
-    the profile that alone is exported. ``families`` are the families of the clusters; they change
+    the only profile that is exported. ``families`` are the families of the clusters; they change
     nothing in the plan.
     """
 

@@ -29,7 +29,7 @@ class Embedder(Protocol):
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (len(texts), d), rows L2-normalised, in the order of ``texts``.
 
-        Raises ``ModelError`` where the model cannot be loaded.
+        Raises ``ModelError`` if the model cannot be loaded.
         """
 
 
@@ -41,7 +41,7 @@ class TokenEmbedder(Embedder, Protocol):
         """The result of ``encode``, and for each text float32 of shape (tokens, d), rows
         L2-normalised, in one pass.
 
-        Raises ``ModelError`` where the model cannot be loaded.
+        Raises ``ModelError`` if the model cannot be loaded.
         """
 
 
@@ -71,7 +71,7 @@ class PairScorer(Protocol):
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
         """float32 of shape (len(others),), in any range; a better answer scores higher.
 
-        Raises ``ModelError`` where the model cannot be loaded.
+        Raises ``ModelError`` if the model cannot be loaded.
         """
 
 
@@ -96,8 +96,7 @@ def silent(step: Step) -> None:
 class SharedState(Generic[SharedValue]):
     """A value that every worker reads: an array, an encoder, a judge.
 
-    It is sent to a worker once, on first use, and its memory is freed when nothing refers to it any
-    more.
+    It is sent to a worker once, on first use, and its memory is freed once nothing refers to it.
     """
 
     value: SharedValue

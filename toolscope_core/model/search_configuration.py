@@ -1,4 +1,4 @@
-"""How tools are ranked for a request: ToolScope's search, those of the papers and of clients."""
+"""Settings of how tools are ranked for a request: ToolScope's search, the papers' and clients'."""
 
 import math
 from collections.abc import Mapping
@@ -133,5 +133,5 @@ def usual_split(name: SearchName | None) -> RequestSplit:
 
 
 def weight_shares(weight: float) -> tuple[float, float]:
-    """The shares, summing to 1, of a score and of another with this weight relative to it."""
+    """The shares of a score and of another with this weight relative to it; they sum to 1."""
     return (0.0, 1.0) if weight == math.inf else (1 / (1 + weight), weight / (1 + weight))

@@ -74,7 +74,7 @@ class Augmentation:
 
     @property
     def is_there(self) -> bool:
-        """Whether anything was written; a person may want none for a tool."""
+        """Whether anything was written; a person may want no variant for a tool."""
         return bool(self.expanded or self.questions)
 
 
@@ -124,8 +124,9 @@ class Tool:
 
     @property
     def home(self) -> str:
-        """Distinguishes it from others of its name: the server, or else the id if that is not the
-        name, or empty.
+        """What distinguishes it from others of its name: the server, or else the id.
+
+        Empty if the id is the name.
         """
         return self.server or ("" if self.id == self.name else self.id)
 

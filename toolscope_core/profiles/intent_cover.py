@@ -30,9 +30,10 @@ are served; with one, 13.
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A request that an agent has to serve: for each need the ids of which any one does, none
-    where no tool of the toolset does. ``is_doubtful`` where no tool does a part of it: even
-    the closest is distant.
+    """A request that an agent has to serve.
+
+    For each need, it has the ids of the tools that each serve it; none if no tool of the toolset
+    does. ``is_doubtful`` says that even the closest tool to one of its parts is distant.
     """
 
     text: str

@@ -1,6 +1,4 @@
-"""The effect of a profile: what requests find in it compared with the whole toolset, and its
-report.
-"""
+"""The effect of a profile: what requests find in it compared with the whole toolset."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

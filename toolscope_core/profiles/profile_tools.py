@@ -34,7 +34,7 @@ class ProfileTools:
 
     ``ways`` says for each id how each was included. ``fixed`` has the values of arguments removed
     from schemas. ``notes`` are sentences about changes since the profile was saved, and about its
-    texts that are not used. ``findings`` are those on its texts.
+    unused texts. ``findings`` are those on its texts.
     """
 
     profile: Profile

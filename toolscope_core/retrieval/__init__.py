@@ -1,1 +1,1 @@
-"""Finding tools for a request: ToolScopeRetriever (ToolScope, arXiv 2510.20036, §3.3)."""
+"""Finds tools for a request: ToolScopeRetriever (ToolScope, arXiv 2510.20036, §3.3)."""

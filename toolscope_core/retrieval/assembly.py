@@ -1,4 +1,4 @@
-"""One ranking from the scores of a request and its sub-queries."""
+"""Makes one ranking from the scores of a request and its sub-queries."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ def min_max(scores: Scores) -> Scores:
 class Gain:
     """How a variant raises a document's scores for any request.
 
-    Its mean is ``shift`` deviations of all plain scores higher. The scores also spread more;
-    ``ratio`` corrects that.
+    The mean rises by ``shift`` deviations of all plain scores. The scores also spread more, which
+    ``ratio`` corrects.
     """
 
     shift: float

@@ -1,4 +1,4 @@
-"""How clients search deferred tools, as far as it is public.
+"""Reproduces how clients search deferred tools, as far as it is public.
 
 A client that defers tools shows its model no definition until a search returns it. A tool that the
 search does not return does not exist for that model.
@@ -155,7 +155,7 @@ class ClientRetriever:
     def answers(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[SearchAnswer, ...]:
-        """As ``search_each``; no client says whether any tool fits."""
+        """Like ``search_each``; no client says whether any tool fits."""
         return tuple(SearchAnswer(one, None) for one in self.search_each(requests, k, progress))
 
     def search_each(
@@ -302,7 +302,7 @@ def _embedding(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode
 
 
 def _namespaces(tools: Sequence[Tool], servers: Mapping[str, str], encode: Encode) -> Scoring:
-    """Namespaces first, of which a model sees only name and description, then tools of the nearest.
+    """Ranks namespaces by name and description, as a model sees them, then tools of the nearest.
 
     All tools of a nearer namespace rank above those of the next.
     """

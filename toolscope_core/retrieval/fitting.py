@@ -1,5 +1,7 @@
-"""Whether a tool of a toolset serves a request at all. The scores of a search do not say it: they
-compare tools with each other, so the best is near 1 even where none fits.
+"""Estimates whether any tool of a toolset serves a request.
+
+The scores of a search do not tell: they compare tools with each other, so the best is near 1 even
+if none fits.
 """
 
 from __future__ import annotations
@@ -38,20 +40,24 @@ _NEAREST = 12
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The ``probability`` that a tool of the toolset serves a request, in [0, 1], where as many
-    requests are served as not.
+    """The ``probability`` that a tool of the toolset serves a request, in [0, 1].
+
+    It assumes that half of all requests are served.
     """
 
     probability: float
 
     @property
     def is_none(self) -> bool:
-        """Whether to say that no tool does it: so it is for 5 % of the requests that one does."""
+        """Whether to say that no tool does it.
+
+        This happens for 5 % of the requests that a tool serves.
+        """
         return self.probability < float(fit_weights()["none_below"])
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether a model, where one is named, had better decide."""
+        """Whether a model should decide, if one is named."""
         return self.probability < float(fit_weights()["uncertain_below"])
 
     @property
@@ -72,11 +78,13 @@ def fit_of(values: Sequence[float]) -> Fit:
 def signals(
     text: str, scores: TextScores, tools: Sequence[Tool], late: LateInteraction
 ) -> tuple[float, ...]:
-    """How well a request and the tools fit, in the order of ``SIGNALS``: the highest cosine, and by
-    how many deviations it lies above the mean; of the nearest tools the highest share of tokens
-    that have their like in the request, and of the request's in theirs; of the best tool the share
-    of the request's words that it says, that of its name's words that the request says, and whether
-    the request names what it works on.
+    """How well a request and the tools fit, in the order of ``SIGNALS``.
+
+    They are the highest cosine, and by how many deviations it exceeds the mean. For the nearest
+    tools, they are the highest share of a tool's tokens with a similar one in the request, and of
+    the request's with a similar one in the tool. For the best tool, they are the share of the
+    request's words in the tool, the share of its name's words in the request, and whether the
+    request names what it works on.
     """
     nearest = best_first(scores.scores, _NEAREST)
     by_tool, by_request = late.sides(text, nearest)
@@ -96,20 +104,22 @@ def signals(
 
 
 def _read(text: str) -> ToolReading:
-    """A request as if it were what a tool says of itself."""
+    """A request read as if it were a tool's description."""
     return read_tool(Tool("", "", text))
 
 
 def _share(words: Sequence[str], keys: frozenset[Any]) -> float:
-    """The weight of the words that have one of the keys, of that of all."""
+    """The weight of the words with one of the keys, as a share of the weight of all."""
     known = [word for word in words if keys_of(word) & keys]
     return total_weight(known) / (total_weight(words) or 1.0)
 
 
 @cache
 def fit_weights() -> dict[str, Any]:
-    """The intercept, the weight of each signal, the probabilities below which no tool fits and
-    below which that is uncertain, and the embedder whose cosines they were made for.
+    """The trained weights of the fit.
+
+    They are the intercept, the weight of each signal, the probabilities below which no tool fits
+    and below which that is uncertain, and the embedder for whose cosines they were trained.
     """
     weights: dict[str, Any] = json.loads(FIT_WEIGHTS.read_text("utf-8"))
     return weights

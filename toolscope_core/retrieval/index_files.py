@@ -162,7 +162,7 @@ def encode_documents(
     *,
     keep_tokens: bool = True,
 ) -> None:
-    """Encode, on the workers of ``engine``, what the index of these documents lacks in the cache.
+    """Encode the texts of these documents that the cache lacks, on the workers of ``engine``.
 
     ``keep_tokens`` includes the tokens for late interaction.
     """

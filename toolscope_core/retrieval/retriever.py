@@ -64,9 +64,10 @@ class RankedTool:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The best tools for a request, and how sure it is that one of all serves it; ``fit`` is
-    ``None`` where nobody can say: for a request without text or in a script that the encoder cannot
-    read, and with another encoder or no token vectors.
+    """The best tools for a request, and how sure it is that any tool serves it.
+
+    ``fit`` is ``None`` if that is unknown: for a request without text or in a script that the
+    encoder cannot read, and with another encoder or without token vectors.
     """
 
     places: tuple[RankedTool, ...]
@@ -74,7 +75,7 @@ class SearchAnswer:
 
     @property
     def is_none(self) -> bool:
-        """Whether to say that no tool does this; the places are the nearest then."""
+        """Whether to say that no tool does this; the places are then the nearest tools."""
         return self.fit is not None and self.fit.is_none
 
 
@@ -204,14 +205,14 @@ class Retriever(DocumentSearch):
         return self.each(requests, k, self._ranking, progress)
 
     def answer(self, request: assembly.ToolRequest | str, k: int = 10) -> SearchAnswer:
-        """What ``search`` gives, and whether any tool fits at all."""
+        """The result of ``search``, and whether any tool fits at all."""
         request = assembly.ToolRequest(request) if isinstance(request, str) else request
         return self.answers([request], k)[0]
 
     def answers(
         self, requests: Sequence[assembly.ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[SearchAnswer, ...]:
-        """As ``answer`` for each request."""
+        """Like ``answer`` for each request."""
 
         def answer(
             request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int
@@ -224,7 +225,7 @@ class Retriever(DocumentSearch):
     def signals_each(
         self, requests: Sequence[assembly.ToolRequest]
     ) -> tuple[tuple[float, ...] | None, ...]:
-        """For each request what its fit is made of; ``None`` as in ``SearchAnswer``."""
+        """For each request, the signals of its fit; ``None`` as in ``SearchAnswer``."""
 
         def own(
             request: assembly.ToolRequest, by_text: Sequence[TextScores], k: int

@@ -3,8 +3,8 @@
 In one round, a worker sees the K best tools for a job. The iterative variant
 (Retrieval–Plan–Select, §4.6) searches a job in several phrasings. If a worker chooses none of the
 first K, it sees the next ones until ``widest``; in the end the best is taken, since a tool that is
-left out cannot be called. A worker sees only new candidates in each round, so K 5 → 15 costs as
-many tools as one round of 15.
+left out cannot be called. A worker sees only new candidates in each round, so going from K = 5 to
+15 shows as many tools as one round of 15.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -149,7 +149,7 @@ class Planner:
         return candidates
 
     def _or_the_best(self, job: workers.PlanJob, step: workers.PlannedStep) -> workers.PlannedStep:
-        """The step with a call: iterative plans leave no job without one."""
+        """The step with a call, because iterative plans leave no job without one."""
         if step.calls or not step.candidates or not self.widest:
             return step
         ((calls, _),) = workers.by_score([replace(job, candidates=step.candidates[:1])])

@@ -1,6 +1,4 @@
-"""New descriptions of two similar tools, short ones first, and their effect on requests for one of
-them.
-"""
+"""New descriptions of two similar tools, short ones first, and their effect on requests."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Siblings that collide: tools with similar texts that must not be merged, and new descriptions for
-them.
-"""
+"""Finds siblings, similar tools that must not be merged, and new descriptions for them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

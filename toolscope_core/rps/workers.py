@@ -86,7 +86,7 @@ class RequestPlan:
         return sum(len(step.candidates) for step in self.steps)
 
     def as_json(self) -> JsonObject:
-        """The trace."""
+        """The plan as a trace in JSON values."""
         return {
             "request": self.request,
             "tools": list(self.tool_ids),

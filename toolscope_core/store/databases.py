@@ -49,7 +49,7 @@ class Database(Protocol):
         """Continue the database's automatic numbers after the largest in the column."""
 
     def remedy(self, error: Exception) -> str:
-        """What went wrong and what to do, as the end of a sentence."""
+        """The end of a sentence that says what went wrong and what to do."""
 
 
 def database_of(url: str, wait: float, *, backed_up: bool = False) -> Database:

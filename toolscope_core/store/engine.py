@@ -1,4 +1,4 @@
-"""The store: opening it, its short transactions, and its errors in words."""
+"""Opens the store, runs its short transactions, and puts its errors into words."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager

@@ -1,4 +1,4 @@
-"""Experiments on catalogs: what was measured, with which configuration, and the result."""
+"""Experiments on catalogs: the measurement, its configuration, and the result."""
 
 from sqlalchemy import delete
 from sqlalchemy.orm import defer

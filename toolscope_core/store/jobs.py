@@ -117,7 +117,7 @@ def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Jo
 
 
 def get_job(store: Store, job_id: str) -> Job:
-    """Raises ``StoreError`` for an id that is not in the store."""
+    """The job with this id. Raises ``StoreError`` for an id that is not in the store."""
     with store.read() as session:
         return _job(_row(session, store, job_id))
 

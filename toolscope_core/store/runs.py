@@ -84,7 +84,7 @@ def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> Mo
 
 
 def get_run(store: Store, run_id: str) -> ModelRun:
-    """Raises ``StoreError`` for an id that is not in the store."""
+    """The run with this id. Raises ``StoreError`` for an id that is not in the store."""
     with store.read() as session:
         return _run(session, store, _row(session, store, run_id))
 

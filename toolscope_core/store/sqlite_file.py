@@ -44,7 +44,7 @@ class SqliteFile:
         self.place = str(self._path)
 
     def look(self) -> Engine:
-        """For a missing file, an engine without tables."""
+        """An engine that only reads; for a missing file, one without tables."""
         address = f"{self._path.absolute().as_uri()}?mode=rw"
         if not self._path.is_file():
             address = "file::memory:"
@@ -73,7 +73,7 @@ class SqliteFile:
         return datetime.now(UTC)
 
     def count_on(self, connection: Connection, column: Column[int]) -> None:
-        """SQLite always does this."""
+        """Does nothing, because SQLite always continues its numbers."""
 
     def remedy(self, error: Exception) -> str:
         reason = str(getattr(error, "orig", error))

@@ -222,7 +222,7 @@ class LearnedModel:
     about: JsonObject = field(default_factory=dict)
 
     def alone(self) -> LearnedModel:
-        """The model as the paper searches: by its last stage, without the tools' texts.
+        """The model used as in the paper: by its last stage, without the tools' texts.
 
         A tool without queries has its text's vector there.
         """

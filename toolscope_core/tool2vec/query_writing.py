@@ -1,6 +1,6 @@
 """Queries about a catalog's tools written by a model, and checked before use.
 
-As in ToolBank (Tool2Vec, §3): from ten tools the model chooses two to five that belong together and
+As in ToolBank (Tool2Vec, §3), the model chooses two to five of ten tools that belong together and
 writes a request that needs them, with five requests by people as examples. A second question has it
 rephrase the request as a person would say it.
 """
@@ -293,7 +293,7 @@ def query_rows(catalog: Catalog, drafts: Iterable[WrittenQuery]) -> list[JsonObj
 def _answering(
     text: str, tool_id: str, catalog: Catalog, copies_of: Mapping[str, list[Tool]]
 ) -> list[str]:
-    """The ids of which any one serves the request's need for a tool."""
+    """The ids of the tools that each serve the request's need for a tool."""
     tool = catalog.by_id.get(tool_id)
     if tool is None or (tool.server and re.search(rf"\b{re.escape(tool.server)}\b", text, re.I)):
         return [tool_id]

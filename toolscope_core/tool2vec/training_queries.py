@@ -85,7 +85,7 @@ class TrainingQueries:
         return matrix
 
     def part(self, keep: NDArray[np.bool_]) -> TrainingQueries:
-        """Only those texts, with all tools."""
+        """The queries with only these texts, and all tools."""
         place = np.cumsum(keep) - 1
         own = keep[self.at]
         rows = np.flatnonzero(keep)

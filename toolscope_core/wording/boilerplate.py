@@ -1,7 +1,7 @@
 """Removes text that all tools of a server share: a first or last word of names, a line.
 
 *API-patch-block-children* becomes *patch block children*. Twenty tools that all end with "This API
-is rate limited" are no more similar for it.
+is rate limited" are not more similar because of it.
 """
 
 import re
@@ -36,7 +36,7 @@ def without_boilerplate(tools: Sequence[Tool]) -> tuple[Tool, ...]:
 
 @lru_cache(maxsize=2)
 def _plain_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-    """Cached, because the embedded texts and the signals both use it."""
+    """The plain tools; cached, because the embedded texts and the signals both use them."""
     by_server: dict[str, list[Tool]] = {}
     for tool in tools:
         by_server.setdefault(tool.server, []).append(tool)

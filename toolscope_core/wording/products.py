@@ -86,7 +86,7 @@ def products_of(tools: Sequence[Tool]) -> tuple[Products, ...]:
 
 
 def _or_else(named: Products, other: Products) -> Products:
-    """The first, with kinds that it lacks taken from the other; its unlisted words stay."""
+    """The first products, with kinds that they lack taken from the others; unlisted words stay."""
     return Products(
         named.accounts or other.accounts,
         named.programs or other.programs,

@@ -1,4 +1,4 @@
-"""A tool read once: its words, what it does, to what, and with which arguments."""
+"""Reads a tool once: its words, what it does, to what, and with which arguments."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

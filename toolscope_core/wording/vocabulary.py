@@ -1,7 +1,7 @@
-"""What words of tool names and descriptions mean to the judge.
+"""The meaning of words in tool names and descriptions for the judge.
 
-It covers actions, opposites, whether somebody owns the thing that a word means, and how informative
-a word is. General English comes from ``wordnet``; ``data/tool_words.json`` adds the language of
+It covers actions, opposites, whether a word means a thing that somebody owns, and how informative a
+word is. General English comes from ``wordnet``; ``data/tool_words.json`` adds the language of
 tools.
 """
 

@@ -122,7 +122,7 @@ def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
 
 @kept()
 def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
-    """The tasks after the analysis, first things first; the export if there are none.
+    """The tasks after the analysis, most urgent first; the export if there are none.
 
     Raises ``JobError`` before the analysis is done.
     """

@@ -247,7 +247,7 @@ class PriceTag:
     room: tuple[DeltaGenerator, ...]
 
     def add(self, place: DeltaGenerator, label: str, price: ToolsetPrice) -> DeltaGenerator:
-        """Draw a price with the limits; returns the card, for what it takes to get there."""
+        """Draw a price with the limits; returns the card, for the steps that lead to it."""
         card = place.container(border=True, height="stretch", gap="xsmall")
         with card:
             _figures(label, price, self.today)
@@ -330,8 +330,10 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
 
 
 def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
-    """What a gateway could do: merges of one job, and families; and how many ``lookalikes`` only
-    look alike, and how many proposals are ``left``, all of which stay as they are.
+    """Draw what a gateway could do: merges of one job, and families.
+
+    It also says how many ``lookalikes`` only look alike and how many proposals are ``left``; these
+    stay as they are.
     """
     more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
     if left:
@@ -352,8 +354,9 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
 
 
 def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
-    """What it takes to switch these servers off, and what is lost; if there are none, which of the
-    ``others`` comes closest.
+    """Draw how to switch these servers off, and what is lost.
+
+    If there are none, draw which of the ``others`` comes closest.
     """
     if not off:
         st.caption("No server does most of another's work, so none can be switched off.")

@@ -31,8 +31,8 @@ class UsagePreview:
     """A log's contents before it is stored.
 
     ``queries`` are the requests for which a catalog tool was called, as a query set; people wrote
-    these texts. ``keys`` identify its calls. ``counted`` of them are already in another log and in
-    no figure here.
+    these texts. ``keys`` identify its calls. ``counted`` of them are already in another log, and no
+    figure here includes them.
     """
 
     figures: call_counts.CatalogCallCounts

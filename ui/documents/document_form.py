@@ -126,7 +126,7 @@ class DocumentForm:
         return replace(fields, rows=tuple(rows), way=_TABLE)
 
     def _switch_way(self) -> None:
-        """Carry the parameters over to the other view, or the last valid ones."""
+        """Carry the parameters, or the last valid ones, over to the other view."""
         start = self._unsaved.get(self._key, self._initial[self._key])
         try:
             base = _draft_of(start)

@@ -156,7 +156,7 @@ def parsed(text: str) -> JsonObject:
 
 
 def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
-    """The cluster as it would be with this document: kind, argument maps, reasons."""
+    """The cluster as it would be with this document: its kind, argument maps and reasons."""
     document = draft.document
     edits: dict[str, Any] = {"name": document.name, "description": document.description}
     if document.schema is not None:

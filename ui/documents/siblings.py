@@ -1,4 +1,4 @@
-"""Siblings to tell apart: the list, suggestions, their effects, and saving them."""
+"""Siblings to tell apart: their list, suggestions, the effects, and saving."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -77,7 +77,7 @@ def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dic
     """Descriptions that can be accepted without a person, by tool id, for pairs at ``threshold`` or
     closer.
 
-    For each pair it is the first rewrite that wins and has no objections. Tools with a changed
+    For each pair, it is the first rewrite that wins and has no objections. Tools with a changed
     description are left out, and each tool appears only in its closest pair.
     """
     edited_tools, texts = edited_ids(snapshot), dict[str, str]()

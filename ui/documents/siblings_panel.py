@@ -1,4 +1,4 @@
-"""Collisions to tell apart: similar tools that stay separate, with distinct descriptions."""
+"""Similar tools that stay separate, and the form that gives them distinct descriptions."""
 
 from collections.abc import Mapping, Sequence
 

@@ -144,7 +144,7 @@ _NAMED = 4
 
 
 def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
-    """Tools, tokens, kB and merges, and notices on surprising facts.
+    """Draw tools, tokens, kB and merges, and notices on surprising facts.
 
     ``unapplied`` says which edits are not included.
     """

@@ -122,7 +122,7 @@ def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
 
 
 def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetDifference, ...]:
-    """What the decision changed when it was made, in its profile or in the toolset.
+    """The effect of the decision when it was made, in its profile or in the toolset.
 
     Unchanged tools are left out.
     """

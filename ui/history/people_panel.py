@@ -40,8 +40,8 @@ def to_look_at(
 ) -> tuple[Decision, ...]:
     """Others' decisions for a second look by ``reviewer``.
 
-    They accepted one job or kept ``tools`` apart, and these are unchanged. The order is random but
-    fixed; ``size`` includes those already looked at.
+    These decisions accepted one job or kept ``tools`` apart, and the tools are unchanged. The order
+    is random but fixed; ``size`` includes those already looked at.
     """
     by_others = [
         one

@@ -1,4 +1,4 @@
-"""Where tools collide: an overview of blocks, and two blocks in detail."""
+"""Shows where tools collide: an overview of blocks, and two blocks in detail."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -68,8 +68,9 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A crowded place of the map with what its tools are about, unlike the others;
-    ``label`` is the middle of its label (x, y), where no point lies if there is room.
+    """A crowded place of the map, with what distinguishes its tools' topics from the others'.
+
+    ``label`` is the middle of its label (x, y), where there is no point if there is room.
     """
 
     x: float
@@ -80,7 +81,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolMap:
-    """The same plane for each panel; the first has the whole catalog in order.
+    """Panels on the same plane; the first has the whole catalog in order.
 
     ``grouping`` names a group, in the singular.
     """
@@ -425,7 +426,7 @@ def strongest_cells(
 def _candidates(
     analysis: Analysis, blocks: Sequence[ToolBlock]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each two blocks, the number of candidate pairs and the cosine of the closest."""
+    """For each pair of blocks, the number of candidate pairs and the cosine of the closest."""
     owner = np.full(len(analysis.catalog.tools), -1, dtype=np.int64)
     for at, block in enumerate(blocks):
         owner[block.rows] = at

@@ -1,4 +1,4 @@
-"""The collision curve: how many pairs of tools are how close, before and after the merge."""
+"""The collision curve: the number of pairs by similarity, before and after the merge."""
 
 import hashlib
 from collections.abc import Callable, Mapping

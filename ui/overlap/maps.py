@@ -59,13 +59,13 @@ Plane = NDArray[np.float64]
 
 
 def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Region, ...]:
-    """The densest places with their topics, the densest first; no two labels overlap, none is cut,
-    and each stands beside the points, as near to its place as there is room.
+    """The densest places with their topics, the densest first.
 
-    A region is what lies within ``_REACH`` cells of a peak of the density, nearer to it than to
-    other peaks. Topics rank by how many of its tools are about them, times the logarithm of how
-    much more often that is than among all tools; each stands for one region alone, and a region
-    without one has no name. The map has so many ``panels`` side by side.
+    No two labels overlap and none is cut. Each is beside the points, as near to its place as there
+    is room. A region consists of the points within ``_REACH`` cells of a peak of the density that
+    are nearer to it than to other peaks. Topics rank by how many of its tools are about them, times
+    the logarithm of how much more often that is than among all tools. Each topic names only one
+    region, and a region without one has no name. ``panels`` is the number of panels side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -110,8 +110,10 @@ def _peaks(grid: Plane) -> Plane:
 
 
 def _topics(tools: Sequence[Tool]) -> list[frozenset[str]]:
-    """What each tool is about: the head nouns of its name and of its first sentence, if names
-    have them as that, and more often than for what a tool does, as *list*.
+    """The topics of each tool: the head nouns of its name and of its first sentence.
+
+    A word counts only if names use it as a head noun, and more often than for what a tool does,
+    such as *list*.
     """
     readings = [read_tool(tool) for tool in tools]
     things = Counter(word for one in readings for word in one.objects if word in one.nouns)
@@ -184,7 +186,7 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def fanned(points: Plane) -> Plane:
-    """The points, those at one place in a spiral around it: each dot can be seen and clicked."""
+    """The points, with those at the same place in a spiral so that each can be clicked."""
     frame = frame_of(points)
     pixels = np.array([WIDE, HIGH]) / (frame[:, 1] - frame[:, 0])
     cells = np.floor((points - frame[:, 0]) * pixels / _DOT).astype(np.int64)
@@ -259,8 +261,9 @@ def refusal(snapshot: Snapshot, method: Method) -> str:
 def points(
     snapshot: Snapshot, method: Method, *, by_sample: bool = False
 ) -> projection.Points | None:
-    """Where the tools lie, in the order of the catalog, or where a sample of them puts them;
-    ``None`` where that has to be computed first.
+    """The places of the tools in the order of the catalog, or those that a sample gives them.
+
+    ``None`` if they have to be computed first.
     """
     analysis = snapshot.analysis
 

@@ -1,4 +1,4 @@
-"""Making a profile: from an agent's requests, from logged calls, or empty."""
+"""Makes a profile from an agent's requests, from logged calls, or empty."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
 
 
 def served_in_words(intents: Sequence[intent_cover.Intent], ids: Collection[str]) -> str:
-    """How many requests the tools with these ids serve, and how many perhaps."""
+    """How many requests the tools with these ids serve, and how many they may serve."""
     served = [one for one in intents if one.is_served_by(ids)]
     perhaps = sum(one.is_doubtful for one in served)
     more = f", perhaps for {perhaps:,} more" if perhaps else ""

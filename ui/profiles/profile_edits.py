@@ -137,7 +137,8 @@ def report(
 ) -> tuple[profile_effect.ProfileReport, Sequence[str]]:
     """The report on a profile with its own requests, and sentences on how well they are found.
 
-    Only requests with answers count, compared with the whole toolset. Call it if nothing ``waits``.
+    Only requests with answers count, compared with the whole toolset. Call it only if nothing
+    ``waits``.
     """
     plan, profile, costs = snapshot.plan, toolset.profile, snapshot.work.catalogs.costs
     requests = tuple(queries(snapshot, profile.intents))

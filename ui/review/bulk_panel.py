@@ -1,5 +1,6 @@
-"""Many proposals at once: safe ones or those above a bar, ticked in a table, with audits of
-batches.
+"""Many proposals decided at once: safe ones or those above a bar.
+
+A table has ticks, and batches are audited.
 """
 
 from collections.abc import Sequence
@@ -95,7 +96,7 @@ def _waiting(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
-    """The merges above the bar as it is set."""
+    """The merges above the chosen bar."""
     bar, choice = st.columns([4, 8], gap="medium")
     at_least = bar.slider(
         "Tick a merge if its weakest pair is at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at",

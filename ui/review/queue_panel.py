@@ -325,7 +325,7 @@ def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> 
 
 
 def _undecided(snapshot: Snapshot) -> str:
-    """The pairs that the judge is not sure of and nobody decided on, the first by name."""
+    """A sentence on pairs that the judge is unsure of and nobody decided on."""
     from ui.shared.pairs import pair_view  # with the charts of a pair, where nothing is left
 
     pairs = pair_view.undecided(snapshot)

@@ -170,7 +170,7 @@ def _in_words(one: Coverage) -> str:
 def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -> list[Cluster]:
     """All tools of both servers in one table; returns the proposals of the ticked rows.
 
-    If the list is filtered, only the tools of its proposals. At first all are ticked.
+    If the list is filtered, it has only the tools of the listed proposals. At first all are ticked.
     """
     rows = server_advice.matches(snapshot, pair)
     rows = tuple(row for row in rows if row.proposal or not narrowed)

@@ -1,8 +1,8 @@
 """Decides which judge makes the plan of a catalog; nothing else does.
 
-A choice has a run, how many decisions it knew, and until when answers count. So a plan changes with
-a choice and with people's decisions, and never because another answer arrives; each process
-rebuilds the same verdicts from the ledger, without asking.
+A choice has a run, the number of decisions it knew, and the time until which answers count. So a
+plan changes with a choice and with people's decisions, and never because another answer arrives;
+each process rebuilds the same verdicts from the ledger, without asking.
 """
 
 from dataclasses import asdict, dataclass, replace

@@ -1,4 +1,4 @@
-"""What all pages share: the workspace, the sidebar, the current catalog, running jobs."""
+"""The parts that all pages share: workspace, sidebar, current catalog and running jobs."""
 
 import os
 import time
@@ -52,8 +52,9 @@ def workspace() -> Workspace:
 
 
 def leave_jobs() -> None:
-    """End the maps that only this visitor watched and that are not on the page as it now stands;
-    call it once the whole page is drawn.
+    """End the maps that only this visitor watched and that are no longer on the page.
+
+    Call it once the whole page is drawn.
     """
     workspace().analyses.watched.leave(_visitor())
 
@@ -337,9 +338,11 @@ def job_started_once(latest: Job | None, start: Callable[[], str], about: str, k
 
 @st.fragment(run_every="1s")
 def job_panel(job_id: str, seconds: float = 0, ready: Callable[[], bool] | None = None) -> None:
-    """The progress of a job, and how long it still takes: by the pace of its step, before that by
-    an estimate of all of it (``seconds``), if there is one. The page runs again when the job ends,
-    and when it is ``ready`` to show something before that.
+    """The progress of a job, and how long it still takes.
+
+    The time is based on the pace of its step, or before that on an estimate of the whole job
+    (``seconds``), if there is one. The page runs again when the job ends, and when it is ``ready``
+    to show something before that.
     """
     try:
         job: Job = workspace().analyses.watch(job_id)
@@ -363,8 +366,10 @@ def job_panel(job_id: str, seconds: float = 0, ready: Callable[[], bool] | None 
 
 
 def _time_left(job: Job, now: float, estimate: float | None) -> str:
-    """How long the step of a job still takes, in words: by the pace since it was first seen here;
-    before that how much of the ``estimate`` of the whole job is left.
+    """How long the step of a job still takes, in words.
+
+    The time is based on the pace since the step was first seen here, or before that on the rest of
+    the ``estimate`` of the whole job.
     """
     key = f"pace_{job.id}"
     stage, done, since = st.session_state.setdefault(key, (job.stage, job.done, now))

@@ -1,4 +1,4 @@
-"""Which requests the app answers: those to this machine or a configured host, from its own pages.
+"""Refuses requests except those to this machine or a configured host, from the app's own pages.
 
 A page of another site can make its name resolve to 127.0.0.1 (DNS rebinding). The browser then
 sends requests with that site's name as host to the app, and lets the page read the answers.

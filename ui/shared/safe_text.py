@@ -58,7 +58,7 @@ def untrusted_html(text: str) -> str:
 
 
 def owner(tool_id: str, name: str, server: str) -> str:
-    """The server of a tool, or else its id, to tell it from namesakes; safe in markdown."""
+    """The server of a tool, or else its id, to distinguish it from others; safe in markdown."""
     return untrusted(server or ("no server" if tool_id == name else f"no server, {tool_id}"))
 
 

@@ -1,4 +1,4 @@
-"""How tools are ranked: a paper's search or our own, with all settings."""
+"""The choice of how tools are ranked: a paper's search or our own, with all settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

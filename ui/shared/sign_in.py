@@ -1,4 +1,4 @@
-"""Who can reach the app, and signing in if Streamlit's secrets configure it (OpenID Connect)."""
+"""Who can reach the app, and how people sign in if Streamlit's secrets configure it (OpenID)."""
 
 import contextlib
 import hmac

@@ -1,4 +1,4 @@
-"""The data of a page: everything about one catalog at one moment, and what follows from it."""
+"""The data of a page: everything about one catalog at one moment, and values made from it."""
 
 from __future__ import annotations
 

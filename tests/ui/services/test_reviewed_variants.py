@@ -130,7 +130,7 @@ def test_they_are_measured_beside_the_toolset_as_it_is(work, catalog_id, variant
 
 
 def test_unseen_only_those_are_accepted_that_lose_no_request(work, catalog_id, variants):
-    with pytest.raises(DecisionError, match="no request"):
+    with pytest.raises(DecisionError, match="no query set"):
         variants.accept_measured(catalog_id, "ann")
     rows = [
         {"id": "a", "query": "get the weather", "gold": ["beta/get_weather"]},

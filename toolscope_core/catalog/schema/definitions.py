@@ -29,7 +29,7 @@ _SCHEMAS = "#/components/schemas/"
 
 
 class OutsideError(ValueError):
-    """A reference leads out of the document; the message says which."""
+    """A reference points outside the document; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Definitions:
     def carry(self, schemas: Sequence[JsonObject]) -> Iterator[JsonObject | OutsideError]:
         """Each schema with its referenced schemas under ``$defs``, or an error.
 
-        Together they use no more than the rest of the budget.
+        Together they use at most the rest of the budget.
         """
         reached = [self._reach(schema) for schema in schemas]
         sizes = [
@@ -69,7 +69,7 @@ class Definitions:
     def _reach(self, schema: JsonObject) -> list[str] | OutsideError:
         """The references that a schema leads to, nearest first, ties by name.
 
-        If one leads out of the document, that error is returned.
+        If one points outside the document, the error is returned.
         """
         reached: dict[str, None] = {}
         nearest = set(references_in(schema))

@@ -42,7 +42,7 @@ class AgentTools(Protocol):
         """The definitions for this request, as chat completions accept them."""
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """The result of a call; a model's mistakes never raise."""
+        """The result of a call; a model's mistakes never raise an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,8 @@ class WorkFigures:
 class AgentReport:
     """The figures of each toolset on the same requests, in the given order.
 
-    The two p-values, from paired bootstraps, are for no change from the first toolset to the last
-    (``None`` for one toolset).
+    The two p-values come from paired bootstraps and are for no change from the first toolset to the
+    last (``None`` if there is only one toolset).
     """
 
     queries: int

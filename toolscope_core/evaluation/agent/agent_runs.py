@@ -28,7 +28,7 @@ Keep = Callable[[Query, str, Episode], None]
 class AgentToolset:
     """A named toolset; ``choice`` picks the tools that the agent gets for a request.
 
-    ``ways`` says by which name, and α, each original tool is called.
+    ``ways`` says by which name and with which α each original tool is called.
     """
 
     name: str

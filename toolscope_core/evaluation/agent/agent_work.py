@@ -51,7 +51,7 @@ def work_rows(report: AgentReport) -> list[WorkRow]:
 class PaidTurns:
     """Asks ``model`` within the budget of ``terms``; every call is logged in the ledger.
 
-    A turn may have ``tokens``, reasoning aside.
+    A turn may use ``tokens``, not counting reasoning.
     """
 
     def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms, tokens: int) -> None:

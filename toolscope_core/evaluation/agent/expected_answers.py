@@ -47,7 +47,7 @@ def state_checks(expected: Any) -> tuple[StateCheck, ...]:
 
 
 def why_wrong(expected: Any, answer: str) -> str:
-    """What is wrong with the answer, in words; empty if it is as expected, calls aside."""
+    """What is wrong with the answer, in words; empty if it is as expected, ignoring calls."""
     match expected:
         case list():
             return next(filter(None, (why_wrong(part, answer) for part in expected)), "")

@@ -1,4 +1,4 @@
-"""A gateway's tools as an agent sees them, and the way of its calls to the gateway."""
+"""A gateway's tools as an agent sees them, and how its calls reach the gateway."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A bundle's toolset and its originals: the agent handles the same queries with both."""
+"""A bundle's toolset and its original tools; the agent handles the same queries with both."""
 
 from __future__ import annotations
 
@@ -174,8 +174,8 @@ def work_with_both(
     """Run the agent on every query with each toolset in turn, each behind a gateway.
 
     The gateways start the original servers. Work already in ``file`` is not repeated. Raises
-    ``ConfigError`` if a server is not configured, the file's errors, and what a turn raises;
-    finished work is stored.
+    ``ConfigError`` if a server is not configured, and the errors of the file and of a turn.
+    Finished work is stored.
     """
     # with them comes MCP's SDK, for which nobody waits who only looks at a pair
     from toolscope_core.evaluation.agent.agent_runs import AgentModels, Assignment, run_agents

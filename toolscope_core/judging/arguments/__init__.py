@@ -1,1 +1,1 @@
-"""Which argument of one tool corresponds to which of another."""
+"""Matches the arguments of one tool with those of another."""

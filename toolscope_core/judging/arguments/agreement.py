@@ -1,9 +1,9 @@
-"""Arguments that may become one argument of a merged tool, because their words mean the same.
+"""Finds arguments that may become one argument of a merged tool because their words mean the same.
 
 ``match_parameters`` measures how similar two tools are, and pairs leftover arguments. A call that
 an agent writes from the merged schema alone needs more: no value may arrive where it means
-something else. So each word in only one of the two names must be said, or meant, by the other side
-too.
+something else. So each word that is in only one of the two names must also be said or meant by the
+other side.
 """
 
 import itertools
@@ -104,7 +104,7 @@ def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[st
 
 
 def _speak_against(a: Parameter, b: Parameter) -> bool:
-    """Whether the two cannot be one: their types, values, forms, or sides differ."""
+    """Whether the two cannot be one argument: their types, values, forms or sides differ."""
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     return (
         not types_meet(a.schema, b.schema)
@@ -184,7 +184,7 @@ def _tell_tools_apart(ours: Words, theirs: Words, tools: tuple[Tool, Tool]) -> b
 def _are_two_things(a: Parameter, b: Parameter) -> bool:
     """Whether the two are different things: a count and a key or number, or a value and its key.
 
-    A status and the id of a status differ.
+    For example, a status and the id of a status differ.
     """
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     last_words = {meaning(word) for word in (*ours.parts[-1:], *theirs.parts[-1:])}

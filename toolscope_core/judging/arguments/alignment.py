@@ -1,4 +1,4 @@
-"""How a call to one tool becomes a call to another: α.
+"""Maps calls to one tool onto calls to another (α).
 
 An argument map is *lossless* if every argument of every valid call to the old tool has a place in
 the merged tool, with a value that the merged schema allows.
@@ -59,10 +59,9 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
 def usual_move(
     parameter: Parameter, target: str, schema: JsonObject | bool
 ) -> tuple[ArgumentMove, tuple[str, ...]] | None:
-    """The same if ``schema`` has extra limits that hardly any call meets, with those limits in
-    sentences.
+    """Like ``move_to`` if only limits that hardly any call reaches are in the way.
 
-    ``None`` if there are other obstacles.
+    These limits are returned as sentences. ``None`` if there are other obstacles.
     """
     if not isinstance(schema, dict):
         return None
@@ -74,9 +73,7 @@ def usual_move(
 def _without_limits(
     schema: JsonObject, parameter: Parameter, name: str, notes: list[str]
 ) -> JsonObject:
-    """The schema without limits that hardly any call meets; ``notes``
-    receives a sentence for each.
-    """
+    """The schema without limits that hardly any call reaches; ``notes`` gets a sentence on each."""
     loose, own = dict(schema), parameter.schema
     for key in () if "enum" in own or "const" in own else tuple(_unusual(schema, parameter)):
         limit = loose.pop(key)
@@ -97,7 +94,7 @@ def _without_limits(
 
 
 def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
-    """The limits that hardly any call meets: an empty text or list, or a count or key below 1."""
+    """The limits that hardly any call reaches: an empty text or list, or a count or key below 1."""
     for key in ("minLength", "minItems"):
         if schema.get(key) == 1:
             yield key
@@ -347,9 +344,7 @@ def _unsupplied(
 
 
 def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
-    """Conditions over several arguments, which hold only if both tools have
-    exactly the same ones.
-    """
+    """Conditions on several arguments, which hold only if both tools have exactly the same ones."""
     target, own = core(schema), core(tool.schema or {})
     conditions = target.keys() - _PLAIN_KEYWORDS
     same = all(canonical_json(target[key]) == canonical_json(own.get(key)) for key in conditions)

@@ -1,9 +1,9 @@
-"""Disagreements between the words of two matched arguments.
+"""Finds disagreements between the words of two matched arguments.
 
 A schema may say that both take a text while the words say that one is a UUID and the other a key,
 that one ends a day earlier, or that one of two must be given. If both say different things, calls
-would break or change their meaning. If only one says something, its calls may: nobody knows. If the
-kept tool accepts less by its words, it does not take every call.
+would break or change their meaning. If only one says something, its calls may break too. If the
+words of the kept tool accept less, it does not take every call.
 """
 
 import itertools
@@ -145,7 +145,7 @@ def ordered_apart(one: str, other: str) -> Iterator[str]:
 
 
 def worded_apart(one: str, other: str) -> Iterator[str]:
-    """Words that change the meaning between two descriptions which are the tools' only difference.
+    """Words that change the meaning between two descriptions that are the tools' only difference.
 
     They are ``ordered_apart``, opposites, and a word replaced in the same frame, as parts of a
     sentence.
@@ -225,9 +225,9 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
     """Sentences on why ``target`` cannot serve calls to ``tool`` as intended, though its schema
     accepts them.
 
-    They cover what its words require, and what it does if an argument is left out. For two tools
-    without any other difference, whatever only one says about an argument separates them: it is the
-    reason for having two.
+    They cover what its words require, and what it does if an argument is left out. If two tools
+    have no other difference, whatever only one says about an argument separates them, because it is
+    the reason for having two.
     """
     tool, target = inlined(tool), inlined(target)
     pairs = list(_moved(tool, target, moves))
@@ -313,7 +313,7 @@ def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | 
 
 
 def _swapped(pairs: Sequence[_Two]) -> Iterator[str]:
-    """Two arguments that are each described like the other one in the other tool."""
+    """Two arguments, each described like the other one in the other tool."""
     described = {two.target.description: two.name for two in pairs if two.target.description}
     for two in pairs:
         other = described.get(two.source.description, two.name)

@@ -55,8 +55,9 @@ _OF_ONE_KIND = {
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
-    """The certainty that ``a`` of one tool is ``b`` of the other, in [0, 1]; 0 if their types
-    exclude it.
+    """How certain it is that ``a`` of one tool is ``b`` of the other, in [0, 1].
+
+    It is 0 if their types exclude it.
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
@@ -83,7 +84,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
 
 
 def _spelt_alike(a: ParameterReading, b: ParameterReading) -> bool:
-    """``bit_rate`` and ``bitrate``."""
+    """Whether two names are spelt alike, as ``bit_rate`` and ``bitrate`` are."""
     joined = "".join(a.parts)
     return bool(joined) and joined == "".join(b.parts)
 
@@ -110,7 +111,7 @@ def _by_words(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
 
 
 def _turned(a: ParameterReading, b: ParameterReading) -> Words:
-    """Words in only one of the names that make it another parameter."""
+    """Words that are in only one of the names and make it a different parameter."""
     ours, theirs = (a.head - b.head) & roles.TURNING_WORDS, (b.head - a.head) & roles.TURNING_WORDS
     if roles.are_of_one_side(ours, theirs):
         return frozenset()
@@ -184,13 +185,13 @@ def _is_doubtful(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def _are_ids_of_two(a: ParameterReading, b: ParameterReading) -> bool:
-    """``user_id`` and ``item_id``, whatever else their descriptions say."""
+    """Whether both are ids, but of two things: ``user_id`` and ``item_id``."""
     owners = a.name - _KEYS, b.name - _KEYS
     return bool(a.name & b.name & _KEYS) and all(owners) and owners[0].isdisjoint(owners[1])
 
 
 def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
-    """A ``name`` (of an employee) and ``department_name``; a ``policy`` and ``policy_id``."""
+    """Whether one may be of another thing: ``name`` (of an employee) and ``department_name``."""
     extra = b.name - a.name
     if not extra or not a.name < b.name:
         return False
@@ -199,7 +200,7 @@ def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
-    """The share of named values of one that are also named for the other, whichever has fewer."""
+    """The share of the named values that both have, of the one with fewer."""
     return len(a.values & b.values) / max(min(len(a.values), len(b.values)), 1)
 
 
@@ -238,7 +239,7 @@ _ScoredPair = tuple[float, str, str]
 class Match:
     """Parameter ``left`` of one tool is parameter ``right`` of the other; score in (0, 1].
 
-    ``inferred`` means weak evidence, except that no other fitting parameter is left.
+    ``inferred`` means that there is little evidence besides no other fitting parameter being left.
     """
 
     left: str
@@ -272,7 +273,7 @@ def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
 
 
 def _order(row: _ScoredPair) -> tuple[bool, float, list[str], str]:
-    """Sort key: names of one spelling, then by score: *on* and *at* say a date and a moment."""
+    """Sort key: names with the same spelling first, then by score."""
     score, a, b = row
     ours, theirs = ("".join(plain_words(name)) for name in (a, b))
     return ours != theirs, -score, sorted((a, b)), a

@@ -1,4 +1,4 @@
-"""The meaning of leaving an argument out, by its schema or the tool's words.
+"""Reads what leaving an argument out means, from its schema or the tool's words.
 
 It may have a default, or be required after all although the schema calls it optional: *exactly one
 of `id` and `key` must be given* makes one required argument of two optional ones.
@@ -92,8 +92,8 @@ class Condition:
 def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | None:
     """The two defaults as JSON if both state one and they differ.
 
-    *null* in a schema states nothing, except for a switch (then it is in neither position), and
-    beside a value of the other's schema.
+    *null* in a schema states nothing, except for a switch (which is then in neither position), and
+    beside a value in the other schema.
     """
     if source.required:
         return None
@@ -113,7 +113,7 @@ def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | Non
 def unshared_default(one: Parameter, other: Parameter) -> str:
     """The default as JSON that only one of two optional parameters states, in schema or words.
 
-    Empty if both or neither do, and if it leaves everything open.
+    Empty if both or neither do, or if the default leaves everything open.
     """
     if one.required or other.required:
         return ""
@@ -180,7 +180,7 @@ def _stated_default(parameter: Parameter) -> Any:
 
 
 def _limits(value: Any) -> bool:
-    """Whether a default is a value that does not leave everything open."""
+    """Whether a default is a value that restricts something."""
     return value not in (None, [], {}) and str(value).casefold() not in _NO_LIMIT
 
 
@@ -216,13 +216,13 @@ def _spelled(value: Any) -> str:
 
 
 def _is_open(parameter: Parameter) -> bool:
-    """Whether it is a switch without a stated default: one with three positions."""
+    """Whether it is a switch without a stated default, which has three positions."""
     unset = "default" in parameter.schema and _default(parameter) is None
     return unset and parameter.type == "boolean"
 
 
 def _alone(own: Tool, other: Tool) -> Iterator[Condition]:
-    """The conditions of a tool without a counterpart on the same arguments in the other."""
+    """The conditions of one tool that the other does not have for the same arguments."""
     theirs = {condition.key for condition in conditions_of(other)}
     return (condition for condition in conditions_of(own) if condition.key not in theirs)
 

@@ -101,12 +101,12 @@ def read_parameter(parameter: Parameter) -> ParameterReading:
 
 
 def tell_apart(a: Parameter, b: Parameter) -> bool:
-    """Whether they are declared different: start and end, an id and a title."""
+    """Whether the two are declared different: start and end, or an id and a title."""
     return are_apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
 
 
 def are_apart(a: ParameterReading, b: ParameterReading) -> bool:
-    """Whether they are of different kinds, or each name is changed by its own word."""
+    """Whether the two are of different kinds, or each name has a word that changes its meaning."""
     if a.kinds and b.kinds and a.kinds.isdisjoint(b.kinds):
         return True
     ours, theirs = a.turning - b.name, b.turning - a.name
@@ -125,7 +125,8 @@ def are_equal_but_side(a: Words, b: Words) -> bool:
 def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
     """Whether names and descriptions share a stem, or one name abbreviates the other's.
 
-    Without that, only our word lists give them one meaning, and a ``track`` is not only a song.
+    Without that, only our word lists give them one meaning, and a ``track``, for example, need not
+    be a song.
     """
     return not a.stems.isdisjoint(b.stems) or any(
         is_short_for(*sorted(pair, key=len))

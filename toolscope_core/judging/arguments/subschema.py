@@ -1,7 +1,7 @@
-"""Whether every value of one JSON Schema is a value of another, shown from the keywords.
+"""Decides whether every value of one JSON Schema is a value of another, from their keywords.
 
 ``admits`` is sound but not complete: it says yes only if that follows from the keywords it knows,
-so a doubt costs a merge and never an argument.
+so a doubt may cost a merge, but never an argument.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -110,7 +110,7 @@ def refers(node: Any) -> bool:
 
 
 def core(schema: JsonObject) -> dict[str, Any]:
-    """The schema without descriptive keywords. A format is advice unless asserted."""
+    """The schema without descriptive keywords. A format is only advice unless it is asserted."""
     return {key: value for key, value in schema.items() if key not in _ANNOTATION_KEYS}
 
 

@@ -1,4 +1,4 @@
-"""The unit or written form that a parameter expects, if it says so."""
+"""Reads the unit or written form that a parameter expects, if it says so."""
 
 import re
 from functools import lru_cache

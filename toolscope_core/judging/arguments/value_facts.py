@@ -1,4 +1,4 @@
-"""What the words of an argument say about its value: its form and its meaning.
+"""Reads what the words of an argument say about its value: its form and its meaning.
 
 A *form* limits what is accepted: a UUID, values separated by commas, at most 50. A *reading* says
 what a value means: the zone of a time, counting from 0 or from 1. ``units`` reads units and dates,
@@ -144,7 +144,7 @@ class ValueFacts:
     most: Mapping[str, float]
 
     def of(self, about: str) -> frozenset[str]:
-        """The statements on a topic, or else what is shown."""
+        """The statements on a topic, or else what examples show."""
         labels = self.say.get(about, frozenset())
         return labels if labels - WEAK else self.shown.get(about, labels)
 

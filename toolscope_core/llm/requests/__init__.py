@@ -1,1 +1,1 @@
-"""Asks a model what the ledger cannot answer yet: within a budget, and nothing twice."""
+"""Asks a model what the ledger cannot answer yet, within a budget and never twice."""

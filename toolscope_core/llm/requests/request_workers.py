@@ -50,7 +50,7 @@ class RunBudget:
         self._change = threading.Condition()
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """``None`` where there is no price."""
+        """The cost so far; ``None`` without prices."""
         return None if self.prices is None else self.prices.cost(tokens_in, tokens_out)
 
     def reserve(self, request: ChatRequest) -> float | None:
@@ -116,7 +116,7 @@ class Terms:
     def limits(self, tokens: int) -> list[int]:
         """The limits to try for a reply that needs this many tokens without reasoning.
 
-        The later ones are for a reply that is cut off.
+        The later limits are for a reply that was cut off.
         """
         grown = (min(tokens * GROWTH**step, self.most_tokens) for step in range(3))
         return sorted(set(grown))

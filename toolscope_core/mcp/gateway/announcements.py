@@ -47,7 +47,7 @@ class Announcements:
         await self._tell(ResourceUpdated(name), self._followers.get((server, uri), set()))
 
     async def _tell(self, event: ServerEvent, among: Collection[Hashable] | None) -> None:
-        """Tell clients of an event; by session, only those in ``among``."""
+        """Tell clients of an event; if they are known by session, only those in ``among``."""
 
         async def say(session: ServerSession) -> None:
             await session.send_notification(event_to_notification(event, {}))

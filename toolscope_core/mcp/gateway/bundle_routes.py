@@ -34,7 +34,7 @@ class ServedBundle:
 
     ``catalog`` has its tools with their ids, ``came_in`` all original tools. ``withheld`` are
     gateway tools that were accepted but not exported, each as its members' ids. ``notes`` are
-    sentences on what of a profile is not served. ``uses`` counts earlier calls of each
+    sentences on the parts of a profile that are not served. ``uses`` counts earlier calls of each
     server, as far as known. ``passed`` has the names of the resources and prompts that a profile
     passes on, by ``resources`` and ``prompts``; ``None`` passes on all.
     """
@@ -241,7 +241,7 @@ NOTE_BYTES = 80
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """The instructions of a gateway; ``notes`` say what of each server's text is left out."""
+    """The instructions of a gateway; ``notes`` say which of each server's texts is left out."""
 
     text: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)

@@ -1,6 +1,4 @@
-"""A call of a merged tool as the call of an original: which original, and
-its arguments through α.
-"""
+"""Maps a call of a merged tool to an original: which original, and its arguments through α."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,8 +47,8 @@ def original_call(
     """The call with arguments as the original takes them.
 
     ``definition`` is the tool as its server declares it now, from which parameter types are read.
-    ``lost`` are arguments that the merged tool does not declare and the original would take for its
-    own; if the merged schema is closed, all undeclared ones.
+    ``lost`` are arguments that the merged tool does not declare and that the original would mistake
+    for its own. If the merged schema is closed, they are all undeclared ones.
     """
     own = properties_of(route.schema)
     alpha = route.alphas.get(original.tool_id) or ArgumentMap(
@@ -149,13 +147,13 @@ class FixedValues:
     words: re.Pattern[str] | None = field(default=None)
 
     def cut(self, text: str) -> str:
-        """The text without them."""
+        """The text without the fixed values."""
         for one in self.texts:
             text = masked(text, one, halves=False, mask=FIXED)
         return self.words.sub(FIXED, text) if self.words else text
 
     def cut_all(self, value: Any) -> Any:
-        """A JSON value without them, at every depth."""
+        """A JSON value without the fixed values, at every depth."""
         if not self.texts and self.words is None:
             return value
         if isinstance(value, bool | int | float):
@@ -167,7 +165,7 @@ class FixedValues:
         return with_texts(value, self.cut)
 
     def cut_error(self, error: Exception) -> Exception:
-        """The error with its message, and the data of a server's own error, without them."""
+        """The error without the values, in its message and in the data of a server's own error."""
         if isinstance(error, MCPError):
             data = self.cut_all(error.error.data)
             return MCPError(error.error.code, self.cut(error.error.message), data)

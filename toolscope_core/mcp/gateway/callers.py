@@ -36,7 +36,7 @@ ASKER = "toolscope/server"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """A server by its name in the catalog, and the values that its messages must not show."""
+    """A server, by its name in the catalog, and the values that its messages must not show."""
 
     name: str
     fixed: FixedValues = NOTHING_FIXED
@@ -44,7 +44,7 @@ class Sender:
     def request(self, method: str, params: JsonObject) -> JsonObject:
         """The parameters of its request with its name added for the person.
 
-        The name is in the message of an elicitation, and before the prompt of a sampling. Raises
+        The name is in the message of an elicitation, or before the prompt of a sampling. Raises
         ``MCPError`` for an address that is not a web address.
         """
         if method == SAMPLING:
@@ -78,7 +78,7 @@ class Sender:
         return {**result, "inputRequests": {key: self._request(one) for key, one in inputs.items()}}
 
     def error(self, error: Exception) -> Exception:
-        """Its error, as far as it may be shown."""
+        """The server's error, as far as it may be shown."""
         error = self.fixed.cut_error(error)
         if not isinstance(error, MCPError) or error.error.code != URL_ELICITATION_REQUIRED:
             return error
@@ -144,7 +144,7 @@ class Outboxes:
     """Sends messages in ``group``, to each client in order per sender, without waiting for other
     senders.
 
-    ``gone`` is told of a client that accepted nothing.
+    ``gone`` is called for a client that accepted nothing.
     """
 
     def __init__(self, group: TaskGroup, on_gone: Callable[[str], None]) -> None:
@@ -319,7 +319,7 @@ class Callers:
         )
 
     async def _ask(self, server: str, capability: str, request: Any, result: Any) -> Any:
-        """The client's own answer, or the reason for none."""
+        """The client's own answer, or the reason why there is none."""
         try:
             request = self._in_server_name(server, request)
         except MCPError as refused:
@@ -379,8 +379,8 @@ class Callers:
     async def _log(self, server: str, params: types.LoggingMessageNotificationParams) -> None:
         """Pass a log message to the client of the current call, or else to all.
 
-        While several clients have calls there, nobody gets it: it may be about another client's
-        call.
+        While several clients have calls there, nobody gets it, because it may be about another
+        client's call.
         """
         source = params.logger if params.logger and params.logger != server else ""
         logger = f"{server}: {source}" if source else server

@@ -216,7 +216,7 @@ class RequestsUnderWay:
 
 
 def with_single_ids(inner: ASGIApp) -> ASGIApp:
-    """The same over HTTP, before the SDK gives the second request the first one's stream."""
+    """Does the same over HTTP, before the SDK gives the second request the first one's stream."""
     under_way: set[tuple[str, str]] = set()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

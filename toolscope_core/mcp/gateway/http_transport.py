@@ -1,4 +1,4 @@
-"""The gateway over streamable HTTP: on one address, for holders of the token."""
+"""The gateway over streamable HTTP, on one address and for holders of the token."""
 
 import asyncio
 import hmac
@@ -40,8 +40,8 @@ ADMIT = "admit"
 class Door:
     """The open connections.
 
-    ``strangers``, who have shown no token, never displace ``guests``. ``notice`` is told once for
-    each reason of closing one.
+    ``strangers``, who have shown no token, never displace ``guests``. ``notice`` is called once for
+    each reason for closing one.
     """
 
     notice: Callable[[str], None]

@@ -68,7 +68,7 @@ async def ask_original(
 
 
 def plain_params(params: BaseModel) -> McpResult:
-    """The parameters of a request as sent, without those about its connection."""
+    """The parameters of a request as they were sent, without those about its connection."""
     return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 

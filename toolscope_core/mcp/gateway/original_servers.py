@@ -192,8 +192,9 @@ class OriginalServers:
     async def ready(self, name: str, requests: ServerRequests) -> OpenServer:
         """A connected server, inspected since it last announced changed tools.
 
-        A new connection answers its requests by ``requests``. Raises ``ServerConnectionError`` or
-        ``ConfigError`` if it cannot be opened or listed; at once after a recent failure.
+        A new connection answers the server's requests by ``requests``. Raises
+        ``ServerConnectionError`` or ``ConfigError`` if it cannot be opened or listed; at once after
+        a recent failure.
         """
         try:
             return await self._ready(name, requests)
@@ -238,7 +239,7 @@ class OriginalServers:
         return self._hooks.error_to_show(name, failure)
 
     def note_loss(self, name: str, server: OpenServer) -> None:
-        """The connection broke during a call; the next call opens another."""
+        """Record that the connection broke during a call; the next call opens another one."""
         connection = self._connections[name]
         if connection.server is server:
             self._drop(connection)

@@ -1,4 +1,4 @@
-"""What a gateway would find if it served now: its servers, and the tools that a job needs."""
+"""Checks what a gateway would find if it served now: its servers, and the tools a job needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ from toolscope_core.model.errors import ToolScopeError
 class ServerState:
     """One server's state.
 
-    ``tools`` is the number of declared tools. There are names of originals that are ``changed`` and
-    held back, that ``passed`` a review, and that are ``missing``; of ``new`` tools that wait, and
-    of tools declared ``twice``. ``failure`` is set if it could not be listed. The others are
+    ``tools`` is the number of declared tools. These fields have names: ``changed`` originals that
+    are held back, those that ``passed`` a review, those that are ``missing``, ``new`` tools that
+    wait, and tools declared ``twice``. ``failure`` is set if it could not be listed. The others are
     sentences: ``renamed`` tools, ``mended`` records that some clients could not read, ``withheld``
     tools that cannot be mended, ``notes`` on unread parts of its list, ``words`` of its own text
     that agents do not get, and ``to_be_renamed`` on new tools that could be mistaken for another.

@@ -1,4 +1,4 @@
-"""Which server a resource's address belongs to; no address is sent to another."""
+"""Finds the server to which a resource's address belongs; no other server receives the address."""
 
 import re
 from collections import defaultdict
@@ -48,8 +48,8 @@ class ResourceAddresses:
 
     ``by_tools`` are those named by the toolset's tools; then come those that servers list, that
     results of their tools name, and that match their templates. A plain address belongs to the one
-    server that offers it in any of these ways, and to nobody if there are several. ``prefixes`` by
-    server precede the names of its addresses here.
+    server that offers it in any of these ways, and to nobody if there are several. ``prefixes``
+    has, by server, the prefix of its addresses' names here.
     """
 
     by_tools: Mapping[str, Owners] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A running gateway: its connections, its server, its standard streams, and its end."""
+"""Runs a gateway: its connections, its server, its standard streams, and its end."""
 
 from __future__ import annotations
 

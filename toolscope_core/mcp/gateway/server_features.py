@@ -47,8 +47,8 @@ class ServerFeatures:
     """Asks every original server with resources or prompts.
 
     A server that cannot be reached is left out of lists, and named by ``unreachable``. With
-    ``passed``, only the ``resources`` and ``prompts`` of these names are passed on, and what the
-    tools of the toolset and their results name.
+    ``passed``, only ``resources`` and ``prompts`` of these names are passed on, along with what the
+    toolset's tools and their results name.
     """
 
     servers: OriginalServers
@@ -132,7 +132,7 @@ class ServerFeatures:
     async def unsubscribe(
         self, context: Context, params: types.UnsubscribeRequestParams
     ) -> McpResult:
-        """Stop that; the server is told if no other client follows the resource."""
+        """Stop notifying the client; the server is told if no other client follows the resource."""
         name, uri = self._named_resource(params.uri)
         if uri in self.announcements.followed(name):
             await self._unfollow(context, session_of(context), name, uri)
@@ -189,7 +189,7 @@ class ServerFeatures:
             await self.announcements.list_changed(method)
 
     async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> McpResult:
-        """Ask every server for logs of that level; closed ones when they are opened."""
+        """Ask every server for logs of that level, closed servers once they are opened."""
         self.callers.heard(context)
         self._level = params.level
         with anyio.move_on_after(_ASKING_SECONDS):
@@ -387,7 +387,7 @@ class ServerFeatures:
 
 
 async def _say(server: OpenServer, method: str, params: JsonObject) -> None:
-    """Make a request on behalf of no particular client."""
+    """Make a request that no particular client asked for."""
     request = ANY_REQUEST(method=method, params=dict(params))
     await server.client.session.send_request(request, AS_IT_CAME)
 
@@ -397,6 +397,6 @@ def _unknown(message: str, uri: str = "") -> Exception:
 
 
 def _for_client(error: Exception) -> Exception:
-    """An error for the client: a server's own unchanged, ours as an ``MCPError`` with its text."""
+    """An error for the client: a server's own is unchanged, ours becomes an ``MCPError``."""
     is_ours = isinstance(error, ToolScopeError)
     return MCPError(INTERNAL_ERROR, for_agent(str(error))) if is_ours else error

@@ -1,6 +1,6 @@
 """A call of a merged tool from the agent to the original and back, and the log of calls.
 
-The log has one JSON line per call, with what was called and the outcome.
+The log has one JSON line per call, with the called tool and the outcome.
 """
 
 import json
@@ -65,7 +65,7 @@ class CallLog:
     """Counts calls, and writes each to a file at once, if there is one.
 
     ``unwritten`` counts lines that could not be written. Arguments are written only if
-    ``with_arguments``. ``notice`` is told of each client's first call by each old name. Raises
+    ``with_arguments``. ``notice`` is called for each client's first call by each old name. Raises
     ``ExportError`` if the file cannot be opened.
     """
 
@@ -169,11 +169,11 @@ ALWAYS_LOAD = "anthropic/alwaysLoad"
 
 
 class _RefusedCall(Exception):  # noqa: N818 - it is no error of the program
-    """The call is not passed on; the message is for the agent's model."""
+    """Says that the call is not passed on; the message is for the agent's model."""
 
 
 class _WithheldCall(_RefusedCall):
-    """The tool is held back, so the call may be right."""
+    """Says that the tool is held back, so the call itself may be right."""
 
 
 @dataclass(slots=True)
@@ -211,7 +211,7 @@ class ToolCalls:
         """The ``_meta`` of a tool.
 
         It has the original's ``_meta``, the originals, and for Claude Code, that the tool is in
-        every prompt. Other clients cannot be told that by a server.
+        every prompt. A server cannot tell other clients that.
         """
         meta = route.record.get("_meta")
         originals = [{"server": one.server, "tool": one.name} for one in route.originals]

@@ -1,4 +1,4 @@
-"""A few tools in place of all: they list the others, search, show and call them.
+"""Offers a few tools in place of all, which list, search, show and call the others.
 
 This is the catalog, inspect, execute pattern of the specification's client practices.
 """
@@ -169,7 +169,7 @@ class SearchCosts:
 
     @property
     def pays_off_for(self) -> int:
-        """So many searches of a session cost no more than the full list."""
+        """The number of searches in a session that together cost no more than the full list."""
         return max(0, self.full_list - self.own_list) // max(1, self.answers["schemas"])
 
     @property
@@ -188,7 +188,7 @@ class SearchCosts:
 
 
 def search_costs(table: RoutingTable) -> SearchCosts:
-    """What the list and a search over it cost."""
+    """The cost of the list and of a search over it."""
     routes = table.listed_routes
     schemas = [_tokens(_for_model(route.listing)) for route in routes]
     own = sum(map(_tokens, map(_for_model, _OWN_RECORDS)))

@@ -1,4 +1,4 @@
-"""What the original servers declare now, and which originals are therefore held back."""
+"""Reads what the original servers declare now, and decides which originals are held back."""
 
 import json
 from collections import Counter
@@ -201,7 +201,10 @@ class WithheldTools:
         return tools.by_name.get(original.name) if tools else None
 
     def why_withheld(self, original: Original) -> str:
-        """Why it is not called, in a sentence; empty if it is, or its server was not asked."""
+        """Why the tool is not called, in a sentence.
+
+        Empty if it is called, or its server was not asked.
+        """
         tools = self.declared.get(original.server)
         if tools is None or self._on_change == "pass":
             return ""

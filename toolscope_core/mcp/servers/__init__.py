@@ -1,4 +1,4 @@
-"""Connections to MCP servers through the ``mcp`` SDK; whatever is started here is stopped here.
+"""Connects to MCP servers through the ``mcp`` SDK, and stops whatever it starts.
 
 Reading a configuration starts nothing. ``connected`` opens one server, for a short listing or for
 as long as a gateway runs; ``list_server`` reads everything that one offers.

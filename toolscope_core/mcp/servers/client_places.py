@@ -1,4 +1,4 @@
-"""Where MCP clients document that they keep their servers, and the existing files on a machine.
+"""Finds the files in which MCP clients keep their servers, by the clients' documentation.
 
 Only these files are opened, and the two in which Claude Code lists its plugins and projects.
 """
@@ -26,8 +26,8 @@ class Origin:
 
     ``part`` is the part of the client they are for: the folder of a project, ``plugin NAME``, or
     empty for all of it. ``root`` is the folder in which they are started, if the client defines it.
-    ``with_project``: the file belongs to the project, so others may have written it. ``disabled``:
-    the plugin is switched off.
+    ``with_project`` says that the file belongs to the project, so others may have written it;
+    ``disabled`` that the plugin is switched off.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The servers of configuration files, each once: who configures it, and under which names.
+"""The servers of configuration files, each once, with who configures it and under which names.
 
 Only files are opened; nothing is started.
 """
@@ -43,7 +43,7 @@ class ConfiguredPart:
 
     @property
     def is_telling(self) -> bool:
-        """Whether something is configured, even if broken."""
+        """Whether the part configures anything, even if it is broken."""
         return bool(self.configuration.servers or self.configuration.odd or self.problem)
 
 

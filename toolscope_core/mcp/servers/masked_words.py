@@ -1,4 +1,4 @@
-"""What may be shown of a command line, an address or a text: everything but its secrets."""
+"""Makes command lines, addresses and texts safe to show by masking their secrets."""
 
 import math
 import re

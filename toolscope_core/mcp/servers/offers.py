@@ -1,4 +1,4 @@
-"""What servers offer: all pages of their tools as sent, and how much they have besides.
+"""Lists what servers offer: all pages of their tools as sent, and how much they have besides.
 
 Servers are listed in parallel, and written as a document for the catalog reader.
 """

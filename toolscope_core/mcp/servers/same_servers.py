@@ -1,4 +1,4 @@
-"""Which configured servers are the same: equal command or address, arguments and variable values.
+"""Finds configured servers that are the same: equal command or address, arguments and variables.
 
 Values are compared in memory. Only names of differences leave this module, never values.
 """

@@ -54,7 +54,7 @@ async def server_address(
 ) -> AsyncIterator[TransportStreams]:
     """The message streams of a server at an address; fills ``record``.
 
-    Redirects are followed only on the same origin, so headers go nowhere else.
+    Redirects are followed only on the same origin, so headers are sent nowhere else.
     """
     if way == "sse":
         from mcp.client.sse import sse_client

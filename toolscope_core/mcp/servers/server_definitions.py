@@ -56,8 +56,8 @@ class NamedValue:
 class ServerDefinition:
     """How one server is started (``command``) or reached (``url``), as far as it may be shown.
 
-    ``masked``: an argument, the address or the command is partly hidden, so starting needs the
-    configuration itself. ``variables`` and ``headers`` are sorted by name.
+    ``masked`` says that an argument, the address or the command is partly hidden, so that starting
+    the server needs the configuration itself. ``variables`` and ``headers`` are sorted by name.
     """
 
     name: str

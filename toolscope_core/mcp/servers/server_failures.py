@@ -1,4 +1,4 @@
-"""Failures of a server in words: what, the value, and the remedy.
+"""Describes the failures of a server: what went wrong, the value, and the remedy.
 
 Kinds: ``command`` (cannot be started), ``exit`` (ended by itself), ``silent`` (no answer in time),
 ``garbage`` (writes something that is not a message), ``refused`` (401, 403), ``busy`` (429, 5xx),
@@ -134,7 +134,7 @@ class Situation:
 
     @property
     def looks_older(self) -> bool:
-        """Whether it rejected a message like a server that only speaks SSE."""
+        """Whether the server rejected a message as one that only speaks SSE does."""
         return isinstance(self.record, HttpRecord) and self.record.status in TRY_SSE
 
     def failure(self, error: BaseException) -> ToolScopeError | None:

@@ -52,7 +52,7 @@ class ProcessRecord:
     describes the current request; ``closed`` says that its output has ended. ``process`` is set
     until it is stopped here; after that its status means nothing. ``group`` is its process group, 0
     once nothing of it is left. ``client`` used it last; once it ``is_shared`` by several, nobody
-    can tell whom its text is about.
+    can tell which client its text is about.
     """
 
     doing: str = HANDSHAKE

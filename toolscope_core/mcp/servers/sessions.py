@@ -142,7 +142,7 @@ class OpenServer:
         return (f"{self.name} left the process group {group} {what}",) if group else ()
 
     def used_by(self, client: Hashable) -> None:
-        """Record the client that uses it now; its text for one is shown to no other."""
+        """Record the client that uses it now; text for one client is not shown to another."""
         if isinstance(self.record, ProcessRecord):
             self.record.used_by(client)
 

@@ -43,8 +43,9 @@ request's tokens, each by its best in the tool.
 
 
 def late_interaction(inputs: RerankInputs) -> LateInteraction:
-    """The reranker with the embedder of the search. Raises ``ConfigError`` where that gives no
-    vectors of tokens.
+    """The reranker with the embedder of the search.
+
+    Raises ``ConfigError`` if it gives no token vectors.
     """
     if not isinstance(inputs.embedder, protocols.TokenEmbedder):
         raise ConfigError(
@@ -74,8 +75,10 @@ class LateInteraction:
         self._tokens = TokenCache(requests.cache.folder).ensure(texts, embedder, progress)
 
     def __call__(self, texts: Sequence[str]) -> RowScores:
-        """See ``Reranker``; the tokens of all texts are encoded at once. What many texts are
-        compared with is remembered: they are searched in other toolsets too, which are alike.
+        """See ``Reranker``; the tokens of all texts are encoded at once.
+
+        The comparisons of many texts are remembered, because they are searched in other, similar
+        toolsets too.
         """
         tokens = self._requests.tokens(texts, self._embedder)
         if len(texts) <= FEW:

@@ -1,6 +1,6 @@
 """The merged tool's parameters as agents see them, beside the members'.
 
-Differences between members are marked, and declarations that agents no longer see.
+Differences between members are marked, and so are declarations that agents no longer see.
 """
 
 import json
@@ -33,9 +33,9 @@ _MOST_VALUES, _LONGEST = 6, 240
 class ArgumentCell:
     """How a member's calls fill a merged parameter.
 
-    ``source`` is empty if they leave it out. It has the member's declaration and description, and
-    the parts of them that agents no longer see (``lost``). ``differs`` says whether it differs from
-    the canonical tool's.
+    ``source`` is empty if they leave it out. The cell has the member's declaration and description,
+    and the parts of them that agents no longer see (``lost``). ``differs`` says whether it differs
+    from the canonical tool's.
     """
 
     source: str

@@ -247,8 +247,8 @@ def server_pairs(
 ) -> tuple[ServerPairProposals, ...]:
     """The pairs of servers with two or more ``proposals`` between them, and other ``near`` pairs.
 
-    The first have most proposals first, the others are sorted. A proposal of three servers counts
-    for each two of them. Changed clusters and those in conflict are left to the queue.
+    The former begin with the most proposals, the latter are sorted. A proposal across three servers
+    counts for each pair of them. Changed clusters and those in conflict are left to the queue.
     """
     between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
     for cluster in proposals:

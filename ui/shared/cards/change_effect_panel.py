@@ -1,4 +1,4 @@
-"""Before and after one change: requests won and lost, and how certain that is."""
+"""Shows the requests won and lost by one change, and how certain that is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -102,7 +102,7 @@ def title(card: Card, blind: bool = False) -> None:
 
 
 def likelihood_badge(cluster: Cluster) -> None:
-    """How likely the judge finds its weakest pair, which is no similarity."""
+    """How likely the judge finds the weakest pair to be one job; this is not a similarity."""
     st.badge(
         f"Likelihood {cluster.weakest_edge:.2f}",
         color="gray",
@@ -143,7 +143,7 @@ def question(card: Card) -> None:
 
 
 def show_reasons_against(card: Card) -> None:
-    """What was checked, and the objections to accepting."""
+    """Draw what was checked, and the objections to accepting."""
     cluster = card.cluster
     if card.newcomers:
         names = ", ".join(map(_named, card.newcomers))
@@ -205,7 +205,7 @@ def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> N
 
 
 def _about(server: Server) -> str:
-    """The first words of a server on itself."""
+    """The first words of a server's own description."""
     words = (server.description or server.title).split()
     return " ".join(words[:_OF_SERVER]) + ("…" if len(words) > _OF_SERVER else "")
 

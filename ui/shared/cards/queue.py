@@ -1,4 +1,4 @@
-"""What waits for a person in Review, the objections, and the order."""
+"""The proposals that wait for a person in Review, the objections, and the order."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A chart in the style of every page: with its data as a table, and downloads of both."""
+"""A chart in the style of every page, with its data as a table and downloads of both."""
 
 import html
 import json
@@ -78,7 +78,7 @@ def rounded(values: NDArray[np.float64]) -> list[object]:
 def json_numbers(values: NDArray[np.integer[Any] | np.floating[Any]]) -> NDArray[np.object_]:
     """Numbers sent as JSON numbers, NaN as null.
 
-    Other arrays are sent as bytes: that is faster, but Plotly draws them twice, because it takes
+    Other arrays are sent as bytes. That is faster, but Plotly draws them twice, because it mistakes
     them for new data.
     """
     numbers = values.astype(object)
@@ -159,7 +159,7 @@ def picture(
 
 
 def more(key: str) -> ExpanderContainer:
-    """The place for rarely needed parts, at the end of a view; fill it when it is opened."""
+    """A closed place for rarely needed parts at the end of a view; fill it when it is opened."""
     return st.expander("More", key=key, icon=":material/more_horiz:", on_change="rerun")
 
 

@@ -33,7 +33,7 @@ class MergeNetwork:
 
     These are the resulting plan, people's links, the pairs about which the judge is ``unsure``, and
     those of ``families``, with probabilities. ``copies`` maps each tool to the first of equal
-    content. Its edges are ``judged`` by the judge or ``joined`` by people.
+    content. Edges are ``judged`` by the judge or ``joined`` by people.
     """
 
     plan: MergePlan
@@ -99,7 +99,7 @@ class MergeNetwork:
 class Component:
     """A connected component: its tools, its edges, and those between different contents.
 
-    A star of copies depends on no weak link, so bridges are those of ``once``.
+    A star of copies depends on no weak link, so bridges are looked for in ``once``.
     """
 
     tools: tuple[str, ...]

@@ -195,7 +195,10 @@ def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
 
 
 def _split(snapshot: Snapshot, bridge: components.Bridge) -> None:
-    """Divide the cluster at the bridge; an address that names it then names what is left of it."""
+    """Divide the cluster at the bridge.
+
+    An address that named the cluster then names what is left of it.
+    """
     if bridge.cluster:
         decision_buttons.take_apart(snapshot, bridge.cluster, bridge.groups, None, [])
         if "drawn" in st.query_params:

@@ -277,7 +277,7 @@ def _ask(question: Question) -> None:
 
 
 def _answers(snapshot: Snapshot) -> None:
-    """Summarise the answers in use: verdicts, questions saved, and what the model did not read."""
+    """Summarise the answers in use: verdicts, questions saved, and text the model did not read."""
     answers = snapshot.analysis.model_verdicts
     if answers is None:
         return

@@ -1,4 +1,4 @@
-"""Which tools overlap: the ranked pairs."""
+"""The ranked pairs of tools that overlap."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -25,9 +25,9 @@ LEFT = "you left its page before this was done; it restarts when you come back"
 class WatchedJobs:
     """Long work, such as maps, that stops when nobody watches it.
 
-    It has a thread of its own, so that no other work waits for it, and ends when its page is left:
-    a panel that shows its progress looks every second, and a page that is drawn without it leaves
-    it; one that breaks off before its end looks away. A tab that was closed looks no more.
+    It has a thread of its own, so that no other work waits for it. A panel that shows its progress
+    looks at it every second. A page that is drawn without the panel leaves the work, and a page
+    that is interrupted looks away. A closed tab no longer looks.
     """
 
     def __init__(self, store: Store) -> None:
@@ -59,8 +59,9 @@ class WatchedJobs:
             self._until.pop(("", job.catalog_id, job.kind), None)  # somebody has come
 
     def look_away(self, visitor: str) -> None:
-        """Record that a visitor's page is drawn again; what it still shows
-        is then watched again.
+        """Record that a visitor's page is drawn again.
+
+        Work that it still shows is then watched again.
         """
         soon = time.monotonic() + AWAY_SECONDS
         with self._lock:
@@ -69,7 +70,7 @@ class WatchedJobs:
                     self._until[watched] = min(until, soon)
 
     def leave(self, visitor: str) -> None:
-        """Say that what a visitor sees is drawn to its end: what is not looked at is left."""
+        """Record that a visitor's page is completely drawn; work that it does not show is left."""
         again = time.monotonic() + AWAY_SECONDS
         with self._lock:
             self._until = {
@@ -222,7 +223,7 @@ class Analyses:
 def _out_of_the_collection() -> None:
     """Exclude existing objects from later garbage collections, which pause all threads.
 
-    What a dropped analysis leaves behind is collected here the next time.
+    Objects left behind by a dropped analysis are collected here the next time.
     """
     gc.unfreeze()
     gc.collect()

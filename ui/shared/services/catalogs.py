@@ -70,7 +70,8 @@ class Catalogs:
     def delete(self, name: str) -> None:
         """Delete a catalog with everything that belongs to it.
 
-        Raises ``StoreError`` while a job runs on it, and for the last catalog: one is always shown.
+        Raises ``StoreError`` while a job runs on it, and for the last catalog, because one is
+        always shown.
         """
         if [record.name for record in self.newest()] == [name]:
             raise StoreError(f"{name} is the only catalog; add another before you delete it")

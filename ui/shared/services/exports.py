@@ -47,7 +47,7 @@ class ExportTarget:
 class _SharedName:
     """A name shared across servers: one of its tools, and its name after fixes.
 
-    The latter only if the target allows a name once.
+    It has a name after fixes only if the target allows each name once.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Which tools clients' searches find, before and after people's decisions."""
+"""The tools that clients' searches find, before and after people's decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -93,7 +93,7 @@ def view(snapshot: Snapshot, ranking: Ranking) -> TrainedView | None:
 
 
 def usage_helps(snapshot: Snapshot) -> bool:
-    """Whether a usage model is there that found more on queries left out of its training."""
+    """Whether there is a usage model that found more on queries left out of its training."""
     with suppress(ConfigError):
         usage = view(snapshot, "usage")
         return usage is not None and usage.before.helps

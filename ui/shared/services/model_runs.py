@@ -61,7 +61,7 @@ def estimate(snapshot: Snapshot, kind: RunKind = "judge", paper: bool = False) -
 
 
 def first_estimate(snapshot: Snapshot, endpoint: Endpoint) -> Estimates:
-    """The cost of verdicts before people decide; what they decided since then is left as it was."""
+    """The cost of verdicts before people decide; later decisions do not change it."""
     runs = tuple((run.id, run.ended_at) for run in list_runs(snapshot.work.store, snapshot.id))
     return kept_under(
         snapshot.analysis, "first estimate", (endpoint, runs), lambda: estimate(snapshot)
@@ -217,7 +217,7 @@ def _configuration(
     generation: JsonObject | None = None,
     analysis: Analysis | None = None,
 ) -> JsonObject:
-    """What decides the questions of a run."""
+    """The configuration that decides the questions of a run."""
     catalog, endpoint = snapshot.catalog, snapshot.work.endpoints.required()
     extra = {} if generation is None else {"generation": generation}
     return {**configuration(kind, endpoint, catalog, analysis), **extra}

@@ -36,10 +36,11 @@ Parts = Mapping[str, int]
 class ReshapeEffect:
     """The effect of a new split on the plan.
 
-    ``decision`` is what would be recorded, ``None`` if the split changes nothing; ``refusal`` says
-    why it could not be. ``clusters`` are those that would contain one of the tools, largest first.
-    ``alone`` are the ids of tools that would be in none. ``otherwise`` are the parts that come out
-    differently because of earlier decisions. ``version`` is what the decision carries.
+    ``decision`` is the one that would be recorded, ``None`` if the split changes nothing;
+    ``refusal`` says why it could not be recorded. ``clusters`` are those that would contain one of
+    the tools, largest first. ``alone`` are the ids of tools that would be in none. ``otherwise``
+    are the parts that turn out differently because of earlier decisions. ``version`` is the one
+    that the decision carries.
     """
 
     decision: Decision | None

@@ -231,7 +231,7 @@ def recut(
 def decide_each(
     snapshot: Snapshot, reviewer: str, rows: Iterable[tuple[Action, Cluster, Mapping[str, Any]]]
 ) -> tuple[tuple[Decision, ...], tuple[DecisionError, ...]]:
-    """A decision for each row, and why some failed because somebody else was faster.
+    """A decision for each row, and the reasons why some failed because somebody else was faster.
 
     A row is an action, the cluster as shown, and the detail. Each decision names the batch in its
     detail, since nobody reviewed it alone.
@@ -265,12 +265,12 @@ def server_pair_of(snapshot: Snapshot, cluster: Cluster) -> ServerPairProposals 
 
 @kept()
 def safe(snapshot: Snapshot) -> BatchSelection:
-    """What can be accepted without a review now: the list for ``accept_safe``."""
+    """The merges that can be accepted without a review now: the list for ``accept_safe``."""
     return safe_batch(snapshot.catalog, queue(snapshot))
 
 
 def about(snapshot: Snapshot, decision: Decision) -> str | None:
-    """Id of the cluster of a decision, as far as its tools still exist."""
+    """The id of the cluster that a decision is about, as far as its tools still exist."""
     tools = snapshot.catalog.by_id
     members = [tools[tool_id] for tool_id in decision.ids if tool_id in tools]
     return cluster_id(members) if len(members) > 1 else None
@@ -400,7 +400,7 @@ def shares(snapshot: Snapshot) -> Shares | None:
 
 
 def divide(snapshot: Snapshot, shares: Shares | None) -> None:
-    """Divide the queue from now on, or with ``None`` no longer.
+    """Divide the queue from now on, or with ``None`` stop dividing it.
 
     Raises ``DecisionError`` for fewer than two people.
     """

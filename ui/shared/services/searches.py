@@ -43,7 +43,7 @@ RANKED = 50
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A request as a page asks it.
+    """A request as made on a page.
 
     ``split`` says whether it is split into sub-queries: by the steps of its query set, or else by
     rule. ``variants`` says whether accepted document variants are read beside the tools' own text.
@@ -130,7 +130,7 @@ def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
 
 
 def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]]:
-    """Results by words alone in the original catalog, at once while the indexes are built.
+    """Results by words alone in the original catalog, shown at once while the indexes are built.
 
     Raises ``JobError`` as ``look``.
     """

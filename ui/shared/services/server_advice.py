@@ -34,7 +34,7 @@ class ToolMatch:
 
     @property
     def way(self) -> str:
-        """As in ``Served``; ``alone`` without a similar tool."""
+        """How the other tool does the job, as in ``Served``; ``alone`` without a similar tool."""
         return self.match.way if self.match else "alone"
 
 

@@ -1,4 +1,4 @@
-"""How a catalog's tools are used, by its logs and traces."""
+"""Reads how a catalog's tools are used from its logs and traces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict

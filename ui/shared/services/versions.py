@@ -75,7 +75,7 @@ def carried_decisions(snapshot: Snapshot) -> StandingDecisions:
 
 
 def standing_ahead(snapshot: Snapshot, name: str, catalog: Catalog) -> StandingDecisions | None:
-    """Their state if ``catalog`` were stored; ``None`` for a new name."""
+    """The state of the active decisions if ``catalog`` were stored; ``None`` for a new name."""
     newest = snapshot.newest.get(name.strip())
     return None if newest is None else _standing_then(snapshot, newest, catalog)
 
@@ -213,7 +213,8 @@ def _reworded(changes: version_changes.CatalogDiff) -> Iterator[version_changes.
 def _is_made_again(catalog: Catalog, decision: Decision, later: Sequence[Decision]) -> bool:
     """Whether its tools were decided on again in the same way.
 
-    For a decision that links tools, all but one of them; otherwise each that has changed.
+    If the decision links tools, this concerns all but one of them; otherwise each one that has
+    changed.
     """
     links = decision.action in LINKING
     kind = LINKING if links else (decision.action,)

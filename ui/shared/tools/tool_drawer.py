@@ -61,7 +61,7 @@ def tool_view(snapshot: Snapshot, key: str) -> ToolView | None:
 
 
 def is_open() -> bool:
-    """Whether the drawer is open; then the page's keyboard shortcuts do nothing."""
+    """Whether the drawer is open; the page's keyboard shortcuts then do nothing."""
     return "tool" in st.query_params
 
 

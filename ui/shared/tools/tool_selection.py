@@ -20,7 +20,7 @@ MOST_IN_MEMORY = 16
 
 
 def keep(snapshot: Snapshot, ids: Iterable[str], source: str) -> Selection | None:
-    """Store these tools as a selection, if the catalog has them; ``None`` if it has none.
+    """Store those of these tools that the catalog has as a selection; ``None`` if it has none.
 
     ``source`` says in words where they were chosen, such as ``the map``.
     """
