@@ -172,7 +172,7 @@ def test_plans_of_a_query_set_are_measured_before_and_after(five, small, small_b
     assert wide["searches"] == wide["jobs"]
     assert wide["tools_shown"] == pytest.approx(len(tokens) * 6 / 5)
     assert wide["tokens_shown"] == pytest.approx(sum(tokens) * 6 / 5)
-    assert "shown were called" in five(*BY_STEPS, "--filter")
+    assert "shown tools called" in five(*BY_STEPS, "--filter")
     assert "--plan measures sets of tools" in five(*BY_STEPS, "--select", "best", code=2)
 
 

@@ -208,10 +208,7 @@ def _where_none_is_read(tool: JsonObject) -> str:
     if is_openapi(tool):
         return "is an OpenAPI document inside another document; put it into a file of its own"
     name = value_excerpt(GENERIC.get(tool, "name"))[:80]
-    return (
-        f"looks like the tool {name!r}, but is not in a list of tools; move it "
-        "into a list named `tools`"
-    )
+    return f"looks like the tool {name!r} outside a list of tools; move it into a list `tools`"
 
 
 def _is_in(item: JsonObject | Flaw, listed: Mapping[str, JsonObject]) -> bool:

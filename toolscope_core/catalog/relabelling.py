@@ -206,8 +206,7 @@ def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
     twice = [name for names in (old, new) for name, n in Counter(names).items() if n > 1]
     if twice:
         raise ExportError(
-            f"{path} maps the argument {twice[0]!r} of {alpha.tool_id} "
-            "twice; export the bundle again"
+            f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
         )
 
 

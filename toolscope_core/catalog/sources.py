@@ -79,7 +79,7 @@ def _load(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Source, ...]:
     if not files:
         names = ", ".join(str(path) for path in paths) or "nothing was given"
         raise CatalogError(
-            f"no input files were found ({names}); use *.json, *.jsonl, *.yaml or *.csv "
+            f"no input files ({names}); use *.json, *.jsonl, *.yaml or *.csv "
             "files, or a folder of them"
         )
     sizes = [_size(file) for file in files]

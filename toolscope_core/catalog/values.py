@@ -88,8 +88,7 @@ def _documents(text: str) -> list[Any]:
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
                 raise _RefusedError(
-                    f"uses the alias *{event.anchor} inside the value that it "
-                    "names; write the value out"
+                    f"uses the alias *{event.anchor} inside its own value; write it out"
                 )
             _put(stack[-1], anchors[event.anchor])
     return documents
@@ -107,13 +106,12 @@ def _put(
     around.characters += characters
     if around.characters > flaws.MAX_YAML_CHARACTERS:
         raise _RefusedError(
-            f"has more than {flaws.MAX_YAML_CHARACTERS:,} characters once its "
-            "aliases are expanded; split it"
+            f"has more than {flaws.MAX_YAML_CHARACTERS:,} characters with "
+            "aliases expanded; split it"
         )
     if around.size > flaws.MAX_YAML_VALUES:
         raise _RefusedError(
-            f"has more than {flaws.MAX_YAML_VALUES:,} values once its "
-            "aliases are expanded; split it"
+            f"has more than {flaws.MAX_YAML_VALUES:,} values with aliases expanded; split it"
         )
     if anchors is not None and anchor:
         anchors[anchor] = sized
@@ -207,9 +205,7 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
     keys = _keys(rows[0][1])
     if "name" not in keys:
         headings = ", ".join(repr(key[:40]) for key in keys[:20])
-        return Flaw(
-            f"has the columns {headings}, but none for the tool's name; call one of them `name`"
-        )
+        return Flaw(f"has the columns {headings}, but none for the tool's name; call one `name`")
     if len(set(keys)) < len(keys):
         twice = next(key for row, key in enumerate(keys) if key in keys[:row])
         return Flaw(f"has two columns named {twice[:40]!r}; rename one")

@@ -81,9 +81,7 @@ def check(
     catalogs: CatalogPaths,
     baseline: Annotated[
         Path,
-        typer.Option(
-            help="The accepted version to compare with: a bundle (folder or zip) or a catalog."
-        ),
+        typer.Option(help="The version to compare with: a bundle (folder or zip) or a catalog."),
     ],
     max_new_overlaps: Annotated[
         int | None, typer.Option(help="Exit with 1 if more than this many new pairs overlap.")
@@ -325,10 +323,7 @@ def _tell(report: GateReport, items: Sequence[GateItem]) -> None:
     if report.replayed.cases:
         new = quantity(len(report.replayed.new_confusions), "new confusion")
         replayed = quantity(report.replayed.cases, "case")
-        say(
-            f"{replayed} replayed: {report.replayed.failures:,} with another "
-            f"result than asked for, {new}"
-        )
+        say(f"{replayed} replayed: {report.replayed.failures:,} not as expected, {new}")
 
 
 def _tell_accepted(cases: Sequence[AcceptedCase]) -> None:

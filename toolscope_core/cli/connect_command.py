@@ -88,7 +88,7 @@ def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool
             names.append(server.name)
     if asks and not on_terminal:
         raise ConfigError(
-            "nothing was started, because no terminal is available for confirmation; name each "
+            "nothing was started, because nobody can confirm it; name each "
             "server with --server NAME"
         )
     return names

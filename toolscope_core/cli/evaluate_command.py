@@ -335,7 +335,7 @@ def planned_sides(
     judged_queries = bench.queries(queries, options.skip_unknown)
     if not judged_queries:
         raise ConfigError(
-            f"no query in {queries} has a gold answer in this catalog; use tool ids under `gold`"
+            f"no query in {queries} has a gold answer here; use tool ids under `gold`"
         )
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(original, options.bundle):
@@ -361,7 +361,7 @@ def _tell_plans(sides: Sequence[PlannedSide], *, as_json: bool) -> None:
             terminal.say(f"  {name:10} {getattr(own, name).text}")
         terminal.say(
             f"  per query: {own.jobs:.1f} jobs, {own.searches:.1f} rankings, "
-            f"{own.tools_called:.1f} of {own.tools_shown:.1f} tools shown were called "
+            f"{own.tools_called:.1f} of {own.tools_shown:.1f} shown tools called "
             f"({own.tokens_shown:,.0f} tokens)"
         )
         terminal.say(f"  {terminal.spent_text(side.counts)}")
@@ -407,12 +407,11 @@ def _tell_evaluation(report: EvaluationReport) -> None:
 
 def _tell_refusals(refusals: Refusals) -> None:
     terminal.say(
-        "share answered *no tool does this*, for requests that a tool serves: "
-        f"{refusals.served.text}"
+        f"answered *no tool does this*: {refusals.served.text} of requests that a tool serves"
     )
     if refusals.unserved is not None:
         terminal.say(
-            f"for requests that need none: {refusals.unserved.text} (AUROC {refusals.auroc:.3f})"
+            f"and {refusals.unserved.text} of requests that need none (AUROC {refusals.auroc:.3f})"
         )
 
 

@@ -80,10 +80,7 @@ def merge(
         Path | None, typer.Option(help="A decisions.jsonl to apply, for example from a bundle.")
     ] = None,
     correct: Annotated[
-        bool,
-        typer.Option(
-            "--correct/--no-correct", help="Correct clusters automatically (Auto-Correction)."
-        ),
+        bool, typer.Option("--correct/--no-correct", help="Correct clusters (Auto-Correction).")
     ] = True,
     expanded: Annotated[
         bool,

@@ -68,10 +68,7 @@ ServerKeys = Annotated[
     ),
 ]
 KeepDoubtful = Annotated[
-    bool,
-    typer.Option(
-        "--keep-doubtful", help="Also write those with something wrong, with the reasons."
-    ),
+    bool, typer.Option("--keep-doubtful", help="Also write the doubtful ones, with reasons.")
 ]
 VariantsFile = Annotated[
     Path | None,
@@ -205,8 +202,7 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(
-            f"{names} can only be used with --judge llm; add that too (to set the "
-            "embedding model, use --embedder)"
+            f"to use {names}, add --judge llm (for the embedding model, use --embedder)"
         )
 
 

@@ -61,9 +61,7 @@ def plan_request(
     """
     files, request = catalogs_and_request(catalogs)
     if decomposition == "steps":
-        raise ConfigError(
-            "recorded steps are only used with a file of queries; choose another --decompose"
-        )
+        raise ConfigError("recorded steps need a file of queries; choose another --decompose")
     searched = SearchedTools(decomposition=decomposition, variants=variants, embedder=embedder)
     options = SearchOptions(k, searched, knobs, ask)
     config = PlannerConfig(worker, iterative, is_filtered)

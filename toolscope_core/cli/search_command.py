@@ -92,7 +92,7 @@ def search(
 def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
     """Print the parts of one request and its results, a line per place."""
     if options.searched.splits is not None or options.searched.decomposition == "steps":
-        raise ConfigError("recorded steps are only used with a file of queries; add --queries")
+        raise ConfigError("recorded steps need a file of queries; add --queries")
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
     searcher = Searcher(catalog, options, words_first, engine=engine)
     (tool_request,) = searcher.requests([Query("", request)])

@@ -122,8 +122,7 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            help="A host name under which others reach this address; required "
-            "unless the address is loopback."
+            help="A host name under which others reach this address; required beyond this machine."
         ),
     ] = None,
     profile: Annotated[

@@ -72,13 +72,11 @@ def check_form(decision: Decision) -> None:
         )
     if size < form.least_tools:
         raise DecisionError(
-            f"{action} needs at least {quantity(form.least_tools, 'tool')}, but the "
-            f"decision names {size}; add more"
+            f"{action} names too few tools ({size}); use at least {form.least_tools}"
         )
     if form.most is not None and size > form.most:
         raise DecisionError(
-            f"{action} applies to no tools, but the decision names {id_list(decision.ids)}; leave "
-            "`members` and `ids` empty"
+            f"{action} takes no tools, but names {id_list(decision.ids)}; leave both lists empty"
         )
     parts = [part.key for part in form.detail]
     if form.is_closed and not set() < set(decision.detail) <= set(parts):

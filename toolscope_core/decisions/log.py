@@ -156,8 +156,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
-            f"seq {decision.seq} comes after seq {log[-1].seq}; keep the order of "
-            "the log, or leave seq out"
+            f"seq {decision.seq} comes after {log[-1].seq}; keep the log's order, or leave seq out"
         )
     return _well_formed(log, decision)
 

@@ -98,9 +98,7 @@ class EndpointEmbedder:
             seconds += page.seconds
             pause = None if wrong.wait is None else self._patience.pause(attempt, wrong.wait)
             if pause is None or seconds >= self._patience.seconds:
-                raise ModelError(
-                    f"the texts could not be embedded: {wrong.reason}; try again later"
-                )
+                raise ModelError(f"texts could not be embedded: {wrong.reason}; try again later")
             failed.wait(pause)
         return None
 

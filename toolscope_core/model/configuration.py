@@ -202,8 +202,7 @@ class Endpoint:
             raise ConfigError(f"temperature is {self.temperature}; use 0 to 2")
         if not 100 <= self.most_tokens <= 1_000_000:
             raise ConfigError(
-                "the maximum number of tokens per reply is "
-                f"{self.most_tokens}; use 100 to 1,000,000"
+                f"the token limit of a reply is {self.most_tokens}; use 100 to 1,000,000"
             )
         if self.reasoning is not None and self.reasoning not in REASONING_EFFORTS:
             raise ConfigError(

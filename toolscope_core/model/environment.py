@@ -107,9 +107,7 @@ def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
     for name in sorted(values):
         if is_own_variable(name) and name not in VARIABLES:
             near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
-            remedy = (
-                f"did you mean {near[0]}?" if near else f"the settings are {', '.join(VARIABLES)}"
-            )
+            remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIABLES)}"
             unused.append(
                 f"{name} is set but not used: there is no setting with this name; {remedy}"
             )

@@ -67,9 +67,7 @@ class SearchSetup:
             own = Retriever(tools, self.embedder, self.cache, self.config, self.scorer, progress)
             return own.with_learned(self.learned)
         if self.learned is not None:
-            raise ConfigError(
-                f"{client} cannot search with a trained model; leave out the model, or --as"
-            )
+            raise ConfigError(f"{client} cannot use a trained model; leave out the model, or --as")
         return ClientRetriever(tools, client, self.embedder, self.cache, self.servers)
 
 

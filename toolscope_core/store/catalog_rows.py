@@ -202,10 +202,7 @@ def _of_name(session: Session, store: Store, name: str) -> list[int]:
     """The ids of all versions; ``StoreError`` if there is none."""
     ids = session.exec(select(CatalogRow.id).where(CatalogRow.name == name)).all()
     if not ids:
-        raise StoreError(
-            f"{store.place} has no catalog {name}; it may have been renamed or "
-            "deleted, so choose another"
-        )
+        raise StoreError(f"{store.place} has no catalog {name} any more; choose another")
     return [one for one in ids if one is not None]
 
 

@@ -90,9 +90,7 @@ def new_version_panel(changes: Changes) -> None:
 def _decisions(snapshot: Snapshot) -> None:
     st.markdown("**2. Decisions**")
     fate = versions.carried_decisions(snapshot)
-    parts = [
-        f"{quantity(len(fate.hold), 'decision')} still appl{'ies' if len(fate.hold) == 1 else 'y'}"
-    ]
+    parts = [f"Still valid: {quantity(len(fate.hold), 'decision')}"]
     if fate.wait:
         parts.append(
             f"{len(fate.wait):,} wait{_s(fate.wait)} because a tool has changed since, and will "
@@ -111,9 +109,7 @@ def _new_proposals(snapshot: Snapshot) -> None:
         st.markdown("Known when the analysis is finished.")
         return
     older = len(review.queue(snapshot)) - new - again
-    earlier = (
-        f" {older:,} older {'one is' if older == 1 else 'ones are'} still open." if older else ""
-    )
+    earlier = f" Older ones still open: {older:,}." if older else ""
     st.markdown(f"{quantity(new, 'proposal')} with new or changed tools.{earlier}")
     _queue_link(snapshot, "new")
 

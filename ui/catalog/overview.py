@@ -142,10 +142,7 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
     over = {most: who for most, who in client_limits().items() if tools > most}
     if over:
         clients = "; ".join(f"{who}: {most:,}" for most, who in over.items())
-        text = (
-            f"Make a profile: even with every merge, {quantity(tools, 'tool')} are "
-            f"left, too many ({clients})"
-        )
+        text = f"Make a profile: after every merge, {tools:,} tools are too many ({clients})"
         yield NextStep(text, "profiles")
 
 

@@ -155,9 +155,7 @@ def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decisio
     Raises ``DecisionError`` if it contradicts later decisions.
     """
     if decision in active(snapshot.log):
-        raise DecisionError(
-            f"decision {decision.seq} is already in effect, so there is nothing to redo"
-        )
+        raise DecisionError(f"decision {decision.seq} is in effect, so it cannot be redone")
     return append_decision(snapshot.work.store, snapshot.id, _again(snapshot, decision, reviewer))
 
 

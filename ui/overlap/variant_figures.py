@@ -82,9 +82,7 @@ def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
     """The three panels. Raises ``JobError`` before the projection is known."""
     places = points(snapshot, method)
     if places is None:
-        raise JobError(
-            f"{method} has not been computed for the document variants yet; start it on the map"
-        )
+        raise JobError(f"{method} of the variants has not been computed yet; start it on the map")
     tools = maps.map_of(snapshot, "PCA", grouping, compare=False)
     base = tools.panels[0]
     sides = zip(SIDES, places, strict=True)

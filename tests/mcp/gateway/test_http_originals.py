@@ -74,7 +74,7 @@ def test_one_that_restarted_is_named_once_and_opened_again(toolset, reached, ori
         lost = await stub_toolset.error_text(client.call_tool("get", {"path": "a"}))
         return lost, stub_toolset.stub_reply(await client.call_tool("get", {"path": "a"}))
 
-    lost = "north no longer recognises the connection, for example after a restart; call again"
+    lost = "north has lost its session, for example by a restart; call again"
     assert stub_toolset.through(toolset, reached, use) == (lost, "")
 
 

@@ -87,7 +87,7 @@ def _ghosts(schema: JsonObject, place: str, names: frozenset[str] | None) -> Ite
         excerpt = ", ".join(map(repr, ghosts))
         is_closed = schema.get("additionalProperties") is False
         message = f"The {place} requires {excerpt[:120]}, which it does not declare; " + (
-            "no other argument is allowed, so no call is valid. Ask the server's author to fix it."
+            "no other argument is allowed, so no call is valid. Ask its author to fix it."
             if is_closed
             else "declare it, or some APIs refuse the tool."
         )
@@ -104,7 +104,7 @@ def _odd_values(schema: JsonObject, place: str) -> Iterator[_Row]:
             text = canonical_json(odd)
             none = len(odd) == len(values)
             message = f"The {place} allows {text[:80]}, which its type rules out; " + (
-                "no value is valid there. Ask the server's author to fix it."
+                "no value is valid there. Ask its author to fix it."
                 if none
                 else "nobody can send that."
             )

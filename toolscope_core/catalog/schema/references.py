@@ -131,10 +131,7 @@ def find_shortened(tool: Tool) -> tuple[Finding, ...]:
 
 def _shortened_how(field: str, comment: str) -> str:
     how = comment.removeprefix(SHORTENED)
-    return (
-        f"The schema of `{field}` is too large to write out in full: {how}. "
-        "No valid call is refused."
-    )
+    return f"The schema of `{field}` is too large to write out: {how}. No valid call is refused."
 
 
 def without_unused(schema: JsonObject) -> JsonObject:

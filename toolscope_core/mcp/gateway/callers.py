@@ -361,11 +361,7 @@ class Callers:
             return asker.session, None, ""
         calls = self._calls.get(server) or []
         if len({call.client for call in calls}) > 1:
-            return (
-                None,
-                None,
-                f"{server} asks, but several clients use it, and it cannot say which one it means",
-            )
+            return (None, None, f"{server} asks, but it cannot say which of several clients")
         if calls:
             session = calls[-1].context.session
             if not session.can_send_request:

@@ -195,9 +195,7 @@ def tokens_of_profiles(text: str, profiles: Collection[str]) -> dict[str, str]:
     names = [name for name, _ in pairs]
     for name, token in pairs:
         if not name or not token:
-            raise ConfigError(
-                f"{PROFILE_TOKENS} has an entry without a name or token; use NAME=TOKEN NAME=TOKEN"
-            )
+            raise ConfigError(f"{PROFILE_TOKENS} lacks a name or token; use NAME=TOKEN NAME=TOKEN")
         if name not in profiles or names.count(name) > 1:
             why = "which is not served" if name not in profiles else "twice"
             raise ConfigError(
@@ -236,8 +234,7 @@ def http_place(
 def _check_token(what: str, token: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(
-            f"{what} is {len(token)} characters long; use at least "
-            f"{SHORTEST_TOKEN} random characters"
+            f"{what} has {len(token)} characters; use at least {SHORTEST_TOKEN} random ones"
         )
 
 

@@ -98,9 +98,7 @@ class ServerFeatures:
         """A prompt by its name here."""
         name, prompt = self.addresses.split(params.name)
         if not name or not self._passes("prompts", name, prompt):
-            raise _unknown(
-                f"there is no prompt {params.name!r}; call prompts/list to see which there are"
-            )
+            raise _unknown(f"there is no prompt {params.name!r}; use one from prompts/list")
         own_params = {**plain_params(params), "name": prompt}
         return await self._ask(context, name, "prompts/get", own_params)
 
@@ -289,9 +287,7 @@ class ServerFeatures:
         if server.client.server_capabilities.resources is not None and self.passed is None:
             await self._look(context, name, set())
         if not (named or self.addresses.is_of(name, uri)):
-            raise _unknown(
-                f"{name} has no resource {uri!r}; call resources/list to see which there are", uri
-            )
+            raise _unknown(f"{name} has no resource {uri!r}; use one from resources/list", uri)
 
     async def _owner(self, context: Context, uri: str) -> str:
         """The server of a plain address.
@@ -308,9 +304,7 @@ class ServerFeatures:
         if owners:
             forms = (repr(self.addresses.name_here(name, uri)) for name in sorted(owners))
             raise _unknown(f"several servers have {uri!r}; read {' or '.join(forms)}", uri)
-        raise _unknown(
-            f"there is no resource {uri!r}; call resources/list to see which there are", uri
-        )
+        raise _unknown(f"there is no resource {uri!r}; use one from resources/list", uri)
 
     async def _having(self, context: Context, capability: str) -> tuple[str, ...]:
         """The servers that declare a capability, opened to find out."""
@@ -380,9 +374,7 @@ class ServerFeatures:
         """
         name, own = self.addresses.split(str(uri))
         if not name:
-            raise _unknown(
-                f"there is no resource {own!r}; call resources/list to see which there are", own
-            )
+            raise _unknown(f"there is no resource {own!r}; use one from resources/list", own)
         return name, own
 
 

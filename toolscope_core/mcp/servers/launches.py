@@ -119,9 +119,7 @@ class _Filling:
     def text(self, value: Any) -> str:
         text = process_text(value)
         if "\0" in text:
-            raise ConfigError(
-                f"the configuration of {self.server} contains a NUL character; remove it"
-            )
+            raise ConfigError(f"the configuration of {self.server} has a NUL character; remove it")
         return _ANY_REFERENCE.sub(self._value, text)
 
     def named(self, templates: tuple[NamedValue, ...], values: Any) -> dict[str, str]:

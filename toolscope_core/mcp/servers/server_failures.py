@@ -177,9 +177,7 @@ class Situation:
             return ServerConnectionError(record.refusal, "garbage")
         if self.doing == HANDSHAKE or not any(is_forgotten(leaf, record.status) for leaf in leaves):
             return None
-        what = (
-            f"{self.launch.name} no longer recognises the connection, for example after a restart"
-        )
+        what = f"{self.launch.name} has lost its session, for example by a restart"
         return ServerConnectionError(f"{what}; call again", "exit")
 
     def _of_address(self, leaves: Leaves, record: HttpRecord) -> ServerConnectionError:

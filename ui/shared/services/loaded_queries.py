@@ -36,8 +36,7 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
     """
     if len(content) > MOST_BYTES:
         raise ConfigError(
-            f"{name} is {len(content):,} bytes long; use a query set of at "
-            f"most {MOST_BYTES:,} bytes"
+            f"{name} has {len(content):,} bytes; use a query set of at most {MOST_BYTES:,}"
         )
     query_set = query_sets.queries_of(content, name)
     if not query_set.queries:

@@ -175,9 +175,8 @@ def accept_measured(snapshot: Snapshot, reviewer: str) -> Decision:
             better[tool_id] = replace(offer, expanded=text)
     if not better:
         raise DecisionError(
-            f"{count:,} of {quantity(len(offers), 'variant')} without warnings could be "
-            "measured on requests, but each of those loses some requests; add a query "
-            "set, or decide one by one"
+            f"{count:,} of {quantity(len(offers), 'variant')} without warnings could be measured, "
+            "but each of those loses some requests; add a query set, or decide one by one"
             if count
             else "no query set has requests that measure these variants; add a query "
             "set, or decide one by one"
