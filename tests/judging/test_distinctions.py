@@ -18,6 +18,7 @@ from toolscope_core.judging.distinctions import (
     part_apart,
     removed_apart,
     renamed,
+    things_apart,
     unmentioned_objects,
     voices_apart,
 )
@@ -111,11 +112,28 @@ def test_what_a_thing_has_is_not_the_thing(one, other, differ):
         (("find_papers", "Search the archive.", "a"), ("find_images", "Search scans.", "b"), True),
         (("find_papers", "Also images.", "a"), ("find_images", "Search scans.", "b"), False),
         (("acme_find", "Search here.", "acme"), ("find_images", "Search scans.", "b"), False),
+        (("list_orders", "List what is due."), ("get_builds", "Give what was made."), True),
+        (("get_build", "Give what was made."), ("list_orders", "List what is due."), False),
     ],
 )
 def test_objects_that_the_other_never_mentions(one, other, differ):
     assert bool(unmentioned_objects(spoken(*one), spoken(*other))) is differ
     assert bool(unmentioned_objects(spoken(*other), spoken(*one))) is differ
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        (("list_tables", "Tables of a database."), ("list_databases", "All of them."), True),
+        (("list_tables", "Tables."), ("get_all_tables", "All of them."), False),
+        (("get_table_size", "How large it is."), ("get_table_status", "How it does."), False),
+        (("list_tables", "Tables."), ("list_databases", "Databases with their tables."), True),
+        (("list_channels", "Also conversations."), ("list_conversations", "Channels."), False),
+    ],
+)
+def test_tools_about_other_things(one, other, apart):
+    assert things_apart(spoken(*one), spoken(*other)) is apart
+    assert things_apart(spoken(*other), spoken(*one)) is apart
 
 
 def test_a_key_in_the_name_says_whose_things_are_listed():

@@ -467,6 +467,19 @@ def test_two_servers_of_which_one_says_nothing_of_a_tool_make_no_family():
     assert outcome(" ", "hall") == "family"
 
 
+def test_two_servers_about_other_things_make_no_family_but_one_may():
+    def outcome(server):
+        tools = (
+            tool("a", "list_tables", "List the tables of a shop.", server="desk"),
+            tool("b", "list_shops", "List all of them.", server=server),
+        )
+        judge = OfflineJudge.of(tools, embed(tools), biased(family_across=16.0, family_beside=16.0))
+        return judge.verdict(0, 1).outcome
+
+    assert outcome("hall") != "family"
+    assert outcome("desk") == "family"
+
+
 def test_outcomes_follow_the_thresholds():
     weights = shipped_weights()
     at = (weights.merge_at, weights.merge_at - 1e-6, weights.unsure_at, weights.unsure_at - 1e-6)

@@ -281,19 +281,32 @@ def belongings_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | 
 
 
 def unmentioned_objects(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The objects of both names if neither description mentions the other's.
-
-    Words of a tool's own server name no object.
-    """
+    """The objects of both names if neither description mentions the other's."""
     things = object_apart(one, other)
-    if things is None:
+    if things is None or not _are_nouns(things, one, other):
         return None
-    for thing, own, counterpart in zip(things, (one, other), (other, one), strict=True):
-        if thing in words_of(own.tool.server) or action_classes(thing):
-            return None
+    for thing, counterpart in zip(things, (other, one), strict=True):
         if not counterpart.word_keys.isdisjoint(keys_of(thing)):
             return None
     return things
+
+
+def things_apart(one: ToolReading, other: ToolReading) -> bool:
+    """Whether one is about a thing that the other does not mention.
+
+    For example *tables* and *databases*; *statistics* or a *status* are no things.
+    """
+    things = removed_apart(one, other)
+    return things is not None and _UNCOUNTED.isdisjoint(things) and _are_nouns(things, one, other)
+
+
+def _are_nouns(objects: tuple[str, str], one: ToolReading, other: ToolReading) -> bool:
+    """Whether neither object is a verb in the singular, or a word of the tool's server."""
+    return all(
+        (english.is_plural(word) or not action_classes(word))
+        and word not in words_of(own.tool.server)
+        for word, own in zip(objects, (one, other), strict=True)
+    )
 
 
 def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:

@@ -344,10 +344,12 @@ class OfflineJudge:
     def _family(self, left: PairRows, right: PairRows, signals: Matrix) -> NDArray[np.float64]:
         """The family probability by the signals.
 
-        It is below *family* if the tools' actions differ, or if two servers' tools say too little.
+        It is below *family* if the tools' actions differ, or if those of two servers say too
+        little or are about other things.
         """
         weights = self.weights
-        family = weights.family_probability(signals, self.signals.of_one_server(left, right))
+        one_server = self.signals.of_one_server(left, right)
+        family = weights.family_probability(signals, one_server)
         family[self._other_values(left, right, family)] = weights.family_at
         for at in np.flatnonzero(family >= weights.family_at).tolist():
             pair = int(left[at]), int(right[at])
@@ -359,6 +361,7 @@ class OfflineJudge:
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)
                 or distinctions.moved_only(*readings)
+                or (not one_server[at] and distinctions.things_apart(*readings))
             ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
