@@ -304,6 +304,15 @@ def test_a_side_without_its_other_side_is_inferred_to_be_the_whole():
     assert "target_language" not in {m.left for m in match_parameters(both, plain)}
 
 
+def test_a_side_by_a_synonym_needs_the_other_side_too():
+    merge = tool("merge", "open_pull_request", head=text(), base=text("Branch to merge into."))
+    other = tool("other", "open_pull_request", source_branch=text(), destination_branch=text())
+    assert ("base", "source_branch") not in matched(merge, other)
+    convert = tool("a", "convert", base=text("Currency."), target=text("Currency."))
+    between = tool("b", "convert", source=text("Currency."), destination=text("Currency."))
+    assert ("base", "source") in matched(convert, between)
+
+
 def test_the_only_required_number_left_is_inferred_beside_a_sure_match():
     ours = tool("a", "f", ["unit", "load"], unit=text(), load={"type": "number"})
     theirs = tool("b", "g", ["unit", "value"], unit=text(), value={"type": "integer"})

@@ -80,8 +80,9 @@ def _with_only_member(node: dict[str, Any]) -> JsonObject:
     if node.get("default", 0) is None:
         del node["default"]
     members = node.get("allOf")
-    is_one = isinstance(members, list) and len(members) == 1
-    return _joined(node, "allOf", members[0]) if is_one else node
+    if isinstance(members, list) and len(members) == 1:
+        return _joined(node, "allOf", members[0])
+    return node
 
 
 def _joined(node: dict[str, Any], key: str, part: Any) -> JsonObject:

@@ -70,6 +70,8 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     declare = any(one.required for tool in tools for one in tool.parameters)
     if declare and not (a.required or b.required) and _are_ids_of_two(ours, theirs):
         return 0.0  # what a call may leave out need not be one thing
+    if _may_be_other_sides(ours, theirs, tools):
+        return 0.0
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
         by_values = min(score + _SHARED_VALUES * _shared_values(ours, theirs), _DOUBTED)
@@ -128,6 +130,20 @@ def _is_usual(
     if turned <= roles.SIDES and not any(map(_has_other_side, (a, b), tools)):
         return True
     return turned <= _USUAL
+
+
+def _may_be_other_sides(
+    a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
+) -> bool:
+    """Whether the two have a side only by synonyms, and only one tool names the other side.
+
+    For example ``base`` of a pull request beside ``head``, and ``source_branch`` beside
+    ``destination_branch``.
+    """
+    shared = a.name & b.name & roles.SIDES
+    if not shared or not set(a.parts).isdisjoint(b.parts):
+        return False
+    return _has_other_side(a, tools[0]) != _has_other_side(b, tools[1])
 
 
 def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
