@@ -211,6 +211,18 @@ def test_history_lists_runs_with_their_cost(two, server):
     assert row["model"] == f"m at {server.origin.removeprefix('http://')}"
 
 
+def test_where_a_model_is_asked_it_says_in_whose_words(two, server):
+    server.answer = lambda body: "None\nOther jobs."
+    page = review_page(chosen(two, server, prompts="paper"))
+    assert "asked as in the papers (1 on pairs)" in page.text
+    page.press("ask_judge")
+    page.after(judging.job(page.now))
+    assert server.received[0].user.startswith("You are an expert in software tool design")
+    runs = page.open("history", history_part="Model runs").at.dataframe[0].value
+    assert "asked as in the papers" in runs["model"][0]
+    assert page.now.analysis.model_verdicts.judge.endswith("asked as in the papers")
+
+
 @pytest.mark.usefixtures("through_the_app")
 def test_grades_have_a_place_a_column_and_are_in_the_drawer(two, server):
     page = asked(chosen(two, server), "quality")

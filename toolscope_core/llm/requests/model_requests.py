@@ -123,6 +123,8 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
     return None if None in amounts else sum(amount or 0.0 for amount in amounts)
 
 
+IN_THEIR_WORDS = ", asked as in the papers"
+"""After the name of a model that is asked with the papers' prompts."""
 MOST_UNUSABLE = 1 / 20
 """The share of unusable answers above which the others should not be used."""
 
@@ -160,7 +162,7 @@ class ModelRequests:
     @property
     def name(self) -> str:
         """The model and its address, and whose prompts it was asked if they are not ours."""
-        words = ", asked as in the papers" if "prompts" in self._model.parameters else ""
+        words = IN_THEIR_WORDS if "prompts" in self._model.parameters else ""
         return f"{self._model.name} at {self._model.origin.partition('://')[2]}{words}"
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from toolscope_core.llm.requests.model_requests import IN_THEIR_WORDS
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.cluster import outcome_word
@@ -227,9 +228,11 @@ def _price_in_words(estimates: Estimates, endpoint: Endpoint) -> str:
     tokens_in, tokens_out = estimates.tokens
     cost = "unknown (no price set)" if estimates.cost is None else f"at most {estimates.cost:,.2f}"
     model, origin = safe_text.untrusted(endpoint.model), safe_text.untrusted(endpoint.origin)
+    wording = "" if endpoint.prompts == "own" else IN_THEIR_WORDS
     return (
-        f"Questions: **{estimates.questions:,}** to **{model}** at {origin} ({parts}), in about "
-        f"{estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most {tokens_out:,} out. "
+        f"Questions: **{estimates.questions:,}** to **{model}** at {origin}{wording} ({parts}), in "
+        f"about {estimates.calls:,} calls. Tokens: about {tokens_in:,} in, at most "
+        f"{tokens_out:,} out. "
         f"Cost: {cost}. Time: {estimates.time_in_words(endpoint.concurrency)}."
     )
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from toolscope_core.llm.requests.model_requests import IN_THEIR_WORDS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
 from ui.shared import data_tables, safe_text
@@ -69,9 +70,10 @@ def runs_panel(snapshot: Snapshot) -> None:
 
 
 def model_at(run: ModelRun) -> str:
-    """The model that was asked, and its host."""
+    """The model that was asked, its host, and whose prompts it was asked if they are not ours."""
     configuration = run.configuration
-    return f"{configuration['model']} at {configuration['origin'].partition('://')[2]}"
+    wording = IN_THEIR_WORDS if configuration.get("wording") else ""
+    return f"{configuration['model']} at {configuration['origin'].partition('://')[2]}{wording}"
 
 
 def in_one_line(run: ModelRun) -> str:
