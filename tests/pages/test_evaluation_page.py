@@ -20,7 +20,7 @@ from toolscope_core.store.experiment_rows import (
     open_experiment,
 )
 from ui.evaluation import evaluations
-from ui.evaluation.experiment_kinds import SYNTHETIC, ExperimentRequest
+from ui.evaluation.experiment_requests import SYNTHETIC, ExperimentRequest
 from ui.evaluation.measure_panel import described
 from ui.shared.cards import change_effect_panel
 from ui.shared.search_settings_panel import SEARCHES

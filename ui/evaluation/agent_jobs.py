@@ -31,8 +31,8 @@ from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.decomposition import decompose
 from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
-from ui.evaluation import evaluations, experiment_kinds
-from ui.evaluation.experiment_kinds import SYNTHETIC
+from ui.evaluation import evaluations, experiment_requests
+from ui.evaluation.experiment_requests import SYNTHETIC
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared.kept import kept_under
 from ui.shared.services import exports, live_servers, model_runs
@@ -143,7 +143,7 @@ def run(
 
 
 def _pair(snapshot: Snapshot, run_request: AgentRunRequest) -> toolset_pair.ToolsetPair:
-    queries = experiment_kinds.queries_of(snapshot, run_request.queries)
+    queries = experiment_requests.queries_of(snapshot, run_request.queries)
     config = replace(POLICIES[run_request.merges], gateway=True)
 
     def read() -> toolset_pair.ToolsetPair:

@@ -20,12 +20,12 @@ from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.tool import JsonObject, digest
 from toolscope_core.store.experiment_rows import keep_result, open_experiment
 from ui.evaluation import experiment_kinds
-from ui.evaluation.experiment_kinds import (
-    MEASURES,
+from ui.evaluation.experiment_kinds import MEASURES, MostQuestions
+from ui.evaluation.experiment_requests import (
     SYNTHETIC,
     ExperimentKind,
     ExperimentRequest,
-    MostQuestions,
+    split_by_model,
     trial_of,
 )
 from ui.evaluation.measured_sides import POLICIES
@@ -76,7 +76,7 @@ def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = sil
         keep_result(work.store, experiment.number, result, seconds, is_done=is_done)
 
     if request.splitter:
-        split = partial(experiment_kinds.split_by_model, snapshot, request, trial, progress)
+        split = partial(split_by_model, snapshot, request, trial, progress)
         trial = _of_model(snapshot, split, progress, configuration)
     if request.kind == "sweep":
         points = list((experiment.result or {}).get("points", ()))

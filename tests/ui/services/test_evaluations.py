@@ -11,8 +11,8 @@ from toolscope_core.evaluation.stress import Stress
 from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows
 from toolscope_core.model.errors import ConfigError, DecisionError, StoreError
 from toolscope_core.store.experiment_rows import delete_experiment, get_experiment, keep_result
-from ui.evaluation import evaluations, experiment_kinds, measured_sides
-from ui.evaluation.experiment_kinds import ExperimentRequest
+from ui.evaluation import evaluations, experiment_requests, measured_sides
+from ui.evaluation.experiment_requests import ExperimentRequest
 from ui.shared.services import experiments, review, searches
 
 MAILS = ["beta/send_mail", "gamma/send_mail"]
@@ -44,7 +44,7 @@ def run(small_workspace, **wanted):
 def test_an_ablation_switches_the_reranker_of_its_search(small_workspace, rerank, reranked):
     snapshot = small_workspace[0].snapshot(small_workspace[1])
     request = ExperimentRequest("ablation", "q.jsonl", rerank=rerank, alpha=0.3)
-    trial, bench = experiment_kinds.trial_of(snapshot, request), searches.bench(snapshot)
+    trial, bench = experiment_requests.trial_of(snapshot, request), searches.bench(snapshot)
     settings = FixedSettings(trial, (), bench.tokens, config=request.retrieval)
     asked = []
 

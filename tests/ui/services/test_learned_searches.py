@@ -9,7 +9,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.store.experiment_rows import get_experiment
 from toolscope_core.tool2vec.training import LearnConfig
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.experiment_kinds import ExperimentRequest
+from ui.evaluation.experiment_requests import ExperimentRequest
 from ui.shared.services import learned_searches, review
 
 ASKED = "put a letter in the post box nine"

@@ -20,7 +20,7 @@ from toolscope_core.model.errors import DecisionError
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.experiment_kinds import ExperimentRequest
+from ui.evaluation.experiment_requests import ExperimentRequest
 from ui.evaluation.measured_sides import VARIANT_SIDES
 from ui.shared.services import exports, review, reviewed_variants, searches
 from ui.shared.services.searches import Lookup

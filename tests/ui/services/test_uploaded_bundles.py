@@ -11,7 +11,7 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.errors import ConfigError, ExportError
 from toolscope_core.store.experiment_rows import get_experiment
 from ui.evaluation import evaluations, measured_sides
-from ui.evaluation.experiment_kinds import ExperimentRequest
+from ui.evaluation.experiment_requests import ExperimentRequest
 from ui.shared.services import exports
 
 pytestmark = pytest.mark.usefixtures("counts_folder")

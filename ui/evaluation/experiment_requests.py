@@ -1,0 +1,168 @@
+"""An experiment that a page requests, and its queries."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+from toolscope_core.evaluation import comparison
+from toolscope_core.evaluation.metrics import Gold
+from toolscope_core.evaluation.query_sets import Query, synthetic_queries, unknown_gold
+from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.tasks.selection_prompt import Splitter
+from toolscope_core.model.configuration import Knob, RequestSplit
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.protocols import Progress
+from toolscope_core.model.search_configuration import (
+    Assembly,
+    Corpus,
+    RetrievalConfig,
+    SearchName,
+    named_search,
+    usual_split,
+)
+from toolscope_core.retrieval.assembly import ToolRequest
+from toolscope_core.retrieval.decomposition import splits_of_model
+from toolscope_core.tool2vec.tuned_embedder import learned_texts
+from ui.evaluation import measured_sides
+from ui.shared.services import loaded_queries, searches
+from ui.shared.services.experiments import ORIGINAL
+from ui.shared.snapshot import Snapshot
+
+ExperimentKind = Literal["comparison", "servers", "stress", "sweep", "ablation", "plan"]
+
+
+ExperimentSplit = Literal["auto"] | RequestSplit | Splitter
+"""How requests are split; *auto*: as the search does, *dummy* and *context*: by a model."""
+_BY_MODEL: dict[str, Splitter] = {one: one for one in get_args(Splitter)}
+_WITHOUT_MODEL: dict[str, RequestSplit] = {one: one for one in get_args(RequestSplit)}
+Selector = Literal["", "best", "model"]
+"""Who takes tools from those that are found: nobody, the search for each job, or a model."""
+SYNTHETIC = "made from descriptions"
+
+
+CUTOFFS, _SERVER_CUTOFFS = (1, 5, 10), (1, 3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRequest:
+    """An experiment requested by a page.
+
+    ``queries`` names a query set, or is ``SYNTHETIC``. ``before`` and ``after`` are toolsets; see
+    ``measured_sides``. ``knob`` is the setting of a sweep, with the merge policy of ``after``.
+    ``encoders`` are names or folders of sentence-transformers models. ``search`` names a paper or
+    client whose search is used, empty for ours. With it, ``rerank`` *auto* means its reranker, and
+    ``alpha`` and ``assembly`` ``None`` its own. ``select`` says who takes the tools that count.
+    ``recorded`` are the parts of requests by query id, from a file.
+    """
+
+    kind: ExperimentKind = "comparison"
+    queries: str = SYNTHETIC
+    before: str = ORIGINAL
+    after: str = "accepted and safe"
+    rerank: str = "auto"
+    split: ExperimentSplit = "auto"
+    knob: Knob = "threshold"
+    encoders: tuple[str, ...] = ()
+    search: SearchName = ""
+    alpha: float | None = None
+    assembly: Assembly | None = None
+    corpus: Corpus = "both"
+    select: Selector = ""
+    recorded: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def splitter(self) -> Splitter | None:
+        """How a model splits the requests, if it is asked to."""
+        return None if self.recorded else _BY_MODEL.get(self.split)
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model has to be asked."""
+        return self.select == "model" or self.splitter is not None
+
+    @property
+    def retrieval(self) -> RetrievalConfig:
+        """The settings of its search."""
+        config = named_search(self.search)
+        alpha = config.dense_weight if self.alpha is None else self.alpha
+        return replace(
+            config,
+            dense_weight=alpha,
+            rerank=config.rerank if self.rerank == "auto" else self.rerank,
+            assembly=self.assembly or config.assembly,
+            corpus=self.corpus,
+        )
+
+    @property
+    def request_split(self) -> RequestSplit:
+        """How its requests are split without a model."""
+        usual = usual_split(self.search)
+        return usual if self.split == "auto" else _WITHOUT_MODEL.get(self.split, "none")
+
+
+def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
+    """The queries of an experiment with gold answers in the catalog, but for those that a model of
+    it has learned from. Raises ``ConfigError`` if none is left.
+    """
+    catalog = snapshot.analysis.catalog
+    queries = queries_of(snapshot, request.queries)
+    for side in (request.before, request.after):
+        model = measured_sides.model(snapshot, side)
+        if model is not None:
+            queries = tuple(one for one in queries if not model.learned_from(one.text))
+    for encoder in request.encoders:
+        is_learned = learned_texts(Path(encoder))
+        queries = tuple(one for one in queries if not is_learned(one.text))
+    if not queries:
+        raise ConfigError(
+            f"the model was trained on every query of {request.queries!r}; choose a set that "
+            "was added after the training"
+        )
+    split = comparison.request_of(request.request_split)
+    parts = dict(request.recorded)
+
+    def request_of(query: Query) -> ToolRequest:
+        own = parts.get(query.id)
+        return split(query) if own is None else ToolRequest(query.text, own, by_rule=False)
+
+    if request.kind != "servers":
+        return comparison.Trial.of(catalog, queries, request_of, CUTOFFS)
+    owners = {tool.id: tool.owner for tool in catalog.tools}
+    names = {*owners.values()}
+
+    def gold_of(query: Query) -> Gold:
+        """The servers that are needed; none if the catalog lacks one."""
+        gold = query.server_gold(owners)
+        return () if unknown_gold([gold], names) else gold
+
+    return comparison.Trial.of(catalog, queries, request_of, _SERVER_CUTOFFS, gold_of)
+
+
+def split_by_model(
+    snapshot: Snapshot,
+    request: ExperimentRequest,
+    trial: comparison.Trial,
+    progress: Progress,
+    asker: Asker,
+) -> comparison.Trial:
+    """The trial with the parts that a model sees in each request; those it does not answer stay
+    whole.
+    """
+    if request.splitter is None:
+        return trial
+    texts = [query.text for query in trial.queries]
+    bench = searches.bench(snapshot)
+    in_view = bench.in_view(texts, request.splitter, request.search, progress)
+    splits = splits_of_model(texts, in_view, request.splitter, asker)
+    requests = (ToolRequest(*one, by_rule=False) for one in zip(texts, splits, strict=True))
+    return replace(trial, requests=tuple(requests))
+
+
+def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
+    """The queries of a set in ``query_sets``. Raises ``ConfigError`` if there is none."""
+    if name == SYNTHETIC:
+        return tuple(synthetic_queries(snapshot.analysis.catalog))
+    for view in loaded_queries.sets(snapshot):
+        if view.name == name:
+            return view.content.queries
+    raise ConfigError(f"there is no query set {name!r}; choose another")
