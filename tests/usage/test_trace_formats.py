@@ -338,6 +338,13 @@ FORMS = {
         {"type": "tool_call", "id": n, "name": "read", "arguments": {}} for n in "12"]},
     "Hermes": {"conversations": [{"from": "human", "value": "x"}, {"from": "gpt", "value":
         '<tool_call>{"name": "read", "arguments": {}}</tool_call>\n' * 2}]},
+    "Glaive": [{"role": "assistant", "content":
+        """<functioncall> {"name": "read", "arguments": '{"a": 1}'} <|endoftext|>"""}] * 2,
+    "ReAct": [{"role": "assistant", "content": "Thought: x\nAction: read\nAction Input: {\n}\nObservation: 1"
+        "\nThought: y\nAction: read\nAction Input: all of it"}],
+    "LangChain, messages to dicts": [{"type": "human", "data": {"content": "x"}}, {"type": "ai", "data": {
+        "content": "", "tool_calls": [{"type": "tool_call", "name": "read", "args": {}, "id": n} for n in "12"]}},
+        {"type": "tool", "data": {"content": "x", "tool_call_id": "1"}}],
     "LangSmith": {"id": "0", "run_type": "chain", "name": "agent", "child_runs": [
         {"id": n, "run_type": "tool", "name": "read"} for n in "12"]},
     "Langfuse": {"id": "0", "observations": [
@@ -415,6 +422,13 @@ def test_a_failed_result_in_a_later_message_is_of_its_call():
     }
     result = {"lc": 1, "kwargs": {"content": "no", "tool_call_id": "1", "status": "error"}}
     assert counted([call, result]) == [("read", True)]
+
+
+@pytest.mark.parametrize("said", [{"is_exception": True}, {"otel_status_code": "ERROR"}])
+def test_a_row_of_a_span_says_that_it_failed(said):
+    row = {"span_name": "tool", "attributes": {"gen_ai.tool.name": "read"}}
+    assert counted([row | said]) == [("read", True)]
+    assert counted([row]) == [("read", False)]
 
 
 @pytest.mark.case(79)

@@ -6,9 +6,11 @@ are under the usual keys, in it or one object below. The arguments and results o
 searched, nor are definitions of tools.
 """
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -52,8 +54,13 @@ _FAILURES = frozenset(("is_error", "isError", "status", "state", "error", "Err",
 """Where a failure may be reported: most objects have none of these keys."""
 _TEXT_KINDS = ("text", "input_text")
 _IN_TEXT = re.compile(
-    r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|$)", re.IGNORECASE | re.DOTALL
+    r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|<\||\Z)", re.IGNORECASE | re.DOTALL
 )
+_ACTION = re.compile(
+    r"^[ \t]*Action: *(\S.*?)\s*\n\s*Action Input: *(.*?)\s*(?=\n\s*Observation:|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""A call that a model wrote for ReAct."""
 _IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNORECASE)
 _ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "ai": "assistant"}
 _KEYS_OF_CALLS = re.compile(r"(?:mcp)?(?:tool|function)(?:call|use|invocation)s?")
@@ -234,15 +241,21 @@ def wrapped_names(call: CallEvent) -> tuple[str, ...]:
 
 
 def _from_text(value: Any) -> Any:
-    """The value of a JSON text, ``None`` for another text; other values unchanged."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return None
+    """The value of a JSON text or a Python literal, ``None`` for another text; other values
+    unchanged.
+    """
+    if not isinstance(value, str):
+        return value
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return read(value)
+    return None
 
 
 def _calls_in_text(text: str, at: str, line: Any) -> Iterator[TraceEvent]:
-    """The calls that a model wrote as JSON between tags."""
+    """The calls that a model wrote between tags, or for ReAct."""
+    for action in _ACTION.finditer(text):
+        yield CallEvent(action[1], None, _from_text(action[2]), at, False, line)
     if not _IN_WORDS.search(text):
         return
     events = list[TraceEvent]()
@@ -313,6 +326,8 @@ def message_texts(value: AgentRecord) -> list[str]:
     content = next((value[key] for key in ("content", "parts", "value") if value.get(key)), None)
     if isinstance(content, str):
         return [content]
+    if content is None and isinstance(inner := value.get("data"), dict) and "data" not in inner:
+        return message_texts(inner)
     parts = objects_of_list(content)
     parts = [part for part in parts if part.get("type", "text") in _TEXT_KINDS]
     return [str(part.get("text") or part.get("content") or "") for part in parts]

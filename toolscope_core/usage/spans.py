@@ -216,9 +216,9 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
 
 
 def _has_failed(span: Span, attributes: Mapping[str, Any]) -> bool:
-    status = span.get("status")
+    status = span.get("status") or span.get("otel_status_code")
     code = status.get("code", status.get("status_code")) if isinstance(status, dict) else status
-    return code in ERRORS or bool(attributes.get("error.type"))
+    return code in ERRORS or bool(attributes.get("error.type") or span.get("is_exception"))
 
 
 def _start(span: Span) -> str:

@@ -136,9 +136,11 @@ def _says_something(record: call_forms.AgentRecord) -> bool:
         return True
     if call_forms.is_message(record):
         return "content" in record or "parts" in record
-    inside = record.get("message")
+    inside = record.get("message") or record.get("data")
     is_event = isinstance(record.get("type"), str) and not _EVENT_KEYS.isdisjoint(record)
-    return is_event or (isinstance(inside, dict) and "role" in inside and "content" in inside)
+    return is_event or (
+        isinstance(inside, dict) and "content" in inside and ("role" in inside or "type" in record)
+    )
 
 
 def _is_no_json(arguments: Any) -> bool:
