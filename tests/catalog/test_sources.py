@@ -136,6 +136,20 @@ def test_a_zip_is_read_as_its_folder(tmp_path, below):
         load_paths([path])
 
 
+def test_a_part_of_an_api_in_its_folder_is_no_source_of_its_own(tmp_path):
+    paths = {"/x": {"$ref": "path.json"}, "/y": {"$ref": "other.json#/paths/~1y"}}
+    about = {"openapi": "3.1.0", "info": {"title": "A", "version": "1"}}
+    for name, content in {
+        "api.json": {**about, "paths": paths},
+        "path.json": {"get": {"operationId": "x"}},
+        "other.json": {**about, "paths": {"/y": {"get": {"operationId": "y"}}}},
+        "alone.json": {"name": "z", "inputSchema": {}},
+    }.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    assert [one.label for one in load_paths([tmp_path])] == ["alone.json", "api.json", "other.json"]
+    assert [one.label for one in load_paths([tmp_path / "path.json"])] == ["path.json"]
+
+
 def test_what_cannot_be_loaded(tmp_path):
     with pytest.raises(CatalogError, match=r"missing\.json'"):
         load_paths([tmp_path / "missing.json"])

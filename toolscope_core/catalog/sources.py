@@ -59,7 +59,7 @@ def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
 
     In a folder, files with one of ``SUFFIXES`` are read, and other files if they are JSON that may
     contain tools. From a bundle, only the merged tools are read. An API description comes with the
-    files below its folder that it refers to.
+    files below its folder that it refers to; these are no sources of their own.
 
     The given order is kept, files of a folder are sorted by name, and repeated files count once. A
     label is the file's name, with as many folders as its stem needs to be unique. Raises
@@ -85,13 +85,16 @@ def _load(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Source, ...]:
     sizes = [_size(file) for file in files]
     check_size(f"the input ({len(files)} files)", sum(sizes), MAX_TOTAL_BYTES)
     left = MAX_TOTAL_BYTES - sum(sizes)
-    sources = []
+    sources: dict[Path, Source] = {}
     for file in files:
         data = _read(file)
         others = referenced_files(file, data, left)
-        sources.append(Source(_label(file, files), data, None, others, file.parent.name))
-        left -= sources[-1].size - len(data)
-    return tuple(sources)
+        sources[file] = Source(_label(file, files), data, None, others, file.parent.name)
+        left -= sources[file].size - len(data)
+    parts = {file.parent / path for file, source in sources.items() for path in source.files}
+    return tuple(
+        source for file, source in sources.items() if file not in parts or _API.search(source.data)
+    )
 
 
 def input_files(paths: Sequence[Path]) -> tuple[Path, ...]:
