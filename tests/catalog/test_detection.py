@@ -145,6 +145,8 @@ IN_FRAMEWORKS = {
     "CrewAI, now": ([{"name": "Tide of a port", "description": COMPOSED}], ["tide"]),
     "CrewAI, optional": ([{"name": "tide", "description": "Tool Name: tide\nTool Arguments: {'port': {'type': 'str'}, "
         "'days': {'type': 'Union[int, NoneType]'}}\nTool Description: Tide."}], ["tide"]),
+    "Letta": ([{"name": "tide", "description": "x", "source_code": SOURCE, "json_schema": TIDE}], ["tide"]),
+    "Open WebUI": ([{"name": "Tides", "content": "x", "specs": [TIDE]}], ["Tides/tide"]),
     "Glaive": ({"system": f"SYSTEM: You have these functions -\n{json.dumps(TIDE, indent=4)}\n", "chat": "USER: x"}, ["tide"]),
     "ACEBench": ({"id": "1", "question": "x", "function": [{"name": "tide", "description": "x", "arguments": TWO}]}, ["tide"]),
     "a prompt in a cell": ({"prompt": f"Tools:\n{TEXT}\n{TEXT.replace('tide', 'boat')}", "answer": "x"}, ["boat", "tide"]),
@@ -199,6 +201,21 @@ def test_values_of_arcade_are_schemas_at_every_depth():
         "all": {"type": "array", "items": {"type": "object", "properties": street}},
     }
     assert tool.returns == {"type": "array", "items": {"type": "string"}}
+
+
+def test_a_schema_of_zod_is_called_one():
+    shape = {"def": {"type": "object", "shape": {"port": {"type": "string"}}}, "type": "object"}
+    for schema in (shape, {"_def": {"typeName": "ZodObject"}, "~standard": {"vendor": "zod"}}):
+        tools = {"tide": {"description": "x", "inputSchema": schema}}
+        for document in (tools, {"tools": tools}):
+            with pytest.raises(CatalogError, match="zod"):
+                read_json(document)
+
+
+def test_composed_arguments_may_be_none():
+    text = "Tool Name: now\nTool Arguments: {}\nTool Description: Says the time."
+    catalog = read_json([{"name": "now", "description": text}])
+    assert (catalog.tools[0].schema["properties"], catalog.problems) == ({}, ())
 
 
 def test_a_program_is_read_and_not_run(tmp_path):

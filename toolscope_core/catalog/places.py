@@ -9,6 +9,7 @@ from toolscope_core.catalog.formats.foreign_formats import DECLARATIONS
 from toolscope_core.catalog.formats.neutral import GENERIC
 from toolscope_core.catalog.formats.openapi import is_openapi
 from toolscope_core.catalog.formats.record_format import home_of
+from toolscope_core.catalog.schema.declarations import is_of_zod
 from toolscope_core.catalog.schema.walking import map_objects, object_at, objects_in
 from toolscope_core.catalog.tools_in_texts import values_of_text
 from toolscope_core.model.catalog import Server
@@ -62,12 +63,12 @@ def tool_places(value: JsonObject) -> Places:
 
 def _around_lists(value: JsonObject) -> Places:
     """The parts of an object with a name that have lists of tools below, if it declares no
-    parameters itself, such as an agent.
+    parameters itself, such as an agent; or any tools, if it has no more than a name.
     """
     if GENERIC.find(value, "schema"):
         return {}
     parts = {key: part for key, part in value.items() if key not in _OF_TOOLS}
-    lists = (key for key, part in parts.items() if _has_list_below(part))
+    lists = (key for key, part in parts.items() if names_a_list(value) or _has_list_below(part))
     return {key: entries for key in lists if (entries := _with_tools(parts[key]))}
 
 
@@ -349,6 +350,8 @@ def _is_declaration(path: tuple[str, ...], schema: Any) -> bool:
         return path != ("schema",) and bool(schema) and all(map(_is_typed, schema))
     if not isinstance(schema, dict):
         return False
+    if is_of_zod(schema):
+        return True
     if path in CERTAIN and not schema:
         return True
     if path not in AMBIGUOUS and not schema.keys().isdisjoint(SCHEMA_KEYS):

@@ -189,7 +189,7 @@ class DocumentReading:
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
     """The fields of a record that may contain more tools; unknown fields belong to a tool."""
-    keys = {*places.TOOL_LISTS, "_meta"} if sure else record.keys() - {"function"}
+    keys = {*places.TOOL_LISTS, "_meta"} if sure else record.keys() - {"function", "description"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
         keys |= {"function"}

@@ -97,8 +97,8 @@ _SLUGS = ("slug", "qualified_name", "key")
 _TITLE = re.compile(r".*\s.*|[A-Z][a-z]+", re.DOTALL)
 _WRAPPED = (("inputSchema", "jsonSchema"), ("parameters", "jsonSchema"), ("inputSchema", "json"))
 """Where the AI SDK, Strands and Mastra wrap a JSON Schema."""
-_SOURCES = (("code",), ("config", "source_code"))
-"""Where smolagents and AutoGen have a tool's program."""
+_SOURCES = (("code",), ("source_code",), ("config", "source_code"))
+"""Where smolagents, Letta and AutoGen have a tool's program."""
 _SAYS_NO_INPUT = re.compile(r"out|resp|result|return|example|config|meta|settings")
 _KEPT_KEYS = 4_096
 _INPUTS, _OUTPUT = "inputs", "output_type"
@@ -207,13 +207,15 @@ def _elsewhere(record: JsonObject) -> Iterator[tuple[record_format.Path, Any]]:
         optional = {name for name, one in inputs.items() if _is_nullable(one)}
         required = [name for name in inputs if name not in optional]
         yield (_INPUTS,), {"type": "object", "properties": inputs, "required": required}
-    if arguments := composed_tool(record.get("description")).get("arguments"):
-        yield ("description",), arguments
+    if composed := composed_tool(record.get("description")):
+        yield ("description",), composed["arguments"]
     for key in record:
         if _SAYS_NO_INPUT.search(key.lower()) is None:
             value = _from_text(record[key])
             if _is_of_object(value):
                 yield (key,), value
+            elif isinstance(value, dict) and value.get("name") == record.get("name"):
+                yield from (((key, *path), one) for path, one in GENERIC.find_all(value, "schema"))
 
 
 def _from_text(value: Any) -> Any:

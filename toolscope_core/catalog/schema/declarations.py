@@ -70,6 +70,8 @@ def read_parameters(
     value = _from_text(value) if isinstance(value, str) else value
     if value is None:
         return None
+    if isinstance(value, dict) and is_of_zod(value):
+        raise RecordError("has parameters in zod's own form; write them with `z.toJSONSchema`")
     if not isinstance(value, (dict, list)):
         raise RecordError(f"has parameters {_shown(value)}; use an object or a list")
     schema = without_unused(settle_references(_read_form(value, required, "parameters"), budget))
@@ -142,6 +144,13 @@ def _required_beside_optional(value: Mapping[str, Any]) -> list[str] | None:
     types = {name: sub.get("type") if isinstance(sub, dict) else sub for name, sub in value.items()}
     optional = {name for name, kind in types.items() if _OPTIONAL.search(str(kind))}
     return [name for name in value if name not in optional] if optional else None
+
+
+def is_of_zod(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a schema of zod, a library of TypeScript, as ``JSON.stringify`` writes
+    it.
+    """
+    return "_def" in value or "~standard" in value or "shape" in walking.object_at(value, "def")
 
 
 def is_whole_schema(value: Mapping[str, Any]) -> bool:
