@@ -27,7 +27,8 @@ def values_of_text(text: str) -> list[Any]:
 
 def composed_tool(description: Any) -> JsonObject:
     """The tool in a description that CrewAI composed; empty for any other."""
-    match = _COMPOSED.match(description) if isinstance(description, str) else None
+    is_text = isinstance(description, str) and description.startswith("Tool Name: ")
+    match = _COMPOSED.match(description) if is_text else None
     return _composed(match) if match else {}
 
 

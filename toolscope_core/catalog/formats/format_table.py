@@ -137,9 +137,16 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
     """
     if record_format.built_in_record(tool.raw):
         return ()
-    severity: Severity = "warn" if tool.schema is None else "info"
+    parts = {
+        key: part
+        for key, part in unread(tool.raw).items()
+        if isinstance(part, (dict, list)) and part and key not in _BESIDE
+    }
+    if not parts:
+        return ()
     entries = (GENERIC.find(tool.raw, part) for part in ("schema", "returns"))
     read_in_part = {entry[0][0] for entry in entries if entry}
+    severity: Severity = "warn" if tool.schema is None else "info"
     return tuple(
         Finding(
             tool.id,
@@ -149,8 +156,8 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
             _NOT_READ.format(key),
             value_excerpt(part),
         )
-        for key, part in unread(tool.raw).items()
-        if isinstance(part, (dict, list)) and part and key not in _BESIDE | read_in_part
+        for key, part in parts.items()
+        if key not in read_in_part
     )
 
 

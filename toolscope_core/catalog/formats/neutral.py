@@ -86,7 +86,7 @@ _BY_NEED = ("required_parameters", "optional_parameters")
 """Where ToolBench lists parameters."""
 
 
-_OPTIONS = ("option", "options")
+_OPTIONS = frozenset(("option", "options"))
 _COMMANDS = record_format.places(name="command", schema="option options")
 _COMPONENTS = record_format.places(
     name="config.name", description="config.description", schema="config.json_schema"
@@ -94,6 +94,8 @@ _COMPONENTS = record_format.places(
 """Where Azure's MCP server and AutoGen keep the parts of a tool."""
 _SLUGS = ("slug", "qualified_name", "key")
 """Where records whose name is a title for people have the name that is called."""
+_MARKS = frozenset(("command", "component_type", *_SLUGS))
+"""What a record has at least one of if its parts stand elsewhere."""
 _TITLE = re.compile(r".*\s.*|[A-Z][a-z]+", re.DOTALL)
 _WRAPPED = (("inputSchema", "jsonSchema"), ("parameters", "jsonSchema"), ("inputSchema", "json"))
 """Where the AI SDK, Strands and Mastra wrap a JSON Schema."""
@@ -114,9 +116,9 @@ class _Generic(RecordFormat):
         spellings = {_plain_key(key): key for key in record}
         for path in self.places.get(part, ()):
             key = spellings.get(_plain_key(path[0]), path[0])
-            value = record_format.value_at(record, (key, *path[1:]))
-            if key != path[0] and value is not None:
-                yield (key, *path[1:]), value
+            own = (key, *path[1:])
+            if key != path[0] and (value := record_format.value_at(record, own)) is not None:
+                yield own, value
         yield from _elsewhere(record) if part == "schema" else ()
         yield from _in_program(record, part)
         if part == "schema" and all(isinstance(record.get(key), list) for key in _BY_NEED):
@@ -141,24 +143,30 @@ class _Generic(RecordFormat):
 
 def _in_framework(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
     """The places of a part that come before the usual ones."""
-    is_command = isinstance(record.get("command"), str) and not record.keys().isdisjoint(_OPTIONS)
+    if not _MARKS.isdisjoint(record):
+        yield from _in_marked(record, part)
+    if part == "schema":
+        for path in _WRAPPED:
+            inside = {path[0]: _from_text(record.get(path[0]))}
+            if _is_of_object(value := record_format.value_at(inside, path)):
+                yield path, value
+    is_composed = part == "description" or (part == "name" and _has_title(record))
+    if is_composed and (composed := composed_tool(record.get("description"))):
+        yield ("description",), composed[part]
+
+
+def _in_marked(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
+    """A part in a command, a component, or a record whose name is a title."""
     is_component = record.get("component_type") == "tool"
-    own = _COMMANDS if is_command else _COMPONENTS if is_component else {}
+    own = _COMPONENTS if is_component else {} if _OPTIONS.isdisjoint(record) else _COMMANDS
     for path in own.get(part, ()):
-        value = record_format.value_at(record, path)
+        value, usual = record_format.value_at(record, path), str(record.get(part))
         is_schema = isinstance(value, list) or _is_of_object(value)
-        is_other = isinstance(value, str) and _plain_key(value) != _plain_key(str(record.get(part)))
+        is_other = isinstance(value, str) and _plain_key(value) != _plain_key(usual)
         if is_schema if part == "schema" else is_other:
             yield path, value
     if part == "name" and (slug := _slug(record)):
         yield (slug,), record[slug]
-    composed = composed_tool(record.get("description"))
-    if composed and (part == "description" or (part == "name" and _has_title(record))):
-        yield ("description",), composed[part]
-    for path in _WRAPPED if part == "schema" else ():
-        inside = {path[0]: _from_text(record.get(path[0]))}
-        if _is_of_object(value := record_format.value_at(inside, path)):
-            yield path, value
 
 
 def _in_program(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:

@@ -142,7 +142,7 @@ def without_unused(schema: JsonObject) -> JsonObject:
     """
     lean = _with_used(schema)
     nodes = walking.objects_in(lean, walking.VALUES)
-    if not any(_mapping(node) for node in nodes):
+    if not any("discriminator" in node and _mapping(node) for node in nodes):
         return lean
     changed = walking.map_objects(lean, lambda node: _with_live_mapping(node, lean), walking.VALUES)
     return lean if changed == lean else changed
