@@ -84,7 +84,7 @@ class SizeChange:
 
     @property
     def in_words(self) -> str:
-        """``412 → 280 tokens (−32 %), 1.9 → 1.3 kB``."""
+        """The change in words, such as ``412 → 280 tokens (−32 %), 1.9 → 1.3 kB``."""
         before, after = self.before.bytes, self.after.bytes
         is_large = max(before, after) >= KILO
         weight = f"{before / KILO:,.1f} → {after / KILO:,.1f} kB"

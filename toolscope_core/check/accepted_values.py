@@ -1,4 +1,4 @@
-"""Whether one JSON Schema accepts every value of another.
+"""Decides whether one JSON Schema accepts every value of another.
 
 Both are treated as sets of values: references are followed (even in a cycle), descriptive keywords
 are ignored, and the remaining values are compared, however they are written. A yes is proved; a no

@@ -157,7 +157,7 @@ class Check:
     level: Literal["warning", "note"] = "warning"
 
     def count_in_words(self, count: int) -> str:
-        """``3 new overlaps``, ``1 decision gone stale``."""
+        """The number of cases in words, such as ``3 new overlaps``."""
         if self.plural and count != 1:
             return f"{count:,} {self.plural}"
         return quantity(count, self.singular)

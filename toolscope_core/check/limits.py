@@ -44,7 +44,7 @@ def growth_limit(text: str) -> GrowthLimit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What makes a catalog fail; nothing by default.
+    """The limits beyond which a catalog fails; none by default.
 
     It fails with more new overlaps, confusions or tokens than these, or with any case of the checks
     in ``fail_on``. A ``profile`` has limits of its own.

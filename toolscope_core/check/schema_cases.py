@@ -1,4 +1,4 @@
-"""What schemas without references and choices jointly require of values of one type."""
+"""Computes what schemas without references and choices jointly require of values of one type."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

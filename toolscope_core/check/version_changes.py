@@ -1,4 +1,4 @@
-"""What changed between two versions of a catalog, as rows, and which decisions it affects."""
+"""The changes between two versions of a catalog, as rows, and the decisions they affect."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class DiffRow:
 
     @property
     def warning(self) -> str:
-        """What to look at although no caller breaks; empty if there is nothing."""
+        """A hint on what to look at although no caller breaks; empty if there is nothing."""
         return CHANGE_KINDS[self.change.rule].effect if self.level == "careful" else ""
 
 
@@ -254,7 +254,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a version changes against version ``number``, the worst first.
+    """The changes of a version against version ``number``, the worst first.
 
     ``same`` says that the two are equal in every field, so that storing it changes nothing.
     ``said`` has the counts in a sentence.
@@ -299,7 +299,7 @@ def both_sides(change: FieldChange) -> tuple[str, str]:
 
 
 def change_counts(changes: CatalogDiff) -> str:
-    """``2 added, 1 changed; 3 breaking changes in 1 tool``."""
+    """The counts in words, such as ``2 added, 1 changed; 3 breaking changes in 1 tool``."""
     count = Counter(
         {"removed": len(changes.removed), "added": len(changes.added)}
         | Counter("renamed" if change.is_renamed else "changed" for change in changes.changed)

@@ -1,4 +1,4 @@
-"""How commands use a model: judge, grade, estimate. Answers are kept in the store.
+"""The ways in which commands use a model: judge, grade, estimate. Answers are kept in the store.
 
 An interrupted command, or one paused by its budget, continues when it is repeated: answers in the
 ledger are not requested again. The budget counts the calls of one command.

@@ -1,4 +1,4 @@
-"""How findable tools are in clients' searches, printed; and the tools that stay in every prompt."""
+"""Prints how findable tools are in clients' searches, and chooses the tools for every prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -46,7 +46,7 @@ _INSTALL = "pip install 'toolscope-workbench[gateway]'"
 
 @dataclass(frozen=True, slots=True)
 class MachineOptions:
-    """What is asked and shown about this machine, each field as an option."""
+    """The choice of what is asked and shown about this machine, each field as an option."""
 
     yes: Annotated[
         bool,

@@ -94,7 +94,7 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
 def _of_advice(
     coverage: ServerCoverage | None, servers: Sequence[ConfiguredServer]
 ) -> Iterator[str]:
-    """What each client can do without among its own servers.
+    """Sentences on what each client can do without among its own servers.
 
     Whoever switches a server off must have the others. If the advice is the same for every client
     with the server, no client is named.

@@ -93,7 +93,7 @@ AskAsPaper = Annotated[
 
 @dataclass(slots=True)
 class AnswerPlace:
-    """Where a command stores its model's answers, and the file once it is read."""
+    """The place where a command stores its model's answers, and the file once it is read."""
 
     path: Path
     file: "AnswerFile | None" = None
@@ -208,7 +208,7 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """How a catalog is read, and where texts are embedded, neighbours found and pairs judged.
+    """The choice of how a catalog is read, and where its tools are embedded and judged.
 
     Each field is an option.
     """

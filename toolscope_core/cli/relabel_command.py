@@ -130,7 +130,7 @@ def _keys(rows: Sequence[JsonObject]) -> str:
 
 
 def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
-    """What became of the rows, in a sentence."""
+    """A sentence on what became of the rows."""
     understood = sum(query.is_understood for query in relabelled)
     unknown = {name for query in relabelled for name in query.unknown_ids}
     lost = sum(len(query.losses) for query in relabelled)

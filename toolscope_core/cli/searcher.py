@@ -198,7 +198,7 @@ class SearchKnobs:
 
 @dataclass(frozen=True, slots=True)
 class SearchedTools:
-    """What is searched and with what, each as an option."""
+    """The searched texts and the means of searching, each as an option."""
 
     decomposition: Decompose = None
     splits: Splits = None

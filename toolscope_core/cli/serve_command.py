@@ -55,7 +55,7 @@ from toolscope_core.retrieval.retriever import Retriever
 def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = None) -> Search:
     """The search over these tools with the local model.
 
-    It also uses the recorded requests of a file where they help. Raises the retriever's errors, and
+    It also uses the recorded requests of a file if they help. Raises the retriever's errors, and
     ``ConfigError`` if the file cannot be read.
     """
     config = RetrievalConfig()
@@ -73,7 +73,7 @@ def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = 
 
 
 def _learned_from(usage: Path, tools: Sequence[Tool], config: RetrievalConfig) -> LearnedRanking:
-    """What recorded requests teach about the original tools, also those that name merged ones."""
+    """The model learned from recorded requests for original tools, or for merged ones."""
     # Only a search that learns needs the training.
     from toolscope_core.cli.searcher import usage_model
     from toolscope_core.cli.usage_command import recorded_requests
@@ -349,7 +349,7 @@ def _state_lines(state: preflight.ServerState) -> list[str]:
 
 
 def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
-    """What the user should know before it starts."""
+    """Sentences that the user should read before it starts."""
     table = bundle.table
     lines = [
         f"{quantity(len(table.listed_routes), 'tool')} for "

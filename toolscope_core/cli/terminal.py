@@ -35,7 +35,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which exits with 2 and a sentence for errors that a user can fix."""
+    """The function, changed to exit with 2 and a sentence for errors that a user can fix."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -102,7 +102,7 @@ def say_error(text: str) -> None:
 
 
 def more(count: int, label: str, one: str = "") -> str:
-    """``, 2 dangling references`` or, if ``one`` is given, ``, 1 dangling reference``."""
+    """Words such as ``, 2 dangling references`` or, with ``one``, ``, 1 dangling reference``."""
     return f", {count:,} {one if one and count == 1 else label}" if count else ""
 
 

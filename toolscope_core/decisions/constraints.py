@@ -1,4 +1,4 @@
-"""What the active decisions require of today's catalog."""
+"""The constraints that the active decisions put on today's catalog."""
 
 from __future__ import annotations
 

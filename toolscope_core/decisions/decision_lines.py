@@ -84,7 +84,7 @@ def _tool_with(tools: Mapping[str, Tool], what: str, key: str) -> Tool:
 
 
 def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dict[str, Any]:
-    """``detail`` with the tool ids in it replaced by fingerprints."""
+    """The ``detail`` with its tool ids replaced by fingerprints."""
 
     def translate(value: Any) -> Any:
         if isinstance(value, list | tuple):

@@ -73,7 +73,7 @@ def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
 
 
 def versions_of(forms: Iterable[Iterable[str]], log: Sequence[Decision]) -> list[str]:
-    """``version_of`` for many sets of fingerprints at once."""
+    """Like ``version_of``, for many sets of fingerprints at once."""
     seqs_of: dict[str, list[int]] = {}
     for item in _of_merges(active(log)):
         for member in item.fingerprints:
@@ -91,7 +91,7 @@ def admit(
     seen_version: str | None = None,
     suspended: frozenset[int] = frozenset(),
 ) -> Decision:
-    """``proposal`` as the row to append, with the next ``seq``; every new row passes through here.
+    """The ``proposal`` as the row to append, with the next ``seq``; every new row passes here.
 
     Call it inside the transaction that appends. If it repeats the last active decision on these
     members by the same reviewer (a double click; except canonical and edit), that decision is

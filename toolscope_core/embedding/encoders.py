@@ -65,7 +65,7 @@ class SentenceEmbedder:
         return self._name
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
+        """The vectors: float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
 
         Raises ``ModelError`` if the model is missing, damaged or cannot be loaded.
         """
@@ -154,7 +154,7 @@ class CrossScorer:
         self._model: Any = None
 
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
-        """float32 of shape (len(others),) on the model's own scale.
+        """The scores: float32 of shape (len(others),) on the model's own scale.
 
         Raises ``ModelError`` if the model cannot be loaded, or gives more than one number for a
         pair.
@@ -263,7 +263,7 @@ def _loading(what: str, remedy: str) -> Iterator[None]:
 
 
 def _folder_name(folder: Path) -> str:
-    """``name@hash``: the same folder with other files is another model."""
+    """A name such as ``name@hash``, because the same folder with other files is another model."""
     try:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in files]

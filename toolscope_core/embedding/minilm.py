@@ -64,7 +64,7 @@ class MiniLmEmbedder:
         return MiniLmEmbedder, (self._file, 1)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """float32 of shape (len(texts), 384), rows L2-normalised; (0, 0) for no texts.
+        """The vectors: float32 of shape (len(texts), 384), rows L2-normalised; (0, 0) for no texts.
 
         Raises ``ModelError`` if the model is damaged.
         """

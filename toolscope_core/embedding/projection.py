@@ -214,7 +214,7 @@ class _PassCounter:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is buffered."""
+        """Does nothing, because nothing is buffered."""
 
 
 # The child process --------------------------------------------------------------------------

@@ -230,7 +230,7 @@ class TokenVectors:
         self._embedder = embedder
 
     def of(self, text: str) -> Vectors:
-        """float32 of shape (tokens, d), rows of about length 1; computed again if damaged."""
+        """The vectors: float32 (tokens, d), rows of about length 1; computed again if damaged."""
         return decoded(self.codes(text))
 
     def codes(self, text: str) -> TokenCodes:
@@ -264,7 +264,7 @@ def coded(vectors: Vectors) -> TokenCodes:
 
 
 def decoded(codes: TokenCodes) -> Vectors:
-    """float32 rows of about length 1."""
+    """The codes as float32 rows of about length 1."""
     return codes.astype(np.float32) * np.float32(1 / STEPS)
 
 
@@ -304,7 +304,7 @@ def embed_cached(
     keep_tokens: bool = False,
     engine: protocols.Engine = protocols.LOCAL,
 ) -> Vectors:
-    """float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
+    """The vectors: float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
 
     Each distinct text is encoded at most once, short texts first, in chunks that are stored before
     the next one starts, so an interrupted run continues where it stopped. ``keep_tokens`` stores

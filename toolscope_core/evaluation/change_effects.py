@@ -1,4 +1,4 @@
-"""How one change of a toolset, or each merge of a plan, affects the requests it touches."""
+"""Measures how one change of a toolset, or each merge of a plan, affects requests."""
 
 from __future__ import annotations
 

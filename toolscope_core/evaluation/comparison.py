@@ -107,7 +107,7 @@ def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
 
 
 def mapped_arguments(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]:
-    """The arguments after α, and whether none was lost."""
+    """The arguments mapped by α, and whether none was lost."""
     if alpha is None:
         return call.arguments, True
     call_after = map_call(alpha, call.arguments)
@@ -155,7 +155,7 @@ class Trial:
         return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
 
     def split_by(self, split: RequestSplit) -> Trial:
-        """The same queries, split differently."""
+        """The trial with its queries split differently."""
         return replace(self, requests=tuple(map(request_of(split), self.queries)))
 
 

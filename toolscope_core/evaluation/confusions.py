@@ -84,7 +84,7 @@ def expected_and_actual(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> tuple[Mismatch, ...]:
-    """What is found for each need of a request.
+    """The tool found for each need of a request.
 
     For n needs, the first n places count, without allowed tools and further answers of one need.
     The wrong tools there are assigned to the needs that are not served. ``tools`` are ids of the

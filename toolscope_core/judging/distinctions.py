@@ -324,7 +324,7 @@ def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | Non
 
 
 def moved_only(one: ToolReading, other: ToolReading) -> str:
-    """What one tool does to a thing's place and the other to the thing itself; otherwise empty.
+    """The act that one tool does to a thing's place and the other to the thing; otherwise empty.
 
     For example *remove an issue from a project* beside *delete an issue*, and *add a project to a
     task* beside *duplicate a project*: the other takes no key of the place.
@@ -455,7 +455,7 @@ _WHOLLY = frozenset("detailed details complete full fields everything".split())
 
 
 def lost_parts(kept: ToolReading, replaced: ToolReading) -> tuple[str, ...]:
-    """What the result of ``replaced`` includes, by its first sentence, but not that of ``kept``.
+    """The parts that only the result of ``replaced`` includes, by its first sentence.
 
     For example the *comments* of an issue. Only things that may be several count.
     """

@@ -168,7 +168,7 @@ def _on_words(comparison: ToolComparison) -> Iterator[str]:
 
 
 def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
-    """What the judge cannot know, so that a person must review it."""
+    """Sentences on what the judge cannot know, so that a person must review it."""
     for tool, other in ((left, right), (right, left)):
         if tool.schema is None:
             yield f"{_who(tool, other)} does not declare its parameters, so a person must look."
@@ -245,5 +245,5 @@ def _on_what_decided(contributions: Mapping[str, float]) -> Iterator[str]:
 
 
 def _who(tool: Tool, other: Tool) -> str:
-    """What identifies the tool in a sentence: its name, or its id if both share a name."""
+    """The tool as named in a sentence: its name, or its id if both share a name."""
     return tool.id if tool.name == other.name else tool.name

@@ -104,7 +104,7 @@ class ToolFacts:
 
 
 def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
-    """Tool id → id of the general tool of which it is an instance, on the same server.
+    """For each instance of a general tool on the same server, the general tool's id, by tool id.
 
     If several fit, the first id counts. General tools are not in the result.
     ``translate_to_french(text)`` is ``translate(text, language)`` if ``language`` lists French: the

@@ -143,7 +143,7 @@ _SURE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class FamilySelector:
-    """What distinguishes the members of a family.
+    """The selector that distinguishes the members of a family.
 
     It is the argument ``name`` that a gateway would add, with its ``schema``; ``values`` are (tool
     id, value), canonical first.
@@ -155,7 +155,7 @@ class FamilySelector:
 
     @property
     def in_words(self) -> str:
-        """``provider: fidelity / robinhood``."""
+        """The selector and its values in words, such as ``provider: fidelity / robinhood``."""
         return f"{self.name}: {' / '.join(value for _, value in self.values)}"
 
 

@@ -238,7 +238,7 @@ class Signals:
         return read_tool(self.tools[row], self.plain[row])
 
     def of_pairs(self, left: PairRows, right: PairRows) -> Matrix:
-        """float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
+        """The signals: float64 of shape (m, len(SIGNALS)); the same for (a, b) and (b, a).
 
         ``closeness``: the cosine above the lowest of a candidate pair, as a share of the distance
         to 1. ``same_verb``: 1 if they share an action in some word. ``other_effect``: 1 if one
@@ -272,7 +272,7 @@ class Signals:
         return np.column_stack([closeness, table])
 
     def of_one_server(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs are not on two servers, but on one, or in a catalog without servers."""
+        """Which pairs are on one server, or in a catalog without servers."""
         ours, theirs = self.servers[left], self.servers[right]
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
 

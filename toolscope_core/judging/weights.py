@@ -56,7 +56,7 @@ class Model:
         return np.asarray(self.standard(signals) * np.asarray(self.weight))
 
     def probability(self, signals: Matrix) -> NDArray[np.float64]:
-        """float64 of shape (m,) in [0, 1]."""
+        """The probabilities: float64 of shape (m,) in [0, 1]."""
         odds = self.contributions(signals).sum(axis=1) + self.intercept
         return np.asarray(1.0 / (1.0 + np.exp(-odds)))
 

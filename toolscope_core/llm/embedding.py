@@ -50,7 +50,7 @@ class EndpointEmbedder:
         return self.endpoint.origin
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
+        """The vectors: float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
 
         Raises ``ModelError`` if the endpoint gives no usable vectors.
         """

@@ -192,7 +192,7 @@ def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
 
 
 def _suspect_readers(catalog: Catalog) -> frozenset[str]:
-    """``suspicious_ids_of``, and the tools of servers whose own text does so."""
+    """The result of ``suspicious_ids_of``, and the tools of servers whose own text does so."""
     servers = {
         one.name for one in catalog.servers if _TASK_WORDS.search(f"{one.title}\n{one.description}")
     }

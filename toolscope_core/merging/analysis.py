@@ -109,7 +109,7 @@ class Analysis:
     def candidate_family_probabilities(
         self, left: PairRows, right: PairRows
     ) -> NDArray[np.float64]:
-        """The same, but 0 for pairs that are not candidates, even if they were judged since."""
+        """Probabilities of a family; 0 for pairs that are not candidates, even if judged since."""
         size, scores = len(self.rows), self.scores
         codes = left.astype(np.int64) * size + right
         candidates = scores.left.astype(np.int64) * size + scores.right

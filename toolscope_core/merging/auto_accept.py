@@ -292,7 +292,7 @@ def accept(
 
 
 def _values(synthesis: Synthesis) -> str:
-    """What distinguishes the members of a family: Fidelity / Robinhood."""
+    """The values that distinguish the members of a family: Fidelity / Robinhood."""
     if not synthesis.selector:
         return "no argument says which one is meant"
     values = [str(alpha.constants.get(synthesis.selector, "")) for alpha in synthesis.arguments]

@@ -71,7 +71,7 @@ def card_families(
 def _named_alike(
     analysis: Analysis, links: Constraints, clusters: Sequence[Cluster], members: _MembersByHead
 ) -> list[CardFamily]:
-    """The families of similarly named tools of one server of which some are on cards of one job."""
+    """The families of similarly named tools of one server, some of them on cards of one job."""
     of_values = {one.canonical for one in clusters if one.relation == "family"}
     heads = {t: head for head, tools in members.items() if head not in of_values for t in tools}
     free = np.array([tool in heads for tool in analysis.rows])

@@ -245,7 +245,7 @@ def _conflicts(synthesis: Synthesis) -> Iterator[str]:
 def _to_rewrite(
     members: Sequence[Tool], synthesis: Synthesis, edit: Edit, blocked: frozenset[str]
 ) -> Iterator[str]:
-    """What a person must rewrite in blocked tools before the cluster is applied, as sentences.
+    """Sentences on what a person must rewrite in blocked tools before the cluster is applied.
 
     A proposal shows it; an accepted cluster without it is in conflict.
     """

@@ -77,7 +77,7 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeComponent:
-    """``size`` nodes from ``first`` on.
+    """A component of ``size`` nodes, from ``first`` on.
 
     The close pairs are columns, numbered within the component: ``strength`` is the lowest
     probability between two nodes. ``cannot`` is as in ``Nodes``, also numbered within. ``weakest``

@@ -81,7 +81,7 @@ def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -
 def with_requested(
     groups: Sequence[Group], constraints: Constraints, judge: Judge
 ) -> tuple[Group, ...]:
-    """``groups`` with each pair that a person requested on one card, in pair order.
+    """The ``groups`` with each pair that a person requested on one card, in pair order.
 
     Undecided groups are joined; other tools become newcomers of a decided group. If both are
     decided, or people keep some of them apart, the pair changes nothing.

@@ -268,7 +268,7 @@ class ServerCoverage:
         return replace(best, alike=every.alike, alone=every.alone)
 
     def of_pairs(self) -> Iterator[Coverage]:
-        """Each pair of servers of which one serves a tool of the other, in order."""
+        """Each pair of servers in which one serves a tool of the other, in order."""
         for server, own in self.servers.items():
             near = {
                 self.catalog.by_id[other].server
@@ -379,7 +379,7 @@ class ServerCoverage:
         return one_account is not True and self._stores.are_apart([tool, other])
 
     def handles_of(self, server: str) -> str:
-        """What a server's tools keep open for their callers, in words; empty if nothing."""
+        """The things that a server's tools keep open for their callers, in words; empty if none."""
         return handles_of(map(read_tool, self.servers.get(server, ())))
 
 

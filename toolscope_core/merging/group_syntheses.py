@@ -170,7 +170,7 @@ class GroupSyntheses:
         self._serves_all: dict[tuple[_Members, str], bool] = {}
 
     def of(self, members: Sequence[str]) -> list[Tool]:
-        """The tools themselves."""
+        """The tools with these ids."""
         return [self._tools[member] for member in members]
 
     @cached_property
@@ -195,7 +195,7 @@ class GroupSyntheses:
         }
 
     def _contents_of(self, owner: str) -> Sequence[str]:
-        """What a server has: its own description, or the things that its tools work on."""
+        """The contents of a server: its own description, or the things that its tools work on."""
         if owner not in self._contents:
             self._contents[owner] = self._described.get(owner) or self._stores.subjects(owner)
         return self._contents[owner]
@@ -259,9 +259,9 @@ class GroupSyntheses:
     def differences(
         self, members: _Members, synthesis: Synthesis, one_account: bool = False
     ) -> Differences:
-        """What a person must read before the members become the ``synthesis``.
+        """The differences that a person must read before the members become the ``synthesis``.
 
-        ``one_account`` if people said that their servers work on one.
+        ``one_account`` says that people declared their servers to work on one account.
         """
         key = members, synthesis.canonical, synthesis.kind, one_account
         if key not in self._differences:

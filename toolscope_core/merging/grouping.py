@@ -380,7 +380,10 @@ def correct_pairs(
     at: float | None = None,
     divide: bool = True,
 ) -> tuple[Group, ...]:
-    """``correct`` for a graph and a judge of pairs of ids; ``at`` defaults to its own threshold."""
+    """Like ``correct``, for a graph and a judge of pairs of ids.
+
+    ``at`` defaults to the judge's own threshold.
+    """
     graph = row_graph(analysis, links, *analysis.ends(list(edges)))
     merge_at = bars_of(analysis).merge_at if at is None else at
     return correct(graph, _by_ids(analysis, judge), merge_at, links, divide=divide)

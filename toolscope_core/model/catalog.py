@@ -90,7 +90,7 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def severity_counts(counts: Mapping[str, int]) -> str:
-    """``1 block, 7 warn``; empty for none."""
+    """The findings counted by severity, such as ``1 block, 7 warn``; empty for none."""
     return ", ".join(f"{counts[one]} {one}" for one in SEVERITIES if counts.get(one))
 
 

@@ -27,7 +27,7 @@ class Embedder(Protocol):
     def name(self) -> str: ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """float32 of shape (len(texts), d), rows L2-normalised, in the order of ``texts``.
+        """The vectors: float32 of shape (len(texts), d), L2-normalised, in the order of ``texts``.
 
         Raises ``ModelError`` if the model cannot be loaded.
         """
@@ -69,7 +69,7 @@ class PairScorer(Protocol):
     def name(self) -> str: ...
 
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
-        """float32 of shape (len(others),), in any range; a better answer scores higher.
+        """The scores: float32 of shape (len(others),), in any range; a better answer scores higher.
 
         Raises ``ModelError`` if the model cannot be loaded.
         """

@@ -124,7 +124,7 @@ class Tool:
 
     @property
     def home(self) -> str:
-        """What distinguishes it from others of its name: the server, or else the id.
+        """The part that distinguishes it from others of its name: the server, or else the id.
 
         Empty if the id is the name.
         """

@@ -190,7 +190,7 @@ class LearnedShare:
     learned: Scores
 
     def scores(self, by_text: Scores) -> Scores:
-        """float32 of shape (n,) from the text scores."""
+        """The scores of the tools, float32 of shape (n,), from their text scores."""
         return self.own * by_text + self.learned
 
 

@@ -93,7 +93,7 @@ class SearchableTools(Protocol):
         """The tools' ids, sorted."""
 
     def over(self, tools: Iterable[Tool]) -> SearchableTools:
-        """The same search for other tools."""
+        """The search over other tools."""
 
     def search(self, request: ToolRequest | str, k: int = 10) -> tuple[RankedTool, ...]:
         """The k best tools, ties by id."""
@@ -106,7 +106,7 @@ class SearchableTools(Protocol):
     def answers(
         self, requests: Sequence[ToolRequest], k: int = 10, progress: Progress = silent
     ) -> tuple[SearchAnswer, ...]:
-        """The same, and whether any tool fits."""
+        """Like ``search_each``, with whether any tool fits."""
 
 
 class ClientRetriever:
@@ -131,7 +131,7 @@ class ClientRetriever:
         self._search_in(tools)
 
     def over(self, tools: Iterable[Tool]) -> ClientRetriever:
-        """The same search for other tools."""
+        """The search over other tools."""
         other = copy(self)
         other._search_in(tools)
         return other

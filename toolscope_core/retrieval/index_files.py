@@ -68,7 +68,7 @@ class SparseIndex:
             self._index.save(folder, show_progress=False)
 
     def scores(self, query: str) -> Scores:
-        """float32 of shape (size,): 0 for a text that shares no stem with the query."""
+        """The scores: float32 of shape (size,); 0 for a text that shares no stem with the query."""
         terms = sparse_terms(query)
         if self._index is None or not terms:
             return np.zeros(self._size, dtype=np.float32)
@@ -113,7 +113,7 @@ class SearchIndex:
     sparse: SparseIndex
 
     def dense(self, vector: Vectors) -> Scores:
-        """float32 of shape (n,) for the vector of a text."""
+        """The cosines, float32 of shape (n,), to the vector of a text."""
         scores: Scores = (self.vectors @ vector)[self.places]
         return scores
 

@@ -158,7 +158,7 @@ class Retriever(DocumentSearch):
         self._learned_scorer: assembly.LearnedScorer | None = None
 
     def over(self, tools: Iterable[Tool]) -> Retriever:
-        """The same search for other tools, with an index that is not stored on disk."""
+        """The search over other tools, with an index that is not stored on disk."""
         own = _by_id(tools)
         rows = _Rows.of(own)
         other = self.over_documents(_documents(rows.tools))
@@ -168,8 +168,7 @@ class Retriever(DocumentSearch):
         return other
 
     def with_learned(self, model: assembly.LearnedRanking | None) -> Retriever:
-        """The same tools with a model's learned scores besides their texts; ``None`` for texts
-        alone.
+        """The search with a model's learned scores besides the texts; ``None`` for texts alone.
 
         Raises ``ConfigError`` for a model trained with another embedder.
         """
@@ -440,7 +439,7 @@ class ServerRetriever:
         return tuple(places)
 
     def _by_server(self, scores: Scores) -> Scores:
-        """float32 of shape (servers,) from the scores of the documents."""
+        """The scores of the servers, float32 of shape (servers,), from those of the documents."""
         best = np.zeros(len(self.profiles), dtype=np.float32)
         np.maximum.at(best, self._owners, scores)
         if self.config.corpus != "both":

@@ -73,7 +73,7 @@ class DocumentSearch:
         self._mixed = _mixed(documents, embedder, cache)
 
     def over_documents(self, documents: Sequence[SearchDocument]) -> Self:
-        """The same search for other documents, with an index that is not stored on disk."""
+        """The search over other documents, with an index that is not stored on disk."""
         other = copy(self)
         other.documents = documents
         other._reranker = other._reranker_of(protocols.silent)
@@ -106,7 +106,7 @@ class DocumentSearch:
 
     @property
     def vectors(self) -> protocols.Vectors:
-        """float32 of shape (n, d), in the order of the documents: the means of their vectors."""
+        """The mean vectors of the documents: float32 of shape (n, d), in their order."""
         return self._index.vectors[self._index.places]
 
     def encode(self, texts: Iterable[str]) -> None:

@@ -130,7 +130,7 @@ class TrainedNetwork:
 
 @contextmanager
 def seeded() -> Iterator[None]:
-    """The same random numbers each time, without affecting other random generators."""
+    """A block with the same random numbers each time, which leaves other generators unaffected."""
     import torch
 
     with torch.random.fork_rng(devices=[]):

@@ -149,14 +149,14 @@ class QueryClassifier(Protocol):
     """A tuned encoder with a head over all tools."""
 
     def logits(self, texts: Sequence[str]) -> _Floats:
-        """float32 of shape (len(texts), m)."""
+        """The logits of the tools: float32 of shape (len(texts), m)."""
 
 
 class CandidateRefiner(Protocol):
     """Scores the candidates of a request jointly."""
 
     def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
-        """float32 of shape (N,) from the candidates' vectors, (N, d), and first scores, (N,)."""
+        """The logits, float32 (N,), from the candidates' vectors (N, d) and first scores (N,)."""
 
 
 def stretched(scores: _Floats) -> _Floats:

@@ -28,7 +28,7 @@ class LinearHead:
     bias: _Floats
 
     def logits(self, vectors: Vectors) -> _Floats:
-        """float32 of shape (n, m) for request vectors of shape (n, d)."""
+        """The logits: float32 of shape (n, m) for request vectors of shape (n, d)."""
         scores: _Floats = vectors @ self.weights.T + self.bias
         return scores
 
@@ -122,7 +122,7 @@ class UsageVectors:
         return cls(sums, queries.counts)
 
     def vectors(self, own: Vectors) -> Vectors:
-        """float32 of shape (m, d), rows L2-normalised: the mean of a tool's queries.
+        """The mean of each tool's queries: float32 of shape (m, d), rows L2-normalised.
 
         A tool without queries has its row of ``own``, the vectors of the tools' texts.
         """

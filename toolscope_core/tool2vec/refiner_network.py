@@ -76,7 +76,7 @@ class RefinerNetwork(encoder_layers.TrainedNetwork):
             self._module["first"].bias.fill_(-FIRST_SCALE)
 
     def logits(self, text: str, candidates: Vectors, scores: _Floats) -> _Floats:
-        """float32 of shape (N,) for N candidates' vectors (N, d) and first scores (N,)."""
+        """The logits, float32 (N,), for N candidates' vectors (N, d) and first scores (N,)."""
         import torch
 
         self._module.eval()

@@ -63,7 +63,7 @@ class TunedClassifier(encoder_layers.TrainedNetwork):
         self._module = nn.ModuleDict({"encoder": self._encoder.network, "head": head})
 
     def logits(self, texts: Sequence[str]) -> _Floats:
-        """float32 of shape (len(texts), m)."""
+        """The logits of the tools: float32 of shape (len(texts), m)."""
         import torch
 
         self._module.eval()

@@ -58,7 +58,7 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def split_text(text: str) -> list[str]:
-    """The same for a text of any length; results are not cached."""
+    """Like ``split_name`` for a text of any length; results are not cached."""
     return [word.lower() for word in _WORD_BORDER.split(text) if word]
 
 
@@ -68,7 +68,7 @@ def tool_name_words(tool: Tool) -> tuple[str, ...]:
 
 
 def snake_name(tool: Tool) -> str:
-    """The same joined by underscores; the name itself if it has no words."""
+    """The words of a name joined by underscores; the name itself if it has no words."""
     return "_".join(tool_name_words(tool)) or tool.name
 
 

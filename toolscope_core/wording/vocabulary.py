@@ -111,7 +111,7 @@ def is_border(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def action_classes(word: str) -> frozenset[str]:
-    """What a verb does (``reads``, ``creates``, …); several if it is ambiguous, or none."""
+    """The actions of a verb (``reads``, ``creates``, …): several if it is ambiguous, or none."""
     for form in _verb_forms(word):
         classes = frozenset(name for name, verbs in _VERBS.items() if form in verbs)
         if classes:

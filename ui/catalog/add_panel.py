@@ -360,7 +360,7 @@ def _choice(
 
 
 def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
-    """What the servers offer, and the form that adds their tools."""
+    """Draw what the servers offer, and the form that adds their tools."""
     columns: Columns[ServerOffer] = [
         Column("server", lambda offer: offer.name),
         Column("tools", lambda offer: len(offer.tools)),

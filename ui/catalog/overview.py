@@ -147,7 +147,7 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
 
 
 def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
-    """What a search gains from the requests of the query sets, or that it could learn from them.
+    """Steps on what a search gains from the requests of the query sets, or could learn from them.
 
     Nothing if there are too few of them, or if they do not clearly help.
     """

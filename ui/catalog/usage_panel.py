@@ -1,4 +1,4 @@
-"""How the tools are used: logs and traces, their figures, and tools that nobody calls."""
+"""Shows how the tools are used: logs and traces, their figures, and tools that nobody calls."""
 
 import hashlib
 from collections.abc import Mapping

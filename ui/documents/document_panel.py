@@ -253,7 +253,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
 
 
 def _reset_in_words(before: Document, after: Document) -> str:
-    """What returning to the generated document changes."""
+    """The fields that change if the generated document is restored, in words."""
     parts = ((key, _NAMES[key]) for key in ("name", "description", "schema"))
     words = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
     return f"Reset {before.name} to the generated document: {', '.join(words)}"

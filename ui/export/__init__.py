@@ -1,1 +1,1 @@
-"""The exported toolset: figures, bundle, checks by client, ways below a tool limit."""
+"""The exported toolset: figures, bundle, checks by client, and ways to get below a tool limit."""

@@ -58,7 +58,7 @@ def download_panel(
 
 
 def _places(target: Target, figures: exports.ExportFigures) -> None:
-    """Where each file of the zip belongs, or why there is none."""
+    """Draw where each file of the zip belongs, or why there is none."""
     files = files_for(target, figures.files)
     places: dict[str, list[str]] = {}
     for name in files:

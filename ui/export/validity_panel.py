@@ -1,4 +1,4 @@
-"""Checks of the exported toolset by client, its tokens, and ways below a tool limit."""
+"""Checks of the exported toolset by client, its tokens, and ways to get below a tool limit."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
 def limit_panel(
     lines: Sequence[ToolsetLine], ways: Sequence[PolicySize], policies: Mapping[AcceptPolicy, str]
 ) -> None:
-    """Ways below a client's tool limit: more merges, or splitting the toolset."""
+    """Draw ways to get below a client's tool limit: more merges, or splitting the toolset."""
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")

@@ -344,7 +344,7 @@ def import_panel(snapshot: Snapshot) -> None:
 
 
 def summary(imported: ImportPreview) -> str:
-    """What the file would add, in one sentence."""
+    """A sentence on what the file would add."""
     counts = Counter(row.outcome for row in imported.rows)
     waiting = f" ({counts['suspended']:,} of them on tools that have changed: they would wait)"
     parts = [

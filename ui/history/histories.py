@@ -188,7 +188,7 @@ def file(snapshot: Snapshot) -> bytes:
 
 
 def preview_import(snapshot: Snapshot, content: bytes, name: str) -> ImportPreview:
-    """What the decisions file ``name`` would add; writes nothing.
+    """A preview of what the decisions file ``name`` would add; writes nothing.
 
     Raises ``ConfigError`` or ``DecisionError``, naming the line, for an invalid file.
     """

@@ -1,4 +1,4 @@
-"""What the judge learned from decisions on this catalog, and whether to use it."""
+"""Shows what the judge learned from decisions on this catalog, and lets people use it."""
 
 import json
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class LearningView:
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
-        """What the update in use adds to each signal's weight, in words, largest first."""
+        """The change of each signal's weight by the update in use, in words, largest first."""
         weights = self.update_in_use.weights if self.update_in_use else {}
         ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)

@@ -39,7 +39,7 @@ def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
 def plan_vectors(
     analysis: Analysis, plan: MergePlan, embed: Callable[[list[str]], Vectors]
 ) -> Vectors:
-    """float32 (n, d) of the outgoing tools, in order; only new texts are embedded."""
+    """The vectors of the outgoing tools, float32 (n, d), in order; only new texts are embedded."""
     rows = [analysis.rows[item.tool.id] for item in plan.tools]
     vectors = analysis.vectors[rows]
     texts = new_texts(analysis, plan)
@@ -61,7 +61,7 @@ KIND = "count"
 def curve(snapshot: Snapshot) -> Curve:
     """The input toolset, and the one with decided and safe merges.
 
-    Slow parts are left out and named in ``waiting``: ``start`` computes them. Raises ``JobError``
+    Slow parts are left out and named in ``waiting``; ``start`` computes them. Raises ``JobError``
     before the analysis is done.
     """
     vectors = {_ORIGINAL: snapshot.analysis.vectors, _MERGED: _merged_vectors(snapshot)}
@@ -138,7 +138,7 @@ def variant_of(snapshot: Snapshot, name: str, vectors: Vectors) -> CurveVariant 
 
 
 def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
-    """int64: the pairs of vectors (of length 1) from each threshold on, counted if necessary."""
+    """The pairs of vectors (of length 1) from each threshold on, int64; counted if necessary."""
     key = _key(vectors)
     pairs = work.arrays.counts(key, len(THRESHOLDS))
     if pairs is None:

@@ -129,7 +129,7 @@ def _topics(tools: Sequence[Tool]) -> list[frozenset[str]]:
 def _typical(
     inside: Sequence[frozenset[str]], everywhere: Counter[str], total: int, used: Collection[str]
 ) -> tuple[str, ...]:
-    """The topics of a region that tell it from the others, none of the ``used`` ones."""
+    """The topics that distinguish a region from the others, without the ``used`` ones."""
     counts = Counter(word for topics in inside for word in topics)
     least = max(2, _LEAST_SHARE * len(inside))
     weight = {

@@ -55,7 +55,7 @@ def pair_panel(snapshot: Snapshot) -> None:
 
 
 def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, chosen: Pair) -> None:
-    """The pairs, of which one can be chosen; the one shown below is marked."""
+    """The pairs, one of which can be chosen; the one shown below is marked."""
     ids = [(row.left_id, row.right_id) for row in rows]
     data_tables.row_chooser(
         rows,

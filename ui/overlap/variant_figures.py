@@ -41,7 +41,7 @@ def has_any(snapshot: Snapshot) -> bool:
 
 
 def curve(snapshot: Snapshot) -> Curve | None:
-    """The pairs of the three toolsets; ``None`` if texts have to be embedded: ``start``."""
+    """The pairs of the three toolsets; ``None`` if ``start`` has to embed texts first."""
     vectors = _vectors_of(snapshot, searches.impatient)
     return None if vectors is None else curves.curve_of(snapshot, vectors)
 
@@ -58,7 +58,7 @@ def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, 
     """The positions of the tools of the three toolsets.
 
     PCA shares its axes; UMAP and t-SNE have separate ones, scaled to equal size. ``None`` if they
-    have to be computed: ``start``.
+    have to be computed, which ``start`` does.
     """
     vectors = _vectors_of(snapshot, searches.impatient)
     if vectors is None:
@@ -139,7 +139,7 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
 
 
 def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
-    """float32 (n, d), of length 1: the dense side of the retriever."""
+    """The retriever's vectors of the texts: float32 (n, d), of length 1."""
     vectors = Retriever(tools, work.embedder, work.vectors, _DENSE, progress=progress).vectors
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return np.asarray(vectors / lengths, dtype=np.float32)

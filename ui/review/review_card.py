@@ -171,7 +171,7 @@ def _set_all(parts: dict[str, int], part: int) -> None:
 
 
 def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeEffect) -> None:
-    """What the plan would make from the parts: names (φ), arguments (α) and documents."""
+    """Draw what the plan would make from the parts: names (φ), arguments (α) and documents."""
     if effect.refusal:
         st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
         return
@@ -318,7 +318,7 @@ def one_job_button(cluster: Cluster, suffix: str) -> None:
 
 
 def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) -> None:
-    """What the family would become as one tool, if opened, and the button that accepts it."""
+    """Draw, if opened, what the family would become as one tool, and the button that accepts it."""
     if st.session_state.get(ONE_JOB) != shown.id:
         return
     effect = reshapes.preview_as(snapshot, shown, "duplicate", page_frame.reviewer())

@@ -309,7 +309,7 @@ def _version(pair: ServerPairProposals) -> str:
 
 
 def _reasons(pair: ServerPairProposals) -> None:
-    """What to check, each sentence once, with the merges it is about."""
+    """Draw what to check, each sentence once, with the merges it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
         for reason in reasons_against_in_batch(cluster):

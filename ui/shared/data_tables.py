@@ -198,7 +198,7 @@ def percent(share: float | None) -> float | None:
 
 
 def which_in_words(count: int, total: int) -> str:
-    """What a button of a table with ticked rows acts on."""
+    """The rows that a button below a table with ticks acts on, in words."""
     if count == total:
         return "it" if total == 1 else f"all {total:,}"
     return f"the {count:,} ticked"

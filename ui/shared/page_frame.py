@@ -91,7 +91,7 @@ def unused_settings() -> list[str]:
 
 
 def key_source(origin: str) -> str:
-    """Where the key for an origin comes from, empty if there is none."""
+    """The source of the key for an origin; empty if there is none."""
     if key_for(origin, _secret_keys()).secret:
         return SECRETS
     return "the environment" if key_for(origin, workspace().settings.keys).secret else ""

@@ -18,7 +18,7 @@ from toolscope_core.model.unicode_forms import plain_name
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What changes for the tools of a server: names switched off, names kept, new texts.
+    """The changes for the tools of a server: names switched off, names kept, new texts.
 
     Names are sorted; ``descriptions`` has new descriptions by name. A server with no tools left is
     switched off as a whole (``is_off``). ``eager`` are the kept names that are in every prompt,

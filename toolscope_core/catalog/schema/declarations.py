@@ -324,7 +324,7 @@ def _required_names(schema: JsonObject) -> list[str]:
 
 
 def _read_properties(properties: object, where: str) -> dict[str, Any]:
-    """``properties`` as an object; some exporters write a list instead."""
+    """The value of ``properties`` as an object; some exporters write a list instead."""
     if isinstance(properties, dict):
         return {}
     if isinstance(properties, list) and properties:

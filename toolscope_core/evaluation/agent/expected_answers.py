@@ -1,4 +1,4 @@
-"""What a query set expects of an answer, and whether an answer meets it.
+"""Checks whether an answer is what a query set expects.
 
 ``expected`` is a text or number that the answer contains, ``{"regex": …}``, ``{"json": path, "is":
 value}`` for the first JSON in it, ``{"call": tool id, "arguments": {…}, "gives": …}`` for the
@@ -47,7 +47,7 @@ def state_checks(expected: Any) -> tuple[StateCheck, ...]:
 
 
 def why_wrong(expected: Any, answer: str) -> str:
-    """What is wrong with the answer, in words; empty if it is as expected, ignoring calls."""
+    """The fault of the answer, in words; empty if it is as expected. Calls are ignored."""
     match expected:
         case list():
             return next(filter(None, (why_wrong(part, answer) for part in expected)), "")

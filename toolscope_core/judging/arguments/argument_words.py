@@ -392,7 +392,7 @@ def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _asked(two: _Two, tool: Tool) -> Iterator[str]:
-    """What only the target's words say about its value."""
+    """The facts on its value that only the target's words state."""
     ours, theirs = dict(units.units_of(two.source)), dict(units.units_of(two.target))
     new_units = [unit for dimension, unit in theirs.items() if dimension not in ours]
     for fact in _facts_asked(two, tool, frozenset(two.facts[1].say)):

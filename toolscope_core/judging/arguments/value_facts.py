@@ -151,7 +151,7 @@ class ValueFacts:
 
 @lru_cache(maxsize=65_536)
 def facts_of_text(text: str) -> Statements:
-    """What a text says about values in general."""
+    """The facts that a text states about values in general."""
     beginning = text[:MOST_READ].casefold()
     return _by_words(_FORM_WORDS, beginning) | _by_words(_READING_WORDS, beginning)
 
@@ -163,9 +163,9 @@ def examples_of(description: str) -> list[str]:
 
 
 def facts_of(parameter: Parameter) -> ValueFacts:
-    """What a parameter's name and description say about its value.
+    """The facts that a parameter's name and description state about its value.
 
-    Also whether a page or line counts from 0 or 1, if the schema says where it begins.
+    They include whether a page or line counts from 0 or 1, if the schema says where it begins.
     """
     facts = _facts(parameter.name, parameter.description)
     first = parameter.schema.get("minimum", parameter.schema.get("default"))
@@ -216,7 +216,7 @@ def _facts(name: str, description: str) -> ValueFacts:
 
 
 def _statements(text: str, name: str) -> dict[str, frozenset[str]]:
-    """What the words say about the form.
+    """The facts that the words state about the form.
 
     The kind of identifier is read only up to where they say how to find it; the name is read only
     if the description says nothing.

@@ -161,7 +161,7 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class HttpPlace:
-    """Where the gateway listens.
+    """The place where the gateway listens.
 
     ``names`` are the hosts under which it may be called (the Host header), without ports. ``token``
     is required from clients, except at the paths of profiles with their own in ``profile_tokens``.

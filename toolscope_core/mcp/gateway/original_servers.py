@@ -103,7 +103,7 @@ class ChangeStreams:
 
 
 def _filter(events: Sequence[ServerEvent]) -> dict[str, Any]:
-    """What to listen for, in the form of the SDK's client."""
+    """The events to listen for, in the form of the SDK's client."""
     addresses = [event.uri for event in events if isinstance(event, sdk.ResourceUpdated)]
     return {
         "tools_list_changed": sdk.ToolsListChanged() in events,

@@ -17,8 +17,9 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """What a search found: ids of tools, the best first. ``note`` says in a sentence that none of
-    them does what is asked, where that is so.
+    """The results of a search: ids of tools, the best first.
+
+    If none of them does what is asked, ``note`` says so in a sentence.
     """
 
     ids: Sequence[str]
@@ -290,7 +291,7 @@ def _agrees(alpha: ArgumentMap | None, presets: JsonObject) -> bool:
 def _old_names(routes: Mapping[str, Route], former: Sequence[FormerName]) -> dict[str, OldName]:
     """The unused names under which the tools of all servers became one tool.
 
-    A name of a tool that is gone, or not reachable here, leads nowhere.
+    A name of a tool that is gone, or that cannot be reached here, is left out.
     """
     by_id = {route.tool_id: name for name, route in routes.items()}
     old = {}

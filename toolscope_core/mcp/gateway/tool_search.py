@@ -204,7 +204,7 @@ def search_costs(table: RoutingTable) -> SearchCosts:
 
 
 def _for_model(record: JsonObject) -> JsonObject:
-    """What clients show a model of a record."""
+    """The parts of a record that clients show to a model."""
     return {key: record[key] for key in ("name", "description", "inputSchema") if key in record}
 
 
@@ -213,7 +213,7 @@ def _tokens(record: JsonObject) -> int:
 
 
 def _signature(route: Route) -> str:
-    """``read_file(path: string, lines?: integer)`` and the first sentence of the description."""
+    """A signature such as ``read_file(path: string, lines?: integer)``, and the first sentence."""
     needed = route.listing["inputSchema"].get("required", ())
     parts = (
         f"{name}{'' if name in needed else '?'}: {part.get('type', 'any')}"

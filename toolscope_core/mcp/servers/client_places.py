@@ -22,7 +22,7 @@ CLAUDE_CODE = "Claude Code"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where servers are configured.
+    """A place where servers are configured.
 
     ``part`` is the part of the client they are for: the folder of a project, ``plugin NAME``, or
     empty for all of it. ``root`` is the folder in which they are started, if the client defines it.
@@ -39,7 +39,7 @@ class Origin:
 
     @property
     def in_words(self) -> str:
-        """``Claude Code [~/app]``."""
+        """The place in words, such as ``Claude Code [~/app]``."""
         return f"{self.client} [{self.part}]" if self.part else self.client
 
     @property

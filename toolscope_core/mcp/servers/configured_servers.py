@@ -49,7 +49,7 @@ class ConfiguredPart:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """Where a server is configured, under which name, and whether it is switched off there."""
+    """A place where a server is configured, its name there, and whether it is off there."""
 
     origin: Origin
     name: str
@@ -95,7 +95,7 @@ class AlikeServers:
 
     @property
     def in_words(self) -> str:
-        """``a and b: variable TOKEN differs``."""
+        """The servers and their differences, such as ``a and b: variable TOKEN differs``."""
         names = enumerated(self.servers)
         if not self.differences:
             return f"{names}: only the names differ"

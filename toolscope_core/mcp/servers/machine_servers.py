@@ -45,7 +45,7 @@ CATALOG = "this-machine.json"
 
 @dataclass(frozen=True)
 class MachineServers:
-    """What the clients of a machine configure."""
+    """The servers that the clients of a machine configure."""
 
     parts: tuple[ConfiguredPart, ...]
 
@@ -95,7 +95,7 @@ class MachineServers:
 
     @property
     def headline(self) -> str:
-        """``On this machine: 3 clients, 14 servers``."""
+        """A headline such as ``On this machine: 3 clients, 14 servers``."""
         clients, servers = len(self.clients), len(self.servers)
         return f"On this machine: {quantity(clients, 'client')}, {quantity(servers, 'server')}"
 

@@ -57,7 +57,7 @@ class ServerOffer:
 
     @property
     def extras(self) -> str:
-        """What it offers besides tools, which is not read, in words; empty if nothing."""
+        """The things it offers besides tools, which are not read, in words; empty if none."""
         counts = [
             f"{plural(what)} that could not be counted" if count is None else quantity(count, what)
             for what, count in self.others.items()
@@ -221,7 +221,7 @@ def read_offers(
     limits: ConnectionLimits,
     progress: Progress = silent,
 ) -> tuple[ServerOffer, ...]:
-    """What each server offers, in the given order; at most ``limits.parallel`` run at a time.
+    """The offer of each server, in the given order; at most ``limits.parallel`` run at a time.
 
     A failed server is a value like the others. Its values are read from ``configuration`` and
     ``environ`` when its turn comes. Reports how many are done; if ``progress`` raises, every server

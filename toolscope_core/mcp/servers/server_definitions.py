@@ -47,7 +47,7 @@ class NamedValue:
 
     @property
     def source(self) -> str:
-        """Where its value comes from, in words."""
+        """The source of its value, in words."""
         names = [match.group(1) for match in VARIABLE.finditer(self.template)]
         return f"${names[0]} of the environment" if names else "the configuration"
 

@@ -80,7 +80,7 @@ class ProcessRecord:
         self.client = client
 
     def since(self, earlier: ProcessRecord) -> ProcessRecord:
-        """What was observed after ``earlier``, a copy.
+        """The observations made after ``earlier``, a copy.
 
         Its text has whole lines, and none that may be about another client.
         """

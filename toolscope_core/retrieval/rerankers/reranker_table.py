@@ -98,8 +98,9 @@ class LateInteraction:
         return scored
 
     def scores(self, request: protocols.Vectors, rows: Sequence[int]) -> Scores:
-        """float32 of shape (len(rows),) in [0, 1]: both directions, min-max normalised among these
-        tools.
+        """The scores: float32 of shape (len(rows),) in [0, 1].
+
+        They combine both directions, min-max normalised among these tools.
 
         ``request`` are the request's token vectors.
         """

@@ -221,14 +221,14 @@ def cell_text(value: object) -> str:
 
 
 def _source(alpha: ArgumentMap, target: str) -> str:
-    """Where one member's calls get the merged argument from; empty if they leave it out."""
+    """The source of the merged argument in one member's calls; empty if they leave it out."""
     if target in alpha.constants:
         return f"always {canonical_json(alpha.constants[target])}"
     return next((move_sentence(move) for move in alpha.moves if move.target == target), "")
 
 
 def move_sentence(move: ArgumentMove) -> str:
-    """Where a value comes from and how it is changed, in words."""
+    """The source of a value and how it is changed, in words."""
     match move.op:
         case "map":
             values = ", ".join(f"{cell_text(old)} → {cell_text(new)}" for old, new in move.values)

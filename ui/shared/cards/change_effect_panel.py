@@ -55,7 +55,7 @@ def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
 def rewrite_effect(
     snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str], pairs: int
 ) -> None:
-    """The effect of new descriptions of two tools, as one of so many pairs."""
+    """The effect of new descriptions of two tools, as one of the given number of pairs."""
     change = rewrite(snapshot, pair, descriptions)
     _effect_fragment(snapshot, [change], pairs)
 
@@ -137,7 +137,7 @@ def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> 
 
 
 def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
-    """The effect of a change; ``None`` if not measured yet: ``start``."""
+    """The effect of a change; ``None`` if it is not measured yet, which ``start`` does."""
     if not _queries(snapshot):
         return ChangeEffect(0, 0, (), ())
     return _effects(snapshot.analysis.catalog, snapshot.state.query_files).get(change.version)

@@ -1,4 +1,4 @@
-"""What changed in a decision's tools since it was made."""
+"""Shows what changed in a decision's tools since it was made."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How one cluster is drawn on the Review and the Documents page."""
+"""Draws one cluster on the Review and the Documents page."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -112,7 +112,7 @@ def likelihood_badge(cluster: Cluster) -> None:
 
 
 def size_badge(size: SizeChange) -> None:
-    """What agents read before and after, in red if it grows."""
+    """The tokens that agents read before and after, in red if they grow."""
     st.badge(
         f"≈ {size.in_words}",
         color="red" if size.grows else "gray",
@@ -127,7 +127,7 @@ def kind_badge(cluster: Cluster) -> None:
 
 
 def question(card: Card) -> None:
-    """What accepting would mean for agents, in one sentence."""
+    """Draw in one sentence what accepting would mean for agents."""
     canonical, others = _named(card.canonical), listed(map(_named, card.switched_off), _NAMED)
     if card.selector is not None:
         st.markdown(f"**{safe_text.untrusted(card.selector.in_words)}**")
@@ -172,7 +172,7 @@ def wording(card: Card) -> None:
 
 
 def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> None:
-    """What differs, why no member can go, and the argument that a gateway would add.
+    """Draw what differs, why no member can go, and the argument that a gateway would add.
 
     Other providers are shown with what their ``servers`` say they are.
     """

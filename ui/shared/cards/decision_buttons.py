@@ -47,7 +47,7 @@ def record(
     then: Callable[[], object] | None = None,
     as_batch: bool = False,
 ) -> None:
-    """``attempt`` as a button's callback; on success ``then`` is called.
+    """Runs ``attempt`` as a button's callback; on success ``then`` is called.
 
     With ``as_batch``, the notice can undo the decisions that ``work`` returns.
     """
@@ -269,7 +269,7 @@ def _note_batch(
 
 
 def safe_in_words(snapshot: Snapshot) -> str:
-    """What accepting the safe merges will do, what is left to a person, and why."""
+    """A text on what accepting the safe merges will do, what is left to a person, and why."""
     safe, sizes = review.safe(snapshot), review.sizes(snapshot)
     left_out = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:

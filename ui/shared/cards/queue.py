@@ -69,7 +69,7 @@ class ClusterCounts:
 
     @property
     def waiting_in_words(self) -> str:
-        """``8 for the same job, 1 family``."""
+        """The waiting clusters in words, such as ``8 for the same job, 1 family``."""
         families = quantity(self.families.pending, "family")
         return f"{self.duplicates.pending:,} for the same job, {families}"
 

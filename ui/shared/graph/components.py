@@ -212,7 +212,7 @@ def network_of(merging: MergeNetwork, cluster_id: str, limit: int = SHOWN_NODES)
 
 
 def bridge_of(merging: MergeNetwork, pair: Pair) -> Bridge | None:
-    """What the edge of ``pair`` connects; ``None`` if it is not a bridge."""
+    """The bridge that is the edge of ``pair``; ``None`` if it is not a bridge."""
     copies, home = merging.copies, merging.home
     ends = Pair.of(copies[pair.left], copies[pair.right])
     for component in merging.components_of([pair.left]):

@@ -52,7 +52,7 @@ _NOT_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a panel can ask of a model.
+    """A question that a panel can ask of a model.
 
     ``estimate`` computes the cost, again when ``inputs`` change; ``start`` begins or continues a
     run.

@@ -229,7 +229,7 @@ def _table(rows: list[object], alt: str) -> None:
 
 
 def _column_title(column: str) -> str:
-    """``A`` for the column of the first tool, ``B, type`` for the type of the second."""
+    """The title of a column: ``A`` for the first tool, ``B, type`` for the type of the second."""
     side, comma, attribute = column.partition(",")
     return f"{ {'one': 'A', 'other': 'B'}.get(side, side) }{comma}{attribute}"
 

@@ -47,7 +47,7 @@ class Waterfall:
 
 
 def waterfall(view: Waterfall) -> go.Figure:
-    """Bars to the right favour merging, bars to the left oppose it.
+    """A chart in which bars to the right favour merging and bars to the left oppose it.
 
     Each begins where the previous one ended; the last is the sum.
     """
@@ -310,7 +310,7 @@ def parameter_lines(one: Tool, other: Tool) -> Iterator[dict[str, str]]:
 
 
 def in_words(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """What happens to a call of ``tool`` that goes to ``target``, argument by argument."""
+    """Sentences on what happens to a call of ``tool`` that goes to ``target``, by argument."""
     alpha: ArgumentMap = argument_map(tool, target)
     maps = [
         f"{move.target} as it is"

@@ -50,7 +50,7 @@ def confusion_of(snapshot: Snapshot, pair: Pair) -> tuple[int, tuple[str, ...]] 
 
 
 def missed(snapshot: Snapshot) -> Mapping[str, str] | None:
-    """``missed_tools`` of the newest comparison on this version; ``None`` without one."""
+    """The ``missed_tools`` of the newest comparison on this version; ``None`` without one."""
     number = _newest_comparison(snapshot)
     return None if number is None else _findings(snapshot.work, number)[1]
 

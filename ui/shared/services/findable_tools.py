@@ -75,7 +75,7 @@ def _results(catalog: Catalog) -> dict[tuple[str, str], tuple[object, Sequence[F
 
 
 def rows(snapshot: Snapshot) -> tuple[SearchRow, ...] | None:
-    """A row for each search; ``None`` if not computed: ``start``."""
+    """A row for each search; ``None`` if they are not computed yet, which ``start`` does."""
     sides, rows = _sides(snapshot), []
     for name in COMPARED:
         results = {side: _of(snapshot, side, name, sides) for side in sides}
@@ -109,14 +109,14 @@ def tools(snapshot: Snapshot, search: str) -> tuple[ToolShare, ...]:
 def shares(snapshot: Snapshot, search: str, side: str = AS_THEY_ARE) -> Mapping[str, float] | None:
     """The share of each tool's own requests found on a side, by tool id.
 
-    ``None`` if not computed: ``start``.
+    ``None`` if they are not computed yet, which ``start`` does.
     """
     rows = _of(snapshot, side, search)
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
 
 def shares_under(snapshot: Snapshot, texts: Mapping[str, str]) -> Mapping[str, float] | None:
-    """The same for the merged tools, searched by namespace with these descriptions by server."""
+    """Like ``shares``, for merged tools searched by namespace with these descriptions by server."""
     rows = _findability(snapshot, _SUGGESTED, NAMESPACES, (*_sides(snapshot)[MERGED], dict(texts)))
     return None if rows is None else {row.tool_id: row.share for row in rows}
 
@@ -191,7 +191,7 @@ def _sides(snapshot: Snapshot) -> Sides:
 def _side(snapshot: Snapshot, side: str) -> tuple[Catalog, Mapping[str, OwnRequests]]:
     """The tools searched on a side, and the requests for each.
 
-    The search does not read the questions that are asked.
+    The search does not read the questions that serve as requests.
     """
     (queries, descriptions), plan = _sources(snapshot), snapshot.plan
     came = snapshot.analysis.catalog

@@ -52,7 +52,7 @@ class ReshapeEffect:
 
 
 def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
-    """``parts`` with one more tool in part 1.
+    """The ``parts`` with one more tool in part 1.
 
     The rest of its waiting cluster becomes a separate part, so that it does not follow the tool.
     """
@@ -64,7 +64,7 @@ def with_tool(snapshot: Snapshot, parts: Parts, tool_id: str) -> dict[str, int]:
 
 
 def with_cluster(snapshot: Snapshot, parts: Parts, cluster_id: str) -> dict[str, int]:
-    """``parts`` with a cluster as a further part; unchanged if the cluster is gone."""
+    """The ``parts`` with a cluster as a further part; unchanged if the cluster is gone."""
     cluster = review.cluster(snapshot, cluster_id)
     own = max(parts.values(), default=0) + 1
     return {**dict.fromkeys(cluster.members if cluster else (), own), **parts}

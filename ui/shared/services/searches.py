@@ -98,8 +98,7 @@ KIND = "index"
 
 
 def look(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
-    """The results of a request; ``None`` if more has to be embedded than a page waits for:
-    ``start``.
+    """The results of a request; ``None`` if ``start`` has to embed texts first.
 
     Raises ``JobError`` before the analysis is done.
     """
