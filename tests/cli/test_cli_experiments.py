@@ -151,7 +151,7 @@ def test_labelled_pairs_show_wrong_merges(five, small_bundle, tmp_path):
     assert "use --bundle" in five(*given, code=2)
     write_json(labels, {"left": "a", "right": "b", "label": "no"})
     refused = five(*given, "--bundle", small_bundle, code=2)
-    assert "line 1: use tool ids for `left`" in refused
+    assert "use tool ids for `left`" in refused
 
 
 def test_selections_of_the_search_itself_are_measured(five, small_bundle):

@@ -14,7 +14,7 @@ OwnQueries = Annotated[
     typer.Option(
         "--queries",
         help="For findability: JSONL or CSV with `query` and `gold`. A tool that is never a "
-        "query's only answer is searched by its own words.",
+        "query's only answer is searched for by its own words.",
     ),
 ]
 

@@ -146,7 +146,7 @@ def _tell(model: LearnedModel, unused_queries: int) -> None:
         f"{about['tools_with_queries']:,} of {quantity(about['tools'], 'tool')} have some"
     )
     held_out = about["held_out"]
-    say(f"on {quantity(held_out['queries'], 'query')}, each left out of its training:")
+    say(f"on {quantity(held_out['queries'], 'query')}, each by a model trained without it:")
     for way, metrics in held_out["metrics"].items():
         figures = "  ".join(
             f"{name} {interval_text(*interval)}"

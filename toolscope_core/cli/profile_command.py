@@ -113,7 +113,10 @@ def profile(
     ] = None,
     prompt: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The same for a prompt (notes+greet); repeatable."),
+        typer.Option(
+            metavar="NAME",
+            help="A prompt that the profile passes on, in the same form (notes+greet); repeatable.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,

@@ -48,7 +48,7 @@ def search(
         list[str],
         typer.Argument(
             metavar="CATALOGS... REQUEST",
-            help="Catalog files, folders or bundles, then the request; with --queries no request.",
+            help="Catalog files, folders or bundles, then the request (not with --queries).",
         ),
     ],
     queries: Annotated[

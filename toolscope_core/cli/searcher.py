@@ -158,7 +158,8 @@ class SearchKnobs:
     rerank_weight: Annotated[
         float | None,
         typer.Option(
-            help="Weight of that score (the search's own has 1); inf uses it alone. Default: 0.7."
+            help="Weight of the reranker's score (the search's own has 1); inf "
+            "uses it alone. Default: 0.7."
         ),
     ] = None
     assembly: Annotated[

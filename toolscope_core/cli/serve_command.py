@@ -366,7 +366,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 
 def _oddities(bundle: ServedBundle) -> list[str]:
-    """Which tools and texts clients get under another name, in another form, or not at all."""
+    """Sentences on tools and texts that clients get under another name, changed, or not at all."""
     table, words = bundle.table, words_of_servers(bundle).notes
     return [
         *bundle.notes,

@@ -158,8 +158,8 @@ def read_labels(path: Path) -> dict[Pair, bool]:
         left, right, label = row.get("left"), row.get("right"), row.get("label")
         if not isinstance(left, str) or not isinstance(right, str) or label not in _LABELS:
             raise ConfigError(
-                f"{path}, line {number}: use tool ids for `left` and `right`, and "
-                f"{' or '.join(_LABELS)} for `label`"
+                f"{path}, line {number} is {str(row)[:60]}; use tool ids for `left` and `right`, "
+                f"and {' or '.join(_LABELS)} for `label`"
             )
         labels[Pair.of(left, right)] = label == _LABELS[0]
     return labels

@@ -399,7 +399,7 @@ def one_and_several(one: ToolReading, other: ToolReading) -> bool:
 
 
 def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
-    """The thing whose key each requires, if the other takes no key of it."""
+    """For each tool, a thing whose key it requires while the other takes no key of it."""
     required, arguments = (
         [dict.fromkeys(_things(tool, always)) for tool in (one, other)] for always in (True, False)
     )
@@ -411,7 +411,7 @@ def _keys_apart(one: Tool, other: Tool) -> tuple[str, str] | None:
 
 
 def _named_keys_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The thing that each name says and whose key only that tool requires.
+    """For each tool, a thing in its name whose key only this tool requires.
 
     For example *cards by list id* and *board cards*.
     """

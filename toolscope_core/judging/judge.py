@@ -71,7 +71,7 @@ class ToolFacts:
         return self.general.get(tool, tool if self._generals[row] else "")
 
     def general_name(self, left: int, right: int) -> str:
-        """Name of the general tool that both are, or empty."""
+        """The name of the general tool of which both are forms; empty if there is none."""
         if not self._generals[left] or self._generals[left] != self._generals[right]:
             return ""
         head = self.general_of(left)

@@ -355,8 +355,8 @@ class ServerCoverage:
             )
         if accounts := sorted({name for one in served for name in one.accounts}):
             yield (
-                f"{listed(f'`{name}`' for name in accounts)} of its tools chooses the account; the "
-                "other servers have only the account that they are set up with"
+                f"its tools choose the account by {listed(f'`{name}`' for name in accounts)}; "
+                "the other servers have only the account that they are set up with"
             )
         if handles := self.handles_of(server):
             yield f"others cannot use its {handles}: switch off all of its tools or none"

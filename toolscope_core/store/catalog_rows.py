@@ -1,4 +1,4 @@
-"""Catalogs by name, every imported version kept."""
+"""Stores catalogs by name, with every imported version."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields

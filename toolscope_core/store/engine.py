@@ -140,7 +140,7 @@ def row_named(store: Store, row: str) -> Iterator[None]:
 
 
 def _as_text(moment: datetime) -> str:
-    """UTC, ISO 8601 with milliseconds, so that text order is time order."""
+    """A time as text: UTC, ISO 8601 with milliseconds, so that text order is time order."""
     return moment.isoformat(timespec="milliseconds")
 
 

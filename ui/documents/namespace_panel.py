@@ -142,7 +142,7 @@ def namespace_panel(snapshot: Snapshot) -> None:
             ),
             Column("description", width=600),
         ],
-        "Namespaces, and how many of the requests for their tools find them",
+        "Namespaces, and the share of requests for their tools that find them",
     )
     st.caption(
         "Found: the average share of a server's tools that OpenAI's search (as far as it is "

@@ -85,7 +85,7 @@ def start(snapshot: Snapshot) -> str:
 
 
 def run(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Count what is not counted yet, now."""
+    """Count at once the toolsets that are not counted yet."""
     plan = merged_plan(snapshot)
     merged = kept_under(plan, "vectors", (), lambda: _embedded(snapshot, progress))
     for vectors in (snapshot.analysis.vectors, merged):

@@ -381,7 +381,7 @@ def start_silhouettes(snapshot: Snapshot) -> str:
 
 
 def run_silhouettes(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Compute what is not known, now."""
+    """Compute the missing silhouettes at once."""
     analysis = snapshot.analysis
     counts = projection.cluster_counts(len(analysis.catalog.tools))
     for name in (BEFORE, AFTER):

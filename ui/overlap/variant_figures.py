@@ -107,7 +107,7 @@ def kind_of(method: maps.Method) -> str:
 
 
 def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = silent) -> None:
-    """Embed, count and project what is not known, now."""
+    """Compute at once the vectors, counts and projections that are missing."""
     vectors = _vectors_of(snapshot, progress)
     for own in (vectors or {}).values():
         curves.count(snapshot.work, own, progress)

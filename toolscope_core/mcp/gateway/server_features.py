@@ -112,7 +112,7 @@ class ServerFeatures:
         name, own_params["ref"][key] = self.addresses.split(own_params["ref"][key])
         own = own_params["ref"][key]
         if not name or (key == "name" and not self._passes("prompts", name, own)):
-            raise _unknown(f"there is no {params.ref.type} {own!r}")
+            raise _unknown(f"there is no {params.ref.type} {own!r}; use a listed one")
         server = await self._ready(context, name)
         if key == "uri":
             await self._check(context, name, own)

@@ -136,7 +136,7 @@ def parsed_configuration(label: str, data: bytes) -> Any:
     """
     if len(data) > LARGEST:
         raise ConfigError(
-            f"{label} is {len(data):,} bytes; a configuration may be at most {LARGEST:,}"
+            f"{label} has {len(data):,} bytes; use a configuration of at most {LARGEST:,}"
         )
     if label.endswith(".xml"):
         raise ConfigError(

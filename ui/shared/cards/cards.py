@@ -202,7 +202,7 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
 
 
 def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:
-    """For each merged parameter, what fills it from each member, in a line.
+    """For each merged parameter, a line on the arguments of each member that fill it.
 
     ``tools`` are those of the catalog, by id.
     """

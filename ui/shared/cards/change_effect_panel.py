@@ -160,7 +160,7 @@ def start(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> str:
 
 
 def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress = silent) -> None:
-    """Measure what is not known yet, now. Requests are searched as for a merge."""
+    """Measure the missing effects at once. Requests are searched as for a merge."""
     queries, catalog = _queries(snapshot), snapshot.analysis.catalog
 
     def search() -> tuple[SearchedQueries, ToolsetRanker]:

@@ -62,8 +62,8 @@ def families_note(snapshot: Snapshot) -> None:
     if families:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"{quantity(families, 'family')}, of tools that do one operation for several "
-                "providers or values, not drawn here.",
+                f"{quantity(families, 'family')}not drawn here: tools that do one operation for "
+                "several providers or values.",
                 width="content",
             )
             page_frame.page_link("review", "See the families", show="Families")

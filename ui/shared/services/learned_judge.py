@@ -1,4 +1,4 @@
-"""What the judge learned from decisions on a catalog: proposed, used by choice, switched off."""
+"""Proposes, uses and switches off what the judge learned from decisions on a catalog."""
 
 from collections.abc import Mapping
 from itertools import combinations

@@ -210,7 +210,7 @@ def _catalogs(
 
 
 def run(snapshot: Snapshot, lookup: Lookup, progress: Progress = silent) -> None:
-    """Build what ``look`` needs, now."""
+    """Build at once what ``look`` needs."""
     _retrievers(snapshot, lookup, progress)
 
 
