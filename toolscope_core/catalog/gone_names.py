@@ -241,7 +241,7 @@ def _either(names: Iterable[str | None]) -> str:
 
 
 def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
-    """The words of rows that point to one of these tools and to no namesake."""
+    """The words of rows that point to one of these tools, not to another of the same name."""
     return frozenset(
         word
         for row in rows

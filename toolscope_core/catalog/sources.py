@@ -214,7 +214,7 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
     Paths use ``/``; all files together have at most ``limit`` bytes; other documents have none.
     References are found in the text, so nothing is parsed here. A file must be below the folder,
     even after links are followed, and a regular file of a readable type; references to other files
-    lead nowhere.
+    are ignored.
     """
     if not _API.search(data):
         return {}

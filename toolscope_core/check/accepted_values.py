@@ -225,9 +225,7 @@ class _Comparison:
 
 
 def _reasons(refused: Any, case: Case) -> list[JsonObject]:
-    """The possible reasons why a schema refuses an object of the case; none
-    if they cannot be told.
-    """
+    """The possible reasons why a schema refuses an object of the case; none if they are unknown."""
     if not isinstance(refused, dict) or not refused.keys() <= {"type", "properties", "required"}:
         return []
     if refused.get("type", "object") != "object":

@@ -324,5 +324,5 @@ def one_line(value: Any) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, cut to so many characters."""
+    """The text, cut to this number of characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -188,7 +188,7 @@ def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
 
 
 def _server_line(server: RankedServer, catalog: Catalog, made_up: bool) -> str:
-    """A server with what led to it; ``made_up`` if its description consists of its tools' names."""
+    """A server with the tool that found it; ``made_up`` if its description is its tools' names."""
     by = "its own text" if server.tool_id is None else catalog.by_id[server.tool_id].name
     note = "  (no description of its own)" if made_up else ""
     return f"{server.score:.3f}{_step(server)}  {server.server}  by {by}{note}"

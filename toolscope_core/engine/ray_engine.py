@@ -175,7 +175,10 @@ class RayWorker:
         refs: list[Any],
         block: WorkBlock,
     ) -> WorkResult:
-        """``refs`` has one reference; as a plain argument, Ray would fetch it for each call."""
+        """Run a function on a block.
+
+        ``refs`` has one reference, because Ray would fetch a plain argument for each call.
+        """
         import ray
 
         if self._ref != refs[0]:

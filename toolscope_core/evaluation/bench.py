@@ -142,7 +142,7 @@ class Bench:
         """The stress test of each toolset and each trial, by the name of its split (*none*
         included).
 
-        ``best`` is as in ``stress_test``.
+        ``best`` is that of ``stress_test``.
         """
         tests, alone = {}, dict[str, str]()
         for toolset in toolsets:

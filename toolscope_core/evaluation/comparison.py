@@ -225,7 +225,7 @@ class NamedFigures(ToolsetFigures):
 class SearchedQuery:
     """A query with gold answers and the first ``PLACES`` that it finds before the merge.
 
-    ``None`` if it was measured before this was stored.
+    A field is ``None`` if the query was measured before the field was stored.
     """
 
     id: str

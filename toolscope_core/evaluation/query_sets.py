@@ -101,7 +101,7 @@ def queries_of(content: bytes, name: str) -> QuerySet:
     """The queries of a file with this name: CSV with a header if it ends in ``.csv``, or else JSON
     Lines.
 
-    ``query`` is the request. ``gold`` has tool ids, or lists of ids of which one is enough;
+    ``query`` is the request. ``gold`` has tool ids, or lists of ids, one of which is enough;
     ``gold_servers`` the same for servers. ``gold_tools`` has tool names, each on any of the servers
     at the same place of ``gold_servers``. ``steps`` are the request's parts, ``calls`` the gold
     calls in any form that ``relabel`` reads, and ``expected`` the right answer. ``allowed`` are ids

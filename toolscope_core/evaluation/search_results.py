@@ -29,11 +29,11 @@ class RankingPlace:
 
     ``parts`` are the shares of the dense score, the sparse score and the reranker in ``score``;
     empty for a server. ``part`` is the number of the sub-query that found it, from 1; 0 for the
-    request itself. ``led_by`` is the tool that led to a server, empty if its own text did;
-    ``is_made_up`` marks a server whose description consists of its tools' names. ``stands_for`` is
-    the number of tools merged into it. ``tokens`` are those of its definition; for a server those
-    of all its tools. ``answers`` says whether it is a gold answer. ``elsewhere`` is its best place
-    in the other toolset, ``None`` if it was not ranked there.
+    request itself. ``led_by`` is the tool through which a server was found, empty if its own text
+    was; ``is_made_up`` marks a server whose description consists of its tools' names.
+    ``stands_for`` is the number of tools merged into it. ``tokens`` are those of its definition;
+    for a server those of all its tools. ``answers`` says whether it is a gold answer. ``elsewhere``
+    is its best place in the other toolset, ``None`` if it was not ranked there.
     """
 
     rank: int

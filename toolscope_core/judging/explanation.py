@@ -32,8 +32,8 @@ class ToolComparison:
     """Two tools compared.
 
     It has their readings, their relation, the words that only one uses, their matching parameters,
-    the distinctions that hold whatever the words, and the general tool of which both are forms, if
-    any.
+    the distinctions that hold whatever the words, and, if both are forms of one general tool, that
+    tool.
     """
 
     tools: tuple[Tool, Tool]

@@ -282,8 +282,8 @@ class ServerCoverage:
     def are_copies(self, one: str, other: str) -> bool:
         """Whether two servers with equal tool names are the same.
 
-        With few tools, their texts must agree; with three or more, each may be one job with its
-        namesake.
+        With few tools, their texts must agree; with three or more, each tool may do one job with
+        the tool of the same name.
         """
         theirs = {tool.name: tool for tool in self.servers[other]}
         pairs = [(tool, theirs[tool.name]) for tool in self.servers[one]]
@@ -420,7 +420,7 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
 
 
 def _accounts(tool: Tool, alpha: ArgumentMap) -> Iterator[str]:
-    """The dropped arguments that select whom a tool works for.
+    """The dropped arguments that select for whom a tool works.
 
     They are an optional account or tenant, or the user's address.
     """

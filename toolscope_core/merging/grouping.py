@@ -206,7 +206,7 @@ def family_judge(analysis: Analysis) -> Judge:
 
 
 def job_judge(analysis: Analysis) -> Judge:
-    """The probabilities of the same job, likewise."""
+    """The probabilities of the same job, from the same source."""
     verdicts, offline = analysis.model_verdicts, analysis.probabilities
     if verdicts is None:
         return offline

@@ -163,7 +163,7 @@ class ModelVerdicts:
     def family_probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Probabilities of a family, likewise; ``offline`` also gives those of a family.
+        """Probabilities of a family, in the same way; ``offline`` gives those of a family.
 
         *family* is at least ``bars.family_at``, every other verdict is below it; two that an audit
         put together as one job, or into different families, are at 0.
@@ -199,10 +199,10 @@ class ModelVerdicts:
     ) -> frozenset[str]:
         """The members that do not serve all the others.
 
-        If some members serve all others, by verdicts directly or through each other, these are all
-        but those; otherwise they are the members denied by a verdict. A merge below ``sure_at``
-        serves nobody, and an unasked pair says nothing. ``copies`` (tool → the first of equal
-        content) serve each other.
+        If verdicts say that some members serve all the others, directly or through each other, all
+        the other members are unfit. Otherwise, those are unfit for which a verdict denies it. A
+        merge below ``sure_at`` serves nobody, and an unasked pair says nothing. ``copies`` (tool →
+        the first of equal content) serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):

@@ -248,7 +248,7 @@ class ConnectionLimits:
 
 
 def ready_within(seconds: float, parallel: int = 24) -> ConnectionLimits:
-    """The limits for servers that get so many seconds to be ready, and for each answer."""
+    """The limits with this number of seconds to be ready, and for each answer."""
     total = min(3 * seconds, 3_600.0)
     return ConnectionLimits(seconds, seconds, total, parallel=parallel)
 

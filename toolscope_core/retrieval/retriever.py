@@ -360,8 +360,8 @@ class RankedServer:
     """A place in a ranking of servers, decided by ``score`` in [0, 1].
 
     A server whose name is the whole request has score 1 and comes first. ``tool_id`` is the tool
-    that led to it, ``None`` if the server's own text did. ``subquery`` is the number of the
-    sub-query from 0, ``None`` for the request itself.
+    through which it was found, ``None`` if it was found by its own text. ``subquery`` is the number
+    of the sub-query from 0, ``None`` for the request itself.
     """
 
     server: str
@@ -371,7 +371,7 @@ class RankedServer:
 
 
 class ServerRetriever:
-    """The servers of a catalog with their tools in one index; tools without a server lead nowhere.
+    """The servers of a catalog with their tools in one index; tools without a server are ignored.
 
     A server's score for a text is that of its best document, as in algorithm 1 with all documents
     instead of the first N. With both corpora, a share of its own score is added. Raises the errors

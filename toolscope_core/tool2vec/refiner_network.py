@@ -182,8 +182,8 @@ def checked_refiner(
 ) -> RefinerNetwork:
     """A refiner trained on all folds but ``CHECKED_FOLD``.
 
-    ``encoder`` names its encoder, of which all layers are tuned; empty for the first layers of the
-    default.
+    ``encoder`` names its encoder, whose layers are all tuned; it is empty for the first layers of
+    the default.
     """
     train_views = [one for one in views if queries.folds[one.row] != CHECKED_FOLD]
     size = views[0].centres.shape[1]

@@ -401,7 +401,7 @@ def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None
 
 
 def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
-    """Whether so many tools fit into each of the clients, one per line."""
+    """Draw whether this number of tools fits into each of the clients, one per line."""
     lines = []
     for client in clients:
         most = client.rules.room

@@ -110,7 +110,7 @@ class ExpansionBudget:
     remaining: int = MAX_EXPANDED
 
     def take(self, values: int) -> bool:
-        """Takes so many values if they are left, and says whether it did."""
+        """Takes this number of values if they are left, and says whether it did."""
         if values > self.remaining:
             return False
         self.remaining -= values

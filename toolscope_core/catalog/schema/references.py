@@ -42,7 +42,7 @@ def drop_narrowed(schema: JsonObject) -> JsonObject:
 
 
 class _Dropper:
-    """Removes such keywords from the schemas of one root."""
+    """Removes keywords that become stricter without missing parts from the schemas of one root."""
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root

@@ -303,7 +303,7 @@ def _with_room(sizes: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _cut(text: str, room: int) -> str:
-    """The text in at most so many bytes, with a note on how much is missing."""
+    """The text in at most ``room`` bytes, with a note on how much is missing."""
     content = text.encode()
     if len(content) <= room:
         return text

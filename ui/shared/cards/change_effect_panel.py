@@ -71,7 +71,7 @@ def _effect_fragment(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], coun
 
 
 def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int) -> None:
-    """The effect of a change, one of so many that are tried; measured first if necessary."""
+    """Draw the effect of one of the changes that are tried; it is measured first if necessary."""
     diff = effect(snapshot, toolsets[0])
     job = snapshot.job(KIND)
     is_failed = job is not None and not job.live and job.state != "done"

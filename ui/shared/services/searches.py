@@ -67,9 +67,9 @@ class SearchView:
     """The results of a request before and after the merge, its sub-queries, and confusing near
     ties.
 
-    ``by_rule`` is false if a query set gave the sub-queries. ``from_tools`` is the share of places
-    before the merge that a tool led to; below 1 for servers. ``none_fits`` says that no tool does
-    what is asked, empty if one may.
+    ``by_rule`` is false if a query set gave the sub-queries. ``from_tools`` is the share of results
+    before the merge that were found through a tool; below 1 for servers. ``none_fits`` says that no
+    tool does what is asked, empty if one may.
     """
 
     before: search_results.SearchSide
@@ -141,7 +141,7 @@ def by_words(snapshot: Snapshot, lookup: Lookup) -> list[tuple[Tool, RankedTool]
 def open_toolsets(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, tuple[OpenToolset[SearchableTools], ...]] | None:
-    """The split request, and the original and merged tools; ``None`` as ``look``.
+    """The split request, and the original and merged tools; ``None`` if ``look`` is.
 
     Raises ``JobError`` before the analysis is done.
     """
@@ -159,7 +159,7 @@ def open_toolsets(
 def _ready(
     snapshot: Snapshot, lookup: Lookup
 ) -> tuple[ToolRequest, OpenToolset[AnyRetriever], OpenToolset[AnyRetriever]] | None:
-    """The request and the searches before and after the merge; ``None`` as ``look``."""
+    """The request and the searches before and after the merge; ``None`` if ``look`` is."""
     try:
         before, after = _retrievers(snapshot, lookup, impatient)
     except LongWaitError:

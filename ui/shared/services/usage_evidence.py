@@ -70,9 +70,7 @@ def went_bad(snapshot: Snapshot) -> tuple[Cluster, ...]:
 
 
 def unused(snapshot: Snapshot, days: int = UNUSED_DAYS) -> tuple[str, ...]:
-    """The ids of tools without calls in so many days, sorted; none if the logs do not cover that
-    time.
-    """
+    """The ids of tools without calls in ``days`` days, sorted; none if the logs cover less time."""
     return figures(snapshot).unused(snapshot.catalog.tools, days)
 
 
