@@ -35,7 +35,7 @@ def test_cells_are_the_text_that_they_are():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('name,note\na,"open\nb,c\n', "ends on line 3"),
+        ('name,note\na,"open\nb,c\n', "ending on line 3"),
         ('name,description\na,"x"y\n', "expected after"),
         ("title,text\na,b\n", "'title', 'text'"),
         ("name,note,note\na,b,c\n", "'note'"),
@@ -56,7 +56,7 @@ def test_bad_rows_are_problems_with_their_line():
     assert [tool.name for tool in catalog.tools] == ["ok"]
     reasons = {problem.position: problem.reason for problem in catalog.problems}
     assert list(reasons) == [f"t.csv: line {line}" for line in (3, 5, 6, 7, 8)]
-    values = ("3 cells under 2", "is not JSON", "no name", '"a b"', "parameters/x is NaN")
+    values = ("3 cells for 2", "is not JSON", "no name", '"a b"', "parameters/x is NaN")
     assert all(value in why for value, why in zip(values, reasons.values(), strict=True)), reasons
 
 

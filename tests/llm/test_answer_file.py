@@ -103,5 +103,5 @@ def test_an_answer_that_somebody_edited_is_refused(tmp_path):
     path = tmp_path / "answers.jsonl"
     text = written(path, RAIN).decode()
     path.write_text(text.replace('"tool":1', '"tool":"one"'))
-    with pytest.raises(ConfigError, match="line 1 is not an answer"):
+    with pytest.raises(ConfigError, match="line 1 is not a model"):
         AnswerFile(path)

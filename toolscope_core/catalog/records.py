@@ -64,9 +64,7 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
     if configured_servers(record.value):
         record = record.inner(as_usual(record.value))
     if kind == "mcp-client" and not configured_servers(record.value):
-        yield record.problem(
-            "is not a client configuration: it has no `mcpServers` that lists servers"
-        )
+        yield record.problem("is not a client configuration: it has no `mcpServers` with servers")
     elif kind == "openapi" and not is_openapi(record.value):
         yield record.problem("is not an OpenAPI document: it has `paths` but no `openapi`")
     else:

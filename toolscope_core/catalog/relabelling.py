@@ -205,9 +205,7 @@ def _check_one_to_one(alpha: ArgumentMap, path: Path) -> None:
     new = [*alpha.constants, *(move.target for move in alpha.moves)]
     twice = [name for names in (old, new) for name, n in Counter(names).items() if n > 1]
     if twice:
-        raise ExportError(
-            f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export the bundle again"
-        )
+        raise ExportError(f"{path} maps {twice[0]!r} of {alpha.tool_id} twice; export it again")
 
 
 def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:

@@ -165,9 +165,7 @@ def _toolset(folder: Path) -> list[Path]:
 def _size(path: Path) -> int:
     try:
         if path.exists() and not path.is_file():
-            raise CatalogError(
-                f"{path} is neither a file nor a folder; name a *.json or *.jsonl file"
-            )
+            raise CatalogError(f"{path} is not a file or folder; name a *.json or *.jsonl file")
         size = path.stat().st_size
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise _unreadable(path, error) from error

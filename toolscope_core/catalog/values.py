@@ -87,9 +87,7 @@ def _documents(text: str) -> list[Any]:
             _put(stack[-1], (value, 1, len(event.value)), anchors, event.anchor)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                raise _RefusedError(
-                    f"uses the alias *{event.anchor} inside its own value; write it out"
-                )
+                raise _RefusedError(f"uses the alias *{event.anchor} within itself; write it out")
             _put(stack[-1], anchors[event.anchor])
     return documents
 
@@ -197,9 +195,7 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        return Flaw(
-            f"is not a table: {error}, in the row that ends on line {reader.line_num}; correct it"
-        )
+        return Flaw(f"is not a table: {error}, in the row ending on line {reader.line_num}; fix it")
     if not rows:
         return Flaw("is an empty table; start it with a row of headings, one of them `name`")
     keys = _keys(rows[0][1])
@@ -249,9 +245,7 @@ def _keys(heading: Sequence[str]) -> list[str]:
 
 def _record(keys: Sequence[str], cells: Sequence[str]) -> Mapping[str, Any] | Flaw:
     if len(cells) > len(keys):
-        return Flaw(
-            f"has {len(cells)} cells under {len(keys)} headings; quote cells that contain commas"
-        )
+        return Flaw(f"has {len(cells)} cells for {len(keys)} headings; quote cells with commas")
     return {
         key: _json(cell) if key in AS_JSON and cell.lstrip()[:1] in ("{", "[") else cell
         for key, cell in zip(keys, cells, strict=False)

@@ -36,9 +36,7 @@ def growth_limit(text: str) -> GrowthLimit:
     """The limit as typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
     match = _LIMIT.fullmatch(text.strip())
     if match is None:
-        raise ConfigError(
-            f"--max-growth is {text!r}; use tokens (500), percent (5%) or kilobytes (2kB)"
-        )
+        raise ConfigError(f"--max-growth is {text!r}; use tokens (500), percent (5%) or kB (2kB)")
     return GrowthLimit(float(match[1]), match[2])
 
 
@@ -100,9 +98,7 @@ def _failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> 
         elif highest is None and check.name in limits.fail_on and count:
             yield Failure(check.name, check.count_in_words(count))
         elif check.name == "problem" and doubts and limits.are_set:
-            reason = (
-                f"{quantity(doubts, 'record')} could not be compared, so changes there are unknown"
-            )
+            reason = f"{quantity(doubts, 'record')} could not be compared, so changes are unknown"
             yield Failure(check.name, reason)
     now = tokens.after.tokens
     if limits.tokens is not None and now > limits.tokens:

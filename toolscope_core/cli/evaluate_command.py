@@ -107,13 +107,9 @@ class EvaluationOptions:
         of_merges = {"--labels": self.labels, "--each-change": self.each_change}
         for option, value in of_merges.items():
             if value and (self.bundle is None or servers):
-                raise ConfigError(
-                    f"{option} measures merges; use --bundle, and leave out --servers"
-                )
+                raise ConfigError(f"{option} measures merges; use --bundle and leave out --servers")
         if self.select and servers:
-            raise ConfigError(
-                "--select chooses tools, not servers; leave out --servers or --select"
-            )
+            raise ConfigError("--select chooses tools, not servers; leave out one of the two")
 
 
 RANKINGS = EvaluationOptions()
@@ -334,9 +330,7 @@ def planned_sides(
     bench, sides = Bench.of(original, search.searched.embedder), []
     judged_queries = bench.queries(queries, options.skip_unknown)
     if not judged_queries:
-        raise ConfigError(
-            f"no query in {queries} has a gold answer here; use tool ids under `gold`"
-        )
+        raise ConfigError(f"no query in {queries} has gold answers here; use tool ids under `gold`")
     config = PlannerConfig(options.worker, options.iterative, options.is_filtered)
     for toolset in measured_toolsets.with_merged(original, options.bundle):
         catalog = Catalog(toolset.tools) if toolset.phi else original
@@ -406,12 +400,10 @@ def _tell_evaluation(report: EvaluationReport) -> None:
 
 
 def _tell_refusals(refusals: Refusals) -> None:
-    terminal.say(
-        f"answered *no tool does this*: {refusals.served.text} of requests that a tool serves"
-    )
+    terminal.say(f"answered *no tool does this*: {refusals.served.text} of requests with a tool")
     if refusals.unserved is not None:
         terminal.say(
-            f"and {refusals.unserved.text} of requests that need none (AUROC {refusals.auroc:.3f})"
+            f"and {refusals.unserved.text} of requests without (AUROC {refusals.auroc:.3f})"
         )
 
 

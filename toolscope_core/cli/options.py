@@ -201,9 +201,7 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
     """Raises ``ConfigError`` if options of a model were given but none is asked."""
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise ConfigError(
-            f"to use {names}, add --judge llm (for the embedding model, use --embedder)"
-        )
+        raise ConfigError(f"to use {names}, add --judge llm (for embeddings, use --embedder)")
 
 
 @dataclass(frozen=True, slots=True)

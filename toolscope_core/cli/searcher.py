@@ -231,9 +231,7 @@ class SearchOptions:
     def __post_init__(self) -> None:
         is_learned = self.learned is not None or self.searched.usage is not None
         if self.learned is not None and self.searched.usage is not None:
-            raise ConfigError(
-                "--model (a trained model) and --usage were both given; use only one of them"
-            )
+            raise ConfigError("--model (a trained model) and --usage were both given; use only one")
         if self.servers and is_learned:
             raise ConfigError("a trained model ranks tools, not servers; leave out --servers")
         if self.servers and self.knobs.client:
@@ -476,7 +474,7 @@ def catalogs_and_request(words: Sequence[str]) -> tuple[list[Path], str]:
     *files, request = words
     if not files:
         raise ConfigError(
-            f"only {request[:60]!r} was given; name a catalog, then the request in quotes"
+            f"only {request[:60]!r} was given; name a catalog, then the quoted request"
         )
     if not request.strip():
         raise ConfigError("the request is empty; describe what you would ask an agent to do")

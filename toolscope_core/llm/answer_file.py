@@ -176,9 +176,7 @@ def _read(path: Path) -> Iterator[AnswerLine]:
         except (KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise ConfigError(
-                f"{path}, line {number} is not an answer from a model; create the file again"
-            )
+            raise ConfigError(f"{path}, line {number} is not a model's answer; make the file again")
         yield line
 
 

@@ -72,9 +72,7 @@ class EndpointEmbedder:
         with ThreadPoolExecutor(self.endpoint.concurrency, "embedding") as pool:
             parts = [p for p in pool.map(batch, range(0, len(texts), _AT_ONCE)) if p is not None]
         if len({part.shape[1] for part in parts}) > 1:
-            raise ModelError(
-                f"{self.name} returned vectors of different lengths; choose another model"
-            )
+            raise ModelError(f"{self.name} returned vectors of unequal lengths; use another model")
         return np.asarray(np.concatenate(parts), dtype=np.float32)
 
     def _page(

@@ -201,9 +201,7 @@ class Endpoint:
         if not 0.0 <= self.temperature <= 2.0:
             raise ConfigError(f"temperature is {self.temperature}; use 0 to 2")
         if not 100 <= self.most_tokens <= 1_000_000:
-            raise ConfigError(
-                f"the token limit of a reply is {self.most_tokens}; use 100 to 1,000,000"
-            )
+            raise ConfigError(f"a reply's token limit is {self.most_tokens}; use 100 to 1,000,000")
         if self.reasoning is not None and self.reasoning not in REASONING_EFFORTS:
             raise ConfigError(
                 f"reasoning is {self.reasoning!r}; use one of {', '.join(REASONING_EFFORTS)}"

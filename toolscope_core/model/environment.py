@@ -108,9 +108,7 @@ def unused_variables(values: Mapping[str, str]) -> tuple[str, ...]:
         if is_own_variable(name) and name not in VARIABLES:
             near = get_close_matches(name.upper(), VARIABLES, 1, 0.75)
             remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIABLES)}"
-            unused.append(
-                f"{name} is set but not used: there is no setting with this name; {remedy}"
-            )
+            unused.append(f"{name} is set but not used: no setting has this name; {remedy}")
     address = values.get("TOOLSCOPE_API_ORIGIN") or values.get("TOOLSCOPE_BASE_URL") or ""
     if values.get("TOOLSCOPE_API_KEY", "").strip():
         try:

@@ -68,9 +68,7 @@ class RetrievalConfig:
         if self.server_weight == math.inf:
             raise ConfigError("server_weight is inf; use a number, or --corpus servers")
         if not self.rerank.strip():
-            raise ConfigError(
-                "rerank is empty; use auto, none, late or the name of a cross-encoder"
-            )
+            raise ConfigError("rerank is empty; use auto, none, late or a cross-encoder's name")
         if self.candidates < 1:
             raise ConfigError(f"candidates is {self.candidates}; use at least 1")
 

@@ -193,7 +193,7 @@ class JobRunner:
         """
         if self._closing.is_set():
             raise StoreError(
-                f"{kind} cannot start because the program is stopping; start it again later"
+                f"{kind} cannot start while the program is stopping; start it again later"
             )
         job_id = uuid.uuid4().hex
         job = start_job(self._store, job_id, catalog_id, kind)

@@ -105,9 +105,7 @@ def _checked_files(folder: Path) -> dict[str, bytes]:
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(folder, "its manifest cannot be read") from error
     if not isinstance(hashes, dict):
-        raise ConfigError(
-            f"{folder} is not a trained model; use the folder that `learn --out` wrote"
-        )
+        raise ConfigError(f"{folder} is not a trained model; use a folder that `learn --out` wrote")
     files = {}
     for name, expected in hashes.items():
         try:

@@ -113,9 +113,7 @@ def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
     if not names:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown(
-            f"**{quantity(len(names), 'name')} on several servers**: which server is meant?"
-        )
+        st.markdown(f"**{quantity(len(names), 'name')} on several servers**: which one is meant?")
         query, icon = {"part": "Tools", "state": overview.SHARES_NAME}, "table_rows"
         for name in list(names)[:MOST_NAMES]:
             servers = safe_text.untrusted(listed(names[name], _NAMED))

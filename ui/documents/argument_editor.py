@@ -252,7 +252,7 @@ def try_it(card: Card, key: str) -> None:
             st.error(safe_text.untrusted(f"The merged tool rejects it: {problem}"))
         if trial.undone and not trial.problems and not trial.refusals:
             st.markdown(
-                ":green[:material/check:] Translated there and back, the call stays the same."
+                ":green[:material/check:] Translated there and back, the call is unchanged."
             )
 
 

@@ -233,9 +233,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
         invalid = any(violation.code == "invalid" for violation in suggestion.violations)
         suffix = f"{cluster.id}_{cluster.version[:8]}"
         if invalid:
-            st.caption(
-                "This wording cannot be exported, so it cannot be used. Edit the document above."
-            )
+            st.caption("This wording cannot be exported or used. Edit the document above.")
         can_use = not suggestion.violations or (
             not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
         )

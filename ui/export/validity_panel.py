@@ -254,6 +254,4 @@ def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
             f"{len(plan.edited):,}."
         )
     if unapplied:
-        st.info(
-            f"Edited, but exported in the original form: {safe_text.first_few(unapplied, _NAMED)}."
-        )
+        st.info(f"Edited, but exported unchanged: {safe_text.first_few(unapplied, _NAMED)}.")

@@ -269,9 +269,7 @@ def _heading(pair: ServerPairProposals) -> None:
     for count, noun in ((gateway, "job"), (families, "operation")):
         if count:
             needs = f"for the same {noun} {'needs' if count == 1 else 'need'}"
-            heading += (
-                f" {quantity(count, 'proposal')} {needs} a gateway: all their tools are kept."
-            )
+            heading += f" {quantity(count, 'proposal')} {needs} a gateway: all their tools stay."
     st.markdown(heading.strip())
     if pair.all_or_none:
         st.markdown(

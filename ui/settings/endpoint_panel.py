@@ -306,9 +306,7 @@ def price_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Prices]:
             continue
         model = "" if pd.isna(name) else str(name).strip()
         if not model:
-            raise ConfigError(
-                f"the prices {values[0]} and {values[1]} have no model; name their model"
-            )
+            raise ConfigError(f"the prices {values[0]} and {values[1]} have no model; name it")
         if model in table:
             raise ConfigError(f"{model} has prices on two lines; delete one of them")
         tokens_in, tokens_out = (0.0 if pd.isna(value) else float(value) for value in values)

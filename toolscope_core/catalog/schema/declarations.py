@@ -77,9 +77,7 @@ def read_parameters(
     schema = without_unused(settle_references(_read_form(value, required, "parameters"), budget))
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
-        raise RecordError(
-            f"has parameters of type {_shown(kind)}; a tool's parameters are an object"
-        )
+        raise RecordError(f"has parameters of type {_shown(kind)}; use the type object")
     schema = {**schema, "type": "object"}
     if schema == UNDECLARED:
         return None

@@ -135,9 +135,7 @@ def parsed_configuration(label: str, data: bytes) -> Any:
     Raises ``ConfigError``.
     """
     if len(data) > LARGEST:
-        raise ConfigError(
-            f"{label} has {len(data):,} bytes; use a configuration of at most {LARGEST:,}"
-        )
+        raise ConfigError(f"{label} has {len(data):,} bytes; use at most {LARGEST:,}")
     if label.endswith(".xml"):
         raise ConfigError(
             f"{label} is XML, the format in which JetBrains stores servers; copy them as JSON "

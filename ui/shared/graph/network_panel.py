@@ -175,9 +175,7 @@ def _edge_panel(snapshot: Snapshot, part: network.Network, edge: network.Edge) -
 
 def _bridge(snapshot: Snapshot, bridge: components.Bridge) -> None:
     sides = " and ".join(safe_text.first_few(side, _NAMED) for side in bridge.sides)
-    st.markdown(
-        f"Without this link, {sides} would be two separate groups; nothing else connects them."
-    )
+    st.markdown(f"Without this link, {sides} would be two groups; nothing else connects them.")
     cluster = bridge.cluster
     if cluster is None:
         st.caption("They are already kept apart: no cluster contains both.")

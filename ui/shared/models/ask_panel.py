@@ -210,9 +210,7 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
     st.markdown(f"{_price_in_words(estimates, endpoint)}{known_answers}")
     questions, tokens = estimates.saved
     if questions > 0:
-        st.caption(
-            f"Asking about everything would add {questions:,} questions and {tokens:,} tokens."
-        )
+        st.caption(f"Asking about all would add {questions:,} questions and {tokens:,} tokens.")
     limits = endpoint.budget
     if limits.calls is not None and limits.calls < estimates.calls:
         st.caption(f"The run will pause at the budget of {limits.calls:,} calls.")
@@ -311,9 +309,7 @@ def _answers(snapshot: Snapshot) -> None:
             list(answers.unanalysed.items()), columns, "Pairs without a usable answer", most=180
         )
     if answers.notes:
-        st.caption(
-            f"Tools whose text was shortened or changed in the prompt: {len(answers.notes):,}."
-        )
+        st.caption(f"Tools with shortened or changed text in the prompt: {len(answers.notes):,}.")
         data_tables.draw(
             [(tool, note) for tool, notes in answers.notes.items() for note in notes],
             [Column("tool", lambda row: row[0]), Column("note", lambda row: row[1])],

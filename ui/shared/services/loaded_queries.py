@@ -35,16 +35,12 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
     Raises ``ConfigError`` if it is not a query set or has no query.
     """
     if len(content) > MOST_BYTES:
-        raise ConfigError(
-            f"{name} has {len(content):,} bytes; use a query set of at most {MOST_BYTES:,}"
-        )
+        raise ConfigError(f"{name} has {len(content):,} bytes; use at most {MOST_BYTES:,}")
     query_set = query_sets.queries_of(content, name)
     if not query_set.queries:
         first = query_set.problems[:1]
         why = "".join(f" (line {one.line}: {one.reason})" for one in first)
-        raise ConfigError(
-            f"{name} has no queries{why}; use one JSON object a line, or CSV, with `query`"
-        )
+        raise ConfigError(f"{name} has no queries{why}; use JSON Lines or CSV with `query`")
     query_set = replace(query_set, queries=query_sets.with_ids(query_set.queries, catalog.tools))
     owners = {tool.owner for tool in catalog.tools}
     tools = query_sets.unknown_gold((one.gold for one in query_set.queries), catalog.by_id)

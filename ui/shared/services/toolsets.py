@@ -93,9 +93,7 @@ def relate(
         verdict = snapshot.analysis.verdict(pair)
         relation = "subsumes" if verdict.serves in ("left", "right") else "duplicate"
     if all(_is_merged(snapshot, tool_id) for tool_id in ids):
-        raise DecisionError(
-            f"{ids[0]} and {ids[1]} are already in accepted merges; undo one of those first"
-        )
+        raise DecisionError(f"{ids[0]} and {ids[1]} are already in accepted merges; undo one first")
     detail = {"relation": relation}
     return review.say(snapshot, "accept", ids, reviewer, detail, version)
 
