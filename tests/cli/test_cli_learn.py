@@ -56,7 +56,7 @@ def trained(queries, tmp_path_factory):
 def test_it_says_what_it_reached_on_queries_left_out(trained):
     out, output = trained
     assert figures(output, "12 queries") == [12, 1, 2, 69]
-    assert figures(output, "training:") == [4]
+    assert figures(output, "trained without it:") == [4]
     assert output.splitlines()[2].startswith("text        recall@3")
     assert "ndcg@7" in output
     assert f"model: {out}" in output

@@ -106,7 +106,7 @@ def test_a_value_is_fetched_once_and_anew_when_it_is_another(ray):
 
 def test_a_node_with_another_program_is_refused(ray, monkeypatch):
     monkeypatch.setattr(RayWorker, "version", lambda worker: "another")
-    with pytest.raises(ConfigError, match="another version"):
+    with pytest.raises(ConfigError, match="different version"):
         RayEngine(2)
 
 

@@ -201,7 +201,7 @@ def test_a_tool_that_breaks_its_own_schema_is_an_error_for_the_model():
 def test_a_file_of_another_run_is_kept_as_it_is(agent, endpoint, tmp_path):
     agent("--first", 1)
     before = (tmp_path / "run.jsonl").read_text()
-    assert "another run" in agent("--turns", 3, code=2).output
+    assert "belongs to a run" in agent("--turns", 3, code=2).output
     assert (tmp_path / "run.jsonl").read_text() == before
     (tmp_path / "run.jsonl").write_text(before.replace('"turns"', '"turn"'))
     assert "line 1 is not" in agent("--first", 1, code=2).output

@@ -132,7 +132,7 @@ def test_servers_are_matched_by_name_then_by_what_is_left_of_it():
     ("text", "token", "names", "words"),
     [
         ("127.0.0.1:70000", "", (), "HOST:PORT, for"),
-        ("127.0.0.1:1", "short", (), "16 or more"),
+        ("127.0.0.1:1", "short", (), "at least 16"),
         ("10.0.0.1:1", "", (), "--allow-host"),
     ],
 )
