@@ -176,7 +176,7 @@ def test_what_is_left_out_and_edited_on_its_own_is_said(page):
     edited_documents.edit(page.now, cluster, named, "ann")
     page.at.run()
     assert page.figures("Left out") == [1, 0]
-    assert any(r"original form: alpha/list\_" in info.value for info in page.at.info)
+    assert any(r"exported unchanged: alpha/list\_" in info.value for info in page.at.info)
     page.at.toggle(key="gateway").set_value(True).run()
     assert page.figures("Left out") == [1, 1], "and one edited"
     assert "but exported unchanged" not in page.text

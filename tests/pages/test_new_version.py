@@ -32,7 +32,7 @@ def test_the_guide_leads_from_what_changed_to_what_waits_to_what_is_new(monkeypa
     steps = ("**1. What changed**", "**2. Decisions**", "**3. New proposals**", "has 9 tools")
     assert [text.index(step) for step in steps] == sorted(text.index(step) for step in steps)
     assert figures(text, "1 changed")[:3] == [1, 1, 1] and "none breaking" in text
-    assert figures(text, "decision holds") == figures(text, "not applied") == [1, 1]
+    assert figures(text, "Still valid") == figures(text, "not be applied") == [1, 1]
     assert figures(text, "1 proposal with") == [1, 1], "new, and from before"
     labels = "\n".join(expander.label for expander in app.expander)
     assert figures(labels, "Changes since") == figures(labels, "on hold") == [1]
@@ -93,7 +93,7 @@ def test_a_merge_that_went_bad_is_looked_at_before_what_changed(monkeypatch, wor
 def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
     next_version(work, analysed=False)
     app = open_page(monkeypatch, work)
-    assert figures(words(app), "decision holds") == [1, 1]
+    assert figures(words(app), "Still valid") == [1, 1]
     assert "Known when" in words(app)
     assert "Open the tool" in links(app)
     assert app.button(key="analyse")
