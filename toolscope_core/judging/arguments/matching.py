@@ -68,9 +68,9 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
         same_values = len(ours.values & theirs.values) > 1 and ours.turning == theirs.turning
         return _SAME_VALUES if same_values else 0.0
     declare = any(one.required for tool in tools for one in tool.parameters)
-    if declare and not (a.required or b.required) and _are_ids_of_two(ours, theirs):
-        return 0.0  # what a call may leave out need not be one thing
-    if _may_be_other_sides(ours, theirs, tools):
+    may_be_left_out = declare and not (a.required or b.required)
+    are_of_two = may_be_left_out and _are_ids_of_two(ours, theirs)
+    if are_of_two or _may_be_other_sides(ours, theirs, tools):
         return 0.0
     score = _by_words(ours, theirs, tools)
     if score < MATCH_AT:
@@ -132,9 +132,7 @@ def _is_usual(
     return turned <= _USUAL
 
 
-def _may_be_other_sides(
-    a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
-) -> bool:
+def _may_be_other_sides(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> bool:
     """Whether the two have a side only by synonyms, and only one tool names the other side.
 
     For example ``base`` of a pull request beside ``head``, and ``source_branch`` beside
