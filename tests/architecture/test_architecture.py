@@ -18,7 +18,7 @@ PACKAGE = "toolscope_core"
 
 PACKAGES = tuple(
     """model files usage catalog wording engine embedding decisions store judging merging llm retrieval mcp
-    evaluation profiles export check rps tool2vec cli""".split()
+    calls evaluation profiles export check rps tool2vec cli""".split()
 )
 """Each imports only what stands before it. Decisions stand before merging, which obeys them."""
 GATEWAY = {"model", "files", "catalog", "mcp"}
@@ -46,6 +46,7 @@ VENDORS = {
     "llm": "openai pydantic httpx2 httpcore2",
     "retrieval": "bm25s",
     "mcp": "pydantic mcp mcp_types anyio uvicorn starlette httpx2 jsonschema_rs",
+    "calls": "anyio",
     "evaluation": "sklearn anyio jsonschema_rs scipy pydantic",
     "tool2vec": "torch transformers rapidfuzz safetensors",
     "cli": "typer",

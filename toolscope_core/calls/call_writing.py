@@ -1,0 +1,164 @@
+"""Calls written from what a tool declares, and from values that results have shown."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from toolscope_core.calls.result_columns import ResultColumns
+from toolscope_core.catalog.calls import takes, validator_of
+from toolscope_core.judging.arguments.argument_words import with_all_words
+from toolscope_core.judging.arguments.subschema import inlined
+from toolscope_core.judging.arguments.value_facts import examples_of
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
+from toolscope_core.wording.reading import read_tool
+from toolscope_core.wording.words import plain_words, singular
+
+_OF_FORMATS: Mapping[str, Sequence[str]] = {
+    "date": ("2026-01-15", "2025-12-31"),
+    "date-time": ("2026-01-15T09:30:00Z", "2025-12-31T23:00:00Z"),
+    "time": ("09:30:00", "23:15:00"),
+    "uri": ("https://example.com/",),
+    "email": ("name@example.com",),
+    "uuid": ("00000000-0000-4000-8000-000000000001",),
+    "ipv4": ("192.0.2.1",),
+    "hostname": ("example.com",),
+}
+"""Values that anybody may use in a call, by format."""
+_NUMBERS = (3, 10, 1, 2, 0)
+_TEXT = "Hello world"
+_MOST_VALUES, _LONGEST_VALUE, _DEEPEST = 5, 200, 3
+_KEYS = frozenset(("id", "key", "uuid", "name", "slug", "path", "number"))
+"""Words for what a thing is called by; before them may stand what it is: ``issue_id``."""
+
+
+@dataclass(slots=True)
+class SeenValues:
+    """Values of results that may be arguments of other calls, by the words of their field."""
+
+    _values: dict[tuple[str, ...], dict[Any, None]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    def add(self, tool: Tool, columns: ResultColumns) -> None:
+        """Take the values of one result; those of an ``id`` are ids of the tool's object."""
+        for path, values in columns.items():
+            above, _, last = path.replace("[]", "").rpartition(".")
+            words = tuple(plain_words(last))
+            things = {tuple(plain_words(above))[-1:], *((one,) for one in read_tool(tool).objects)}
+            is_key = bool(words) and words[-1] in _KEYS
+            for name in {words, *((*map(singular, one), *words) for one in things if is_key)}:
+                for value in values[:_MOST_VALUES]:
+                    if value is not None and len(str(value)) <= _LONGEST_VALUE:
+                        self._values[name].setdefault(value)
+
+    def of(self, parameter: Parameter) -> list[Any]:
+        """The values for a parameter of this name."""
+        return list(self._values.get(tuple(plain_words(parameter.name)), ()))[:_MOST_VALUES]
+
+
+def written_calls(tool: Tool, seen: SeenValues, most: int) -> tuple[JsonObject, ...]:
+    """At most so many different arguments that the tool's schema accepts, the plainest first.
+
+    The first has only required arguments. In each of the others one argument has another value, or
+    an optional one is added. Values are those the schema lists, its examples and defaults, those of
+    ``seen`` results, and plain ones of the type. Empty if nothing gives a required argument a
+    value.
+    """
+    tool = inlined(tool)
+    values = {one.name: _values_of(one, tool, seen) for one in tool.parameters}
+    required = [one.name for one in tool.parameters if one.required]
+    if not all(values[name] for name in required):
+        return ()
+    first = {name: values[name][0] for name in required}
+    calls: dict[str, JsonObject] = {}
+    validator = validator_of(tool.schema)
+    for arguments in _variations(first, values):
+        if takes(validator, arguments):
+            calls.setdefault(canonical_json(arguments), arguments)
+    return tuple(islice(calls.values(), most))
+
+
+def _variations(
+    first: Mapping[str, Any], values: Mapping[str, Sequence[Any]]
+) -> Iterator[dict[str, Any]]:
+    """The first arguments, and those with another value of one: first of each argument in turn."""
+    yield dict(first)
+    for place in range(_MOST_VALUES + 1):
+        for name, own in values.items():
+            at = place + 1 if name in first else place
+            if at < len(own):
+                yield {**first, name: own[at]}
+        if place == 1:  # all arguments together
+            yield {name: own[min(1, len(own) - 1)] for name, own in values.items() if own}
+
+
+def _values_of(parameter: Parameter, tool: Tool, seen: SeenValues) -> list[Any]:
+    """Values for a parameter, the likeliest to be taken first, each once."""
+    validator = validator_of(parameter.schema)
+    every = {canonical_json(one): one for one in _candidates(parameter, tool, seen, 0)}
+    return [one for one in every.values() if takes(validator, one)][:_MOST_VALUES]
+
+
+def _candidates(parameter: Parameter, tool: Tool, seen: SeenValues, depth: int) -> Iterator[Any]:
+    """Values from the schema, from results, and of the type."""
+    schema = parameter.schema
+    if "const" in schema or parameter.enum:
+        yield from (schema["const"],) if "const" in schema else parameter.enum
+        return
+    yield from seen.of(parameter)
+    examples = schema.get("examples")
+    yield from examples if isinstance(examples, list) else ()
+    yield from (schema[key] for key in ("example", "default") if schema.get(key) is not None)
+    for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        if isinstance(option, Mapping) and depth < _DEEPEST:
+            part = {"description": parameter.description, **option}
+            yield from _candidates(Parameter(parameter.name, True, part), tool, seen, depth + 1)
+    for kind in parameter.type.split("|"):
+        if kind in ("string", "any"):
+            yield from _texts(parameter, tool)
+        elif kind in ("array", "object"):
+            yield from _containers(kind, parameter, tool, seen, depth)
+        else:
+            yield from (True, False) if kind == "boolean" else _numbers(schema)
+            yield from (2.5, 37.25) if kind == "number" else ()
+
+
+def _texts(parameter: Parameter, tool: Tool) -> Iterator[str]:
+    """The examples in a parameter's words, values of its format, and words of the tool."""
+    yield from examples_of(with_all_words(parameter).description)
+    if "format" in parameter.schema:
+        yield from _OF_FORMATS.get(str(parameter.schema["format"]), ())
+    else:
+        yield from (*read_tool(tool).objects, _TEXT)
+
+
+def _containers(
+    kind: str, parameter: Parameter, tool: Tool, seen: SeenValues, depth: int
+) -> Iterator[Any]:
+    """Lists of one or two values, or an object with what it requires."""
+    schema = parameter.schema
+    if depth >= _DEEPEST:
+        return
+    if kind == "object":
+        parts = Tool(tool.id, tool.name, tool.description, schema=schema).parameters
+        required = [one for one in parts if one.required]
+        values = {one.name: next(_candidates(one, tool, seen, depth + 1), None) for one in required}
+        yield values
+        return
+    items = schema.get("items")
+    part = {"description": parameter.description, **(items if isinstance(items, dict) else {})}
+    one = Parameter(parameter.name, True, part)
+    inner = list(islice(_candidates(one, tool, seen, depth + 1), _MOST_VALUES))
+    yield from (inner[: max(2, int(schema.get("minItems", 0)))], inner[:1]) if inner else ([],)
+
+
+def _numbers(schema: JsonObject) -> Iterator[Any]:
+    """Plain numbers, and the limits of a schema."""
+    low, high = schema.get("minimum"), schema.get("maximum")
+    limits = [one for one in (low, high) if isinstance(one, int | float) and abs(one) < 1e6]
+    inside = (
+        one for one in _NUMBERS if (low is None or one >= low) and (high is None or one <= high)
+    )
+    yield from (*inside, *limits)

@@ -1,0 +1,319 @@
+"""Two results compared field by field: what differs, and what only looks different."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from toolscope_core.calls.result_columns import ResultColumns
+from toolscope_core.model.tool import JsonObject, canonical_json
+
+DifferenceKind = Literal[
+    "value", "missing", "length", "reversed", "constant", "varies", "clock", "order", "page",
+    "name", "form",
+]  # fmt: skip
+LEFT_OUT: Mapping[DifferenceKind, str] = {
+    "varies": "changes when a server gets the same call again",
+    "clock": "times less than a minute apart",
+    "order": "the same rows in another order",
+    "page": "the place in a list of pages, the id of a request, or how long the answer took",
+    "name": "the same values under another name",
+    "form": "the same values written in another way",
+}
+"""The differences that do not count, each with its rule."""
+_CLOCK = 60.0
+_PAGE = re.compile(
+    r"(?:next|previous|prev|page|continuation)_?(?:cursor|token|link|url)|cursor|etag"
+    r"|(?:request|trace|correlation|session)_?id"
+    r"|(?:elapsed|took|latency|(?:query|response|execution|processing)_?time)\w*",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)\b)?"
+    r"|\b\d\d:\d\d:\d\d\b"
+)
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)", re.IGNORECASE)
+_EPOCHS = ((1e9, 4e9, 1.0), (1e12, 4e12, 1e3))
+"""Numbers that may be seconds or milliseconds since 1970: from, to, and how many are a second."""
+_WORST_FIRST: tuple[DifferenceKind, ...] = ("value", "order", "form", "clock")
+_LEAST_REVERSED = 3
+"""Two rows are often the other way round by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultDifference:
+    """A path at which two results differ; ``left`` and ``right`` are the first such values.
+
+    For *length* they are numbers of rows, for *name* the two paths. A side without the path has
+    ``None``.
+    """
+
+    path: str
+    kind: DifferenceKind
+    left: Any = None
+    right: Any = None
+
+    @property
+    def counts(self) -> bool:
+        return self.kind not in LEFT_OUT
+
+
+def result_names(answers: Sequence[tuple[ResultColumns, ResultColumns]]) -> dict[str, str]:
+    """The paths of left results whose values are, in every call, under one other path on the right.
+
+    The values must tell the path from any other, or both paths end in the same name.
+    """
+    left, right = (_by_values([pair[side] for pair in answers]) for side in (0, 1))
+    everywhere = [{path for paths in own.values() for path in paths} for own in (left, right)]
+    names = {}
+    for values, paths in left.items():
+        ours = sorted(paths - everywhere[1])
+        theirs = sorted(right.get(values, set()) - everywhere[0])
+        same_end = {a: b for a in ours for b in theirs if _last(a) == _last(b)}
+        if len(ours) == len(theirs) == 1 and len({one for call in values for one in call}) > 1:
+            names[ours[0]] = theirs[0]
+        elif len(set(same_end.values())) == len(same_end):
+            names |= same_end
+    return dict(sorted(names.items()))
+
+
+def result_differences(
+    left: ResultColumns,
+    right: ResultColumns,
+    names: Mapping[str, str],
+    varying: Collection[str],
+    arguments: JsonObject,
+) -> list[ResultDifference]:
+    """The differences between two answers to one call, by path of the left one.
+
+    ``names`` are those of ``result_names``, ``varying`` the paths that change by themselves.
+    ``arguments`` are those of the call, which a text may repeat.
+    """
+    if (left.keys() == {""}) != (right.keys() == {""}):
+        return [_text_against_fields(left, right)]
+    back = {_list_of(theirs): _list_of(own) for own, theirs in names.items()}
+    back |= {theirs: own for own, theirs in names.items()}
+    right = {back.get(path, path): values for path, values in right.items()}
+    varying = {path for path in varying if not _are_times(left.get(path), right.get(path))}
+    differences = [
+        *(ResultDifference(own, "name", own, names[own]) for own in left if own in names),
+        *(ResultDifference(path, "varies") for path in varying),
+    ]
+    own, other = ({p: v for p, v in one.items() if p not in varying} for one in (left, right))
+    compared = set[str]()
+    for prefix, paths in _lists(own.keys() | other.keys()).items():
+        of_rows = _row_difference(prefix, paths, own, other)
+        if of_rows:
+            differences.append(of_rows)
+            is_short = of_rows.kind == "length"
+            compared |= paths if is_short else paths & own.keys() & other.keys()
+    numbers = Counter(_numbers(canonical_json(arguments)))
+    for path in (own.keys() | other.keys()) - compared:
+        if path not in own or path not in other:
+            kind: DifferenceKind = "page" if _PAGE.fullmatch(_last(path)) else "missing"
+            first = (next(iter(one.get(path, ())), None) for one in (own, other))
+            differences.append(ResultDifference(path, kind, *first))
+        elif difference := _column_difference(path, own[path], other[path], numbers):
+            differences.append(difference)
+    return sorted(differences, key=lambda one: (one.path, one.kind))
+
+
+def varying_paths(first: ResultColumns, second: ResultColumns) -> set[str]:
+    """The paths at which two answers of one server to one call differ."""
+    paths = first.keys() | second.keys()
+    return {path for path in paths if first.get(path) != second.get(path)}
+
+
+def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
+    """What all pairs of values have in common: *the second is 100 times as large*.
+
+    Empty if that is nothing, or the pairs are too few to tell.
+    """
+    points = sorted({(a, b) for a, b in pairs if _is_number(a) and _is_number(b)})
+    if len(points) > 1 and all(_is_number(a) and _is_number(b) for a, b in pairs):
+        return _line_in_words(points)
+    moments = [(_moment(a), _moment(b)) for a, b in pairs]
+    gaps = {round(b - a) for a, b in moments if a is not None and b is not None}
+    if len(gaps) != 1 or any(None in pair for pair in moments):
+        return ""
+    gap = gaps.pop()
+    return f"the second is {abs(gap) / 3600:g} h {'later' if gap > 0 else 'earlier'}"
+
+
+def _line_in_words(points: Sequence[tuple[float, float]]) -> str:
+    """The straight line through all points, if there is one; a factor and a term need three."""
+    (x, y), (other_x, other_y) = points[0], points[-1]
+    factor = (other_y - y) / (other_x - x) if other_x != x else 0.0
+    term = y - factor * x
+    fits = (math.isclose(b, factor * a + term, rel_tol=1e-6, abs_tol=1e-9) for a, b in points)
+    if not factor or not all(fits):
+        return ""
+    if math.isclose(factor, 1.0):
+        return f"the second is {abs(term):g} {'more' if term > 0 else 'less'}"
+    if math.isclose(term, 0.0, abs_tol=1e-6 * abs(y)):
+        is_more = abs(factor) > 1
+        larger, times = ("second", factor) if is_more else ("first", 1 / factor)
+        return f"the {larger} is {times:.6g} times as large"
+    sign = "+" if term > 0 else "-"
+    line = f"the second is {factor:.6g} × the first {sign} {abs(term):.6g}"
+    return line if len(points) > 2 else ""
+
+
+def _by_values(calls: Sequence[ResultColumns]) -> dict[tuple[tuple[str, ...], ...], set[str]]:
+    """The paths of several results by their values in each, whose order does not matter."""
+    paths: defaultdict[tuple[tuple[str, ...], ...], set[str]] = defaultdict(set)
+    for path in {path for columns in calls for path in columns}:
+        paths[tuple(tuple(sorted(map(_key, one.get(path, ())))) for one in calls)].add(path)
+    return paths
+
+
+def _lists(paths: Iterable[str]) -> dict[str, set[str]]:
+    """The paths with a list in them, by the path of the innermost list."""
+    lists: defaultdict[str, set[str]] = defaultdict(set)
+    for path in sorted(paths):
+        if "[]" in path:
+            lists[_list_of(path)].add(path)
+    return lists
+
+
+def _are_times(*columns: Sequence[Any] | None) -> bool:
+    """Whether all values are times, which are compared even if they change."""
+    return all(own and all(_moment(one) is not None for one in own) for own in columns)
+
+
+def _list_of(path: str) -> str:
+    """The path of the innermost list; empty outside lists."""
+    front, mark, _ = path.rpartition("[]")
+    return front + mark
+
+
+def _row_difference(
+    prefix: str, paths: Collection[str], left: ResultColumns, right: ResultColumns
+) -> ResultDifference | None:
+    """The difference of two lists in their number or order of rows; ``None`` without one."""
+    sizes = [max(len(one.get(path, ())) for path in paths) for one in (left, right)]
+    if sizes[0] != sizes[1]:
+        return ResultDifference(prefix, "length", *sizes)
+    full = [
+        {path for path in paths if len(one.get(path, ())) == size}
+        for one, size in zip((left, right), sizes, strict=True)
+    ]
+    shared = sorted(full[0] & full[1])
+    ours, theirs = (
+        [*zip(*(map(_key, one[path]) for path in shared), strict=True)] for one in (left, right)
+    )
+    if ours == theirs or sorted(ours) != sorted(theirs):
+        return None
+    is_reversed = len(set(ours)) >= _LEAST_REVERSED and ours == theirs[::-1]
+    return ResultDifference(prefix, "reversed" if is_reversed else "order")
+
+
+def _column_difference(
+    path: str, left: Sequence[Any], right: Sequence[Any], numbers: Counter[float]
+) -> ResultDifference | None:
+    """The first difference of two columns of which most depends."""
+    if len(left) != len(right):
+        return ResultDifference(path, "length", len(left), len(right))
+    kinds: dict[DifferenceKind, tuple[Any, Any]] = {}
+    for a, b in zip(left, right, strict=True):
+        if kind := _value_difference(a, b, numbers):
+            kinds.setdefault(kind, (a, b))
+    kind = next((one for one in _WORST_FIRST if one in kinds), None)
+    if kind is None:
+        return None
+    is_page = _PAGE.fullmatch(_last(path))
+    return ResultDifference(path, "page" if is_page else kind, *kinds[kind])
+
+
+def _value_difference(a: Any, b: Any, numbers: Counter[float]) -> DifferenceKind | None:
+    if _key(a) == _key(b):
+        return None
+    first, second = _moment(a), _moment(b)
+    if first is not None and second is not None:
+        if first == second:
+            return "form"
+        return "clock" if abs(first - second) < _CLOCK else "value"
+    if _is_number(a) and _is_number(b):
+        return "value"
+    if None in (a, b) or bool in (type(a), type(b)):
+        words = [_key(one).lower().strip('"') for one in (a, b)]
+        return "form" if words[0] == words[1] else "value"
+    return _text_difference(str(a), str(b), numbers)
+
+
+def _text_difference(a: str, b: str, numbers: Counter[float]) -> DifferenceKind | None:
+    """How two texts differ: in lines, in numbers, or only in what is around them.
+
+    A text may repeat the ``numbers`` of the call before or after its own.
+    """
+    times = [[_moment(one) for one in _TIME.findall(text)] for text in (a, b)]
+    has_clock = times[0] != times[1] and len(times[0]) == len(times[1])
+    if has_clock and all(abs((x or 0) - (y or 0)) < _CLOCK for x, y in zip(*times, strict=True)):
+        a, b = (_TIME.sub("", text) for text in (a, b))
+        return _text_difference(a, b, numbers) or "clock" if a != b else "clock"
+    lines = [[" ".join(one.split()) for one in text.splitlines() if one.strip()] for text in (a, b)]
+    if lines[0] == lines[1]:
+        return "form"
+    if sorted(lines[0]) == sorted(lines[1]):
+        return "order"
+    short, long = sorted((" ".join(lines[0]), " ".join(lines[1])), key=len)
+    few, many = (_numbers(text) for text in (short, long))
+    if len(few) > len(many):
+        few, many = many, few
+    extra = len(many) - len(few)
+    is_more = any(
+        rest == few and not Counter(other) - numbers
+        for rest, other in ((many[extra:], many[:extra]), (many[: len(few)], many[len(few) :]))
+    )
+    has_same = is_more if many else bool(short) and short in long
+    return "form" if has_same else "value"
+
+
+def _text_against_fields(left: ResultColumns, right: ResultColumns) -> ResultDifference:
+    """Where one result has fields and the other is a text: whether it has all their values."""
+    text, fields = (left, right) if left.keys() == {""} else (right, left)
+    said = " ".join(str(one) for one in text[""])
+    numbers = set(_numbers(said))
+    for path, values in sorted(fields.items()):
+        for value in values:
+            is_said = float(value) in numbers if _is_number(value) else str(value) in said
+            if not is_said and value is not None and not _PAGE.fullmatch(_last(path)):
+                sides = (said, value) if text is left else (value, said)
+                return ResultDifference(path, "missing", *sides)
+    return ResultDifference("", "form")
+
+
+def _key(value: Any) -> str:
+    """A value as compared: numbers to nine digits, texts without differences in blanks."""
+    if _is_number(value):
+        return f"{float(value):.9g}" if abs(value) < 1e300 else str(value)
+    return f'"{" ".join(value.split())}"' if isinstance(value, str) else str(value)
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2].replace("[]", "")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(one.replace(",", "")) for one in _NUMBER.findall(text)]
+
+
+def _moment(value: Any) -> float | None:
+    """The time that a value gives, in seconds since 1970, in UTC if it names no zone."""
+    if _is_number(value):
+        return next((value / unit for low, high, unit in _EPOCHS if low < value < high), None)
+    if not isinstance(value, str) or not _TIME.fullmatch(value.strip()):
+        return None
+    text = value.strip().removesuffix("UTC").strip()
+    try:
+        time = datetime.fromisoformat(text if "-" in text else f"1970-01-01T{text}")
+    except ValueError:
+        return None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

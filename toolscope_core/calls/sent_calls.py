@@ -1,0 +1,271 @@
+"""The same calls sent to two tools on their servers, through the argument maps of their merge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from toolscope_core.calls.call_verdicts import AnsweredCall, CallComparison, comparison_of
+from toolscope_core.calls.call_writing import SeenValues, written_calls
+from toolscope_core.calls.result_columns import CallAnswer, answer_of, resized_lists
+from toolscope_core.catalog.calls import MappedCall, foreign_arguments, map_call, unmap_call
+from toolscope_core.catalog.schema.walking import properties_of
+from toolscope_core.judging.guards import effect
+from toolscope_core.mcp.gateway.original_calls import ANY_REQUEST, AS_IT_CAME
+from toolscope_core.mcp.gateway.original_servers import Hooks, OriginalServers
+from toolscope_core.mcp.gateway.routing import Original
+from toolscope_core.mcp.gateway.withheld_tools import DeclaredTools, declared_tools
+from toolscope_core.mcp.servers.launches import Launch
+from toolscope_core.mcp.servers.offers import read_tools, without_secrets
+from toolscope_core.mcp.servers.server_failures import is_answer, only_leaf
+from toolscope_core.mcp.servers.sessions import NO_ANSWERS, OpenServer, load_sdk
+from toolscope_core.model.cluster import ArgumentMap
+from toolscope_core.model.configuration import ConnectionLimits
+from toolscope_core.model.errors import ConfigError, ToolScopeError
+from toolscope_core.model.protocols import Progress, Step, silent
+from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.wording.reading import read_tool
+
+LIMITS = ConnectionLimits(answer_seconds=20.0, message_bytes=4 * 1024 * 1024)
+STAGE = "calls"
+
+
+@dataclass(frozen=True, slots=True)
+class CallBudget:
+    """The most different ``calls`` for each pair, ``seconds`` for all pairs, and requests
+    ``per_minute`` for each server. Each call is sent twice to both servers.
+    """
+
+    calls: int = 12
+    seconds: float = 300.0
+    per_minute: float = 120.0
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "seconds", "per_minute"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; use more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTools:
+    """A tool, and the one that would take over its calls.
+
+    ``alphas`` are the argument maps of both to their merged tool, which has the ``schema``.
+    ``calls`` are arguments that a person wants to see sent.
+    """
+
+    source: Tool
+    target: Tool
+    alphas: tuple[ArgumentMap, ArgumentMap]
+    schema: JsonObject
+    calls: tuple[JsonObject, ...] = ()
+
+    @property
+    def tools(self) -> tuple[Tool, Tool]:
+        return self.source, self.target
+
+    def mapped(self, arguments: JsonObject) -> MappedCall:
+        """The call of the target that a call of the source becomes; ``losses`` have no place."""
+        merged = map_call(self.alphas[0], arguments)
+        foreign = foreign_arguments(self.alphas[1], merged.arguments, properties_of(self.schema))
+        types = {one.name: one.type for one in self.target.parameters}
+        call = unmap_call(self.alphas[1], merged.arguments, types)
+        return replace(call, losses=(*merged.losses, *foreign, *call.losses))
+
+    def new_calls(self, seen: SeenValues, most: int) -> tuple[JsonObject, ...]:
+        """The person's calls and written ones, without those of which an argument would be lost."""
+        every = (*self.calls, *written_calls(self.source, seen, most))
+        return tuple(one for one in every if not self.mapped(one).losses)[:most]
+
+
+def why_not_called(tool: Tool, ticked: Sequence[str]) -> str:
+    """Why the tool may not be called to compare it; empty if it only reads.
+
+    Its server says so and its words do not contradict that, or a person ticked it.
+    """
+    if tool.id in ticked:
+        return ""
+    by_words = effect(read_tool(replace(tool, annotations={})))
+    if tool.annotations.get("readOnlyHint") is not True:
+        why = "its server does not say that it only reads"
+        why += ", but its words suggest it" if by_words == "reads" else ""
+    elif by_words in ("writes", "destroys"):
+        why = "its server says that it only reads, but its words say more"
+    else:
+        return ""
+    return f"{tool.id} is not called: {why}; if it only reads, use --reads-only {tool.id}"
+
+
+def compare_tools(
+    pairs: Sequence[ComparedTools],
+    launches: Mapping[str, Callable[[], Launch]],
+    budget: CallBudget,
+    limits: ConnectionLimits = LIMITS,
+    progress: Progress = silent,
+) -> tuple[CallComparison, ...]:
+    """A comparison for each pair, in order, as far as the budget allows.
+
+    Pairs whose tools need no argument come first, since their results have values for the others.
+    Only servers of the pairs are started. A pair ends at the first sign of an effect, or when a
+    server fails. The thread must have no event loop.
+    """
+    load_sdk()
+
+    async def run() -> dict[int, CallComparison]:
+        comparisons: dict[int, CallComparison] = {}
+        async with anyio.create_task_group() as group:
+            session = _Session(group, launches, budget, limits)
+            order = sorted(range(len(pairs)), key=lambda at: _needs(pairs[at]))
+            for done, at in enumerate(order):
+                progress(Step(STAGE, done, len(pairs)))
+                comparisons[at] = await session.compare(pairs[at])
+            progress(Step(STAGE, len(pairs), len(pairs)))
+            group.cancel_scope.cancel()
+        return comparisons
+
+    try:
+        comparisons = anyio.run(run)
+    except BaseExceptionGroup as group:
+        raise only_leaf(group) from None
+    return tuple(comparisons[at] for at in range(len(pairs)))
+
+
+def _needs(pair: ComparedTools) -> int:
+    return sum(one.required for one in pair.source.parameters)
+
+
+class _StopError(Exception):
+    """No more calls of this pair are sent, for the reason in its message."""
+
+
+@dataclass(slots=True)
+class _Session:
+    """The servers of one run, when each was last called, and the values seen in results."""
+
+    group: anyio.abc.TaskGroup
+    launches: Mapping[str, Callable[[], Launch]]
+    budget: CallBudget
+    limits: ConnectionLimits
+    seen: SeenValues = field(default_factory=SeenValues)
+    _declared: dict[str, DeclaredTools] = field(default_factory=dict)
+    _next: dict[str, float] = field(default_factory=dict)
+    _ends: float = field(init=False)
+    _servers: OriginalServers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ends = time.monotonic() + self.budget.seconds
+        hooks = Hooks(look=self._look, tell=_ignore, notice=lambda sentence: None)
+        self._servers = OriginalServers(self.group, self.launches, self.limits, hooks)
+
+    async def compare(self, pair: ComparedTools) -> CallComparison:
+        calls: list[AnsweredCall] = []
+        stopped, versions = "", ("", "")
+        left = self._ends - time.monotonic()
+        with anyio.move_on_after(left) as scope:
+            try:
+                versions = (await self._version(pair.source), await self._version(pair.target))
+                await self._send_all(pair, calls)
+            except (_StopError, ToolScopeError) as error:
+                stopped = str(error)
+        if scope.cancelled_caught:
+            stopped = f"the {self.budget.seconds:g} seconds are over"
+        source, target = pair.tools
+        comparison = comparison_of(
+            (source.id, target.id), (source.fingerprint, target.fingerprint), calls
+        )
+        return replace(comparison, stopped=stopped, versions=versions)
+
+    async def _send_all(self, pair: ComparedTools, calls: list[AnsweredCall]) -> None:
+        """Send each call to both, then once more; results may give values for further calls."""
+        while len(calls) < self.budget.calls:
+            sent = [one.arguments for one in calls]
+            new = pair.new_calls(self.seen, self.budget.calls)
+            arguments = next((one for one in new if one not in sent), None)
+            if (
+                arguments is None and len(calls) == 1
+            ):  # its only call, to see what changes by itself
+                arguments = sent[0]
+            if arguments is None:
+                break
+            mapped = pair.mapped(arguments).arguments
+            first = await self._both(pair, arguments, mapped)
+            call = AnsweredCall(arguments, mapped, first)
+            if call.is_answered:
+                again = await self._both(pair, arguments, mapped)
+                self._refuse_effects(pair, first, again)
+                if not any(one.refusal for one in again):
+                    call = replace(call, again=again)
+            calls.append(call)
+
+    def _refuse_effects(
+        self,
+        pair: ComparedTools,
+        first: tuple[CallAnswer, CallAnswer],
+        again: tuple[CallAnswer, CallAnswer],
+    ) -> None:
+        for tool, one, other in zip(pair.tools, first, again, strict=True):
+            if lists := resized_lists(one.columns, other.columns):
+                raise _StopError(
+                    f"`{lists[0]}` of {tool.id} had another length when the call was repeated, so "
+                    "a call may have an effect"
+                )
+
+    async def _both(
+        self, pair: ComparedTools, arguments: JsonObject, mapped: JsonObject
+    ) -> tuple[CallAnswer, CallAnswer]:
+        left = await self._answer(pair.source, arguments)
+        return left, await self._answer(pair.target, mapped)
+
+    async def _answer(self, tool: Tool, arguments: JsonObject) -> CallAnswer:
+        """The answer to one call. Raises ``_StopError`` if the server fails, or reports an
+        effect.
+        """
+        now = time.monotonic()
+        at = max(now, self._next.get(tool.server, now))
+        self._next[tool.server] = at + 60.0 / self.budget.per_minute
+        await anyio.sleep(at - now)
+        server = await self._servers.ready(tool.server, NO_ANSWERS)
+        body = {"name": tool.name, "arguments": dict(arguments)}
+        with server.request() as request:
+            try:
+                result = await server.client.session.send_request(
+                    ANY_REQUEST(method="tools/call", params=body), AS_IT_CAME
+                )
+            except Exception as error:
+                if is_answer(error):
+                    return CallAnswer(refusal=server.launch.clean(str(error)))
+                doing = f"while it ran {tool.name}"
+                failure = await self._servers.failure(tool.server, server, error, doing, request)
+                if failure is error:
+                    raise
+                raise _StopError(str(failure)) from error
+        if result.get("resultType") == "input_required":
+            raise _StopError(f"{tool.id} asks for input, which a comparison cannot give")
+        answer = answer_of(without_secrets(result, server.launch.keys))
+        if answer.effect:
+            raise _StopError(f"{tool.id} reports an effect: {answer.effect[:80]}")
+        self.seen.add(tool, answer.columns)
+        return answer
+
+    async def _version(self, tool: Tool) -> str:
+        """The version of the tool's server. Raises ``_StopError`` if it declares the tool
+        otherwise than the catalog.
+        """
+        server = await self._servers.ready(tool.server, NO_ANSWERS)
+        now = self._declared[tool.server].by_name.get(tool.name)
+        if now is None or now.fingerprint != tool.fingerprint:
+            what = "no longer has" if now is None else "has changed"
+            raise _StopError(f"{tool.server} {what} {tool.name}; list its tools again")
+        info = server.client.server_info
+        return info.version if info else ""
+
+    async def _look(self, name: str, server: OpenServer) -> None:
+        records, _ = await read_tools(server, self.limits)
+        self._declared[name] = declared_tools(name, records, tuple[Original, ...]())
+
+
+async def _ignore(name: str, method: str, message: object) -> None:
+    """Nothing is done with what servers say unasked."""
