@@ -243,7 +243,7 @@ def record(name):
         "name": name,
         "description": f"Returns the answer of {name.replace('_', ' ')}.",
         "inputSchema": {"type": "object", "properties": properties, "required": required},
-        "annotations": {"readOnlyHint": True},
+        "annotations": {} if name == "lies" else {"readOnlyHint": True},
     }
 
 

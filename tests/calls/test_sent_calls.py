@@ -117,7 +117,7 @@ def test_only_what_reads_is_called():
     silent = replace(tool, annotations={})
     assert "--reads-only left/get_user" in why_not_called(silent, ())
     assert why_not_called(silent, [tool.id]) == ""
-    assert "its words say more" in why_not_called(replace(tool, name="delete_user"), ())
+    assert "it deletes" in why_not_called(replace(tool, name="delete_user"), ())
 
 
 def test_a_persons_calls_come_first_and_those_without_a_place_are_left_out():

@@ -61,6 +61,16 @@ def test_phi_holds_for_any_partition(ids, size, gateway):
     assert sum(len(item.members) for item in plan.tools) == 8
 
 
+def test_calls_that_two_tools_answered_differently_stop_auto():
+    verdict = "differs in 3 of 12: `price`"
+    seen = Constraints(differing={Pair.of("a", "b"): verdict})
+    (cluster,) = clusters(CATALOG, "ab", constraints=seen)
+    assert not cluster.safe
+    assert verdict in " ".join(cluster.reasons)
+    (cluster,) = clusters(CATALOG, "ab", constraints=Constraints(differing={Pair("a", "c"): "…"}))
+    assert cluster.safe
+
+
 def test_a_safe_cluster_is_taken_by_auto_and_its_members_get_maps():
     (cluster,) = clusters(CATALOG, "ab")
     assert cluster.safe

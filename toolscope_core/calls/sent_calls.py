@@ -92,8 +92,8 @@ def why_not_called(tool: Tool, ticked: Sequence[str]) -> str:
     if tool.annotations.get("readOnlyHint") is not True:
         why = "its server does not say that it only reads"
         why += ", but its words suggest it" if by_words == "reads" else ""
-    elif by_words in ("writes", "destroys"):
-        why = "its server says that it only reads, but its words say more"
+    elif by_words == "destroys":
+        why = "its server says that it only reads, but by its words it deletes"
     else:
         return ""
     return f"{tool.id} is not called: {why}; if it only reads, use --reads-only {tool.id}"

@@ -29,6 +29,7 @@ COMMANDS = {
     "copy-store": "app_commands.copy_whole_store",
     "upgrade-store": "app_commands.upgrade_store",
     "check": "check_command.check",
+    "compare-calls": "compare_command.compare_calls",
     "connect": "connect_command.connect",
     "evaluate": "evaluate_command.evaluate",
     "stress": "experiment_commands.stress",

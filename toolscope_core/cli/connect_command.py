@@ -61,7 +61,7 @@ def connect(
     configuration = read_configurations(configurations)
     names = list(server or ())
     if not names or out is None:
-        names = _confirmed_servers(configuration, yes, asks=out is not None)
+        names = confirmed_servers(configuration, yes, asks=out is not None)
     if out is None:
         return
     offers, catalog = _connect(configuration, names, out, limits)
@@ -74,8 +74,13 @@ def connect(
         fail_for(f"{quantity(len(failed), 'server')} could not be read; {out} has the others")
 
 
-def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool) -> list[str]:
-    """The servers that somebody confirms after seeing each one."""
+def confirmed_servers(
+    configuration: ClientConfiguration, yes: bool, asks: bool, option: str = "--server"
+) -> list[str]:
+    """The servers that somebody confirms after seeing each one.
+
+    Raises ``ConfigError`` outside a terminal; ``option`` names them without asking.
+    """
     on_terminal = is_terminal()
     names = []
     for name, why in configuration.odd.items():
@@ -88,8 +93,8 @@ def _confirmed_servers(configuration: ClientConfiguration, yes: bool, asks: bool
             names.append(server.name)
     if asks and not on_terminal:
         raise ConfigError(
-            "nothing was started, because nobody can confirm it; name each "
-            "server with --server NAME"
+            "nothing was started, because nobody can confirm it; name each server with "
+            f"{option} NAME"
         )
     return names
 

@@ -67,6 +67,11 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         families=tuple(sorted(set(families), key=sorted)),
         omitted=frozenset(locate.omitted),
         one_account=one_account(catalog, log),
+        differing={
+            pair: item.detail["verdict"]
+            for pair, item in comparisons(catalog, log).items()
+            if item.detail["differing"]
+        },
     )
 
 
@@ -96,6 +101,17 @@ def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str
         servers.setdefault(item.seq, set()).add(catalog.by_id[tool_id].owner)
         answers[item.seq] = item.detail["account"] == ONE_ACCOUNT
     return {frozenset(two): answers[seq] for seq, two in servers.items() if len(two) == 2}
+
+
+def comparisons(catalog: Catalog, log: Sequence[Decision]) -> dict[Pair, Decision]:
+    """The last comparison of the calls of each pair, while both tools are unchanged."""
+    locate = ToolLocator(catalog, log)
+    latest = {}
+    for item in active(log):
+        present = locate(item)[0] if item.action == "compare" else {}
+        if len(present) == 2:
+            latest[Pair.of(*present.values())] = item
+    return dict(sorted(latest.items()))
 
 
 def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:

@@ -140,6 +140,10 @@ def _share(key: str) -> DetailPart:
     return DetailPart(key, is_valid, "0 to 1", in_words=lambda value, _: f"{key} {value:.2f}")
 
 
+def _count(key: str) -> DetailPart:
+    return DetailPart(key, lambda value, _: type(value) is int and value >= 0, "a whole number")
+
+
 def _is_member(value: object, decision: Decision) -> bool:
     return value in decision.fingerprints
 
@@ -333,6 +337,23 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         "between them switch tools off or keep all reachable, unless the kind of a merge was "
         "chosen.",
         detail=(_choice("account", (ONE_ACCOUNT, OWN_ACCOUNTS)),),
+        beside_merges=True,
+    ),
+    "compare": DecisionForm(
+        "Calls compared",
+        "two tools",
+        "If the two did not answer the same calls alike, no merge of them is accepted without a "
+        "person. It counts until one of them changes or their calls are compared again.",
+        detail=(
+            DetailPart(
+                "verdict",
+                lambda text, one: isinstance(text, str) and len(one.ids) == 2,
+                "one in words, on two tools",
+                in_words=lambda text, _: text,
+            ),
+            _count("calls"),
+            _count("differing"),
+        ),
         beside_merges=True,
     ),
     "augment": DecisionForm(

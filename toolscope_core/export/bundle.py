@@ -24,6 +24,7 @@ from toolscope_core.catalog.relabelling import argument_row
 from toolscope_core.catalog.splitting import ToolsetPart, split
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.decisions.constraints import (
+    comparisons,
     constraints,
     namespace_descriptions,
     profiles,
@@ -49,6 +50,7 @@ from toolscope_core.profiles.profile_tools import ProfileTools, profile_plan, pr
 
 _VARIANTS = "variants.jsonl"
 FAMILIES = "families.json"
+CALLS = "calls.jsonl"
 CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),
@@ -90,7 +92,8 @@ class Bundle:
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Names and contents of the files, each made on request, always in the same order.
 
-        ``FAMILIES`` is included if clusters belong to families. ``_VARIANTS`` is included if
+        ``FAMILIES`` is included if clusters belong to families, ``CALLS`` if calls were compared.
+        ``_VARIANTS`` is included if
         document variants were accepted, the ``CLIENT_FILES`` if tools of servers were replaced, and
         ``PROFILES`` with a folder per profile if there are profiles; they come before the manifest.
         If there are too many tools for the target, ``toolset-1.json`` and so on replace
@@ -114,6 +117,7 @@ class Bundle:
         """The optional files that the README must not list, because the bundle lacks them."""
         is_there = {
             FAMILIES: bool(self.plan.families),
+            CALLS: bool(comparisons(self.plan.catalog, self.log)),
             "clients/": bool(client_files(self.plan)),
             sources.PROFILES: bool(self.profiles),
             sources.PROFILE_FOLDER: bool(self.profiles),
@@ -147,6 +151,7 @@ class Bundle:
         cannot = sorted(constraints(self.analysis.catalog, self.log).cannot)
         yield "never_merge.json", _json([[pair.left, pair.right] for pair in cannot])
         yield "decisions.jsonl", decision_lines(self.log, plan.catalog)
+        yield from self._call_file()
         yield "dangling.json", _json(list(map(asdict, plan.dangling)))
         yield "fingerprints.json", _json({one.id: one.fingerprint for one in plan.catalog.tools})
         yield "tools.csv", tools_csv(plan.tools, self.costs)
@@ -193,6 +198,13 @@ class Bundle:
             "pairs.jsonl", -(-len(self.analysis.scores) // sources.PART_PAIRS) or 1
         ):
             yield name, lines_of(islice(pairs, sources.PART_PAIRS))
+
+    def _call_file(self) -> Iterator[tuple[str, bytes]]:
+        """What the last comparison of calls showed of each pair, if any were compared."""
+        found = comparisons(self.plan.catalog, self.log)
+        rows = [{**asdict(pair), "at": one.at, **one.detail} for pair, one in found.items()]
+        if rows:
+            yield CALLS, lines_of(rows)
 
     def _variant_file(self) -> Iterator[tuple[str, bytes]]:
         """The accepted document variants of the exported tools, if any."""

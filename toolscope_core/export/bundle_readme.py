@@ -46,6 +46,11 @@ _FILES = (
     ("aliases.json", "old names to new names, by server, for names that mean only one tool"),
     ("never_merge.json", "pairs that people keep apart"),
     ("decisions.jsonl", "what people decided; `merge --decisions` replays it"),
+    (
+        "calls.jsonl",
+        "what the same calls to two tools showed: verdict, each call with its differences, and "
+        "`names`, which field of one result is which of the other",
+    ),
     ("dangling.json", "texts that still name a tool that is gone"),
     ("fingerprints.json", "a hash of each original tool; `serve` uses it to detect changes"),
     ("tools.csv", "the merged toolset as a table, with tokens"),

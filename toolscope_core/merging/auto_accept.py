@@ -5,13 +5,13 @@ A cluster is *safe* if every rule holds. A broken rule gives a sentence on the c
 the policy. A merge that can never be applied is a conflict; ``clusters`` finds those.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.cluster import Cluster, Group, family_name, outcome_word
 from toolscope_core.model.configuration import PlanConfig
-from toolscope_core.model.pair import Verdict
+from toolscope_core.model.pair import Pair, Verdict
 
 LEAST_OFFLINE = 0.5
 """The offline judge's lowest probability for accepting a model's merge without a person."""
@@ -41,7 +41,8 @@ class Proposal:
 
     ``blocked`` says whether a member has a blocking finding, ``wants_a_look`` whether somebody
     reserved two of them for a person. ``auto_at`` is the required probability of the weakest pair.
-    ``addressing`` are the members whose text addresses models.
+    ``addressing`` are the members whose text addresses models. ``differing`` has what calls showed
+    of pairs that did not answer alike.
     """
 
     group: Group
@@ -51,6 +52,7 @@ class Proposal:
     wants_a_look: bool = False
     auto_at: float = 0.0
     addressing: frozenset[str] = frozenset()
+    differing: Mapping[Pair, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,12 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
         yield (
             "the kept tool cannot take every call of the others unchanged, so a gateway is needed"
         )
+
+
+def _check_calls(proposal: Proposal) -> Iterator[str]:
+    for pair, verdict in sorted(proposal.differing.items()):
+        if {pair.left, pair.right} <= set(proposal.group.members):
+            yield f"calls to {pair.left} and {pair.right} were compared: {verdict}"
 
 
 def _check_words(proposal: Proposal) -> Iterable[str]:
@@ -198,6 +206,7 @@ _RULES = (
     _Rule("waived", "Nobody dropped an argument by hand (``edited_maps``).", _check_waived),
     _Rule("look", "Nobody asked to review it first.", _check_look),
     *RULES_ON_TOOLS,
+    _Rule("calls", "No two members answered the same calls differently.", _check_calls),
     _Rule("origin", "The program proposed it, not a person.", _check_origin),
     _Rule(
         "doubts",

@@ -21,6 +21,7 @@ Action = Literal[
     "omit",
     "owner",
     "account",
+    "compare",
     "augment",
     "load",
     "namespace",
@@ -43,6 +44,7 @@ class Constraints:
     them that only a person may merge. ``families`` are sets that people marked as a family: a group
     that contains one stays a family. ``omitted`` tools are left out of the toolset and of
     everything above. ``one_account`` says for two servers whether they work on one account.
+    ``differing`` has what calls showed of pairs that did not answer alike, in words.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -55,6 +57,7 @@ class Constraints:
     families: tuple[frozenset[str], ...] = ()
     omitted: frozenset[str] = frozenset()
     one_account: Mapping[frozenset[str], bool] = field(default_factory=dict)
+    differing: Mapping[Pair, str] = field(default_factory=dict)
 
     def are_on_one_account(self, servers: Iterable[str]) -> bool | None:
         """Whether people said that these servers work on one account.
@@ -86,6 +89,7 @@ class Decision:
     split and recut ``{"groups": [[fingerprint…]…]}``, drop ``{"drop": [fingerprint…]}``, canonical
     ``{"canonical": fingerprint}`` and perhaps the ``{"kind"}`` of the merge, edit any of ``{"name",
     "description", "schema", "renames", "maps"}``, omit ``{"reason"}``, account ``{"account"}``,
+    compare what ``CallComparison.as_json`` gives,
     load ``{"loading"}``, namespace ``{"description"}``, threshold ``{"similarity", "same_job"}``
     without members, flag ``{"note"}``, note ``{"about": key, "note"}``, profile the fields of
     ``profile_detail`` or ``{"profile", "deleted"}``, undo ``{"retracts": seq}``; accept, split,

@@ -1,0 +1,249 @@
+"""The command that compares tools by what they answer to the same calls."""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolscope_core.calls.call_verdicts import CallComparison
+from toolscope_core.calls.call_writing import SeenValues
+from toolscope_core.calls.sent_calls import CallBudget, ComparedTools, compare_tools, why_not_called
+from toolscope_core.catalog.calls import read_call
+from toolscope_core.catalog.isolation import read_files
+from toolscope_core.cli.connect_command import confirmed_servers
+from toolscope_core.cli.options import CatalogPaths, ServerKeys
+from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
+from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
+from toolscope_core.files.json_lines import read_rows, write_whole
+from toolscope_core.mcp.servers.configured_servers import read_configurations
+from toolscope_core.mcp.servers.launches import Launch, keys_given, launches_of
+from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
+from toolscope_core.merging.analysing import analyse, plan_merge
+from toolscope_core.merging.group_syntheses import GroupSyntheses
+from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import ConfigError
+from toolscope_core.model.numbers import enumerated, quantity
+from toolscope_core.model.tool import JsonObject, canonical_json
+
+REVIEWER = "toolscope compare-calls"
+_DEFAULT = CallBudget()
+
+
+@command
+def compare_calls(
+    catalogs: CatalogPaths,
+    config: Annotated[
+        list[str],
+        typer.Option(
+            "--config",
+            metavar="CONFIG",
+            help="An MCP client's configuration with the servers to call, or the address of one; "
+            "repeatable.",
+        ),
+    ],
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="TOOL TOOL", help="Compare these two tools, given by their ids."),
+    ] = None,
+    proposed: Annotated[
+        bool,
+        typer.Option(
+            "--proposed", help="Compare the tools of each merge that is proposed or accepted."
+        ),
+    ] = False,
+    calls: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON Lines with `tool` and `arguments`: calls to send before those that are "
+            "written from the schemas.",
+        ),
+    ] = None,
+    reads_only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOOL",
+            help="This tool only reads, whatever its server says; repeatable. Without it, only "
+            "tools with readOnlyHint are called.",
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(
+            help="A decisions.jsonl to which the verdicts are added, for `merge --decisions`; "
+            "what it decides counts for --proposed."
+        ),
+    ] = None,
+    server: ServerKeys = None,
+    start: Annotated[
+        list[str] | None,
+        typer.Option("--start", help="Start or contact this server without asking; repeatable."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Answer yes for every server shown; only in a terminal.")
+    ] = False,
+    most_calls: Annotated[
+        int, typer.Option(help="Maximum number of calls for each pair; each is sent twice to both.")
+    ] = _DEFAULT.calls,
+    seconds: Annotated[float, typer.Option(help="Maximum seconds for all calls.")] = (
+        _DEFAULT.seconds
+    ),
+    per_minute: Annotated[
+        float, typer.Option(help="Maximum number of requests to each server per minute.")
+    ] = _DEFAULT.per_minute,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print every call with its differences as JSON.")
+    ] = False,
+) -> None:
+    """Send the same calls to two tools that only read, and compare the results.
+
+    Exits with 1 if two tools do not answer alike.
+
+    Example: toolscope compare-calls tools.json --config mcp.json --pair a/search b/search
+    """
+    budget = CallBudget(most_calls, seconds, per_minute)
+    catalog = read_files(catalogs)
+    log = read_decisions(catalog, decisions) if decisions and decisions.exists() else ()
+    chosen = _chosen_pairs(catalog, log, pair, proposed)
+    pairs = _callable(chosen, reads_only or (), _calls_in(catalog, calls) if calls else {})
+    if not as_json:
+        _tell_calls(pairs, budget)
+    launches = _launches(pairs, read_configurations(config), keys_given(server or ()), start, yes)
+    comparisons = compare_tools(pairs, launches, budget, progress=progress())
+    if decisions:
+        new = _decisions(comparisons, log[-1].seq if log else 0)
+        write_whole(decisions, decision_lines((*log, *new), catalog), "--decisions")
+    if as_json:
+        say_json([{"tools": list(one.ids), **one.as_json()} for one in comparisons])
+    for comparison in () if as_json else comparisons:
+        _tell(comparison)
+    differing = sum(bool(one.differing) for one in comparisons)
+    fail_for(f"{quantity(differing, 'pair')} did not answer alike" if differing else "")
+
+
+def _chosen_pairs(
+    catalog: Catalog, log: Sequence[Decision], pair: tuple[str, str] | None, proposed: bool
+) -> Sequence[ComparedTools]:
+    """The pairs to compare: those of a merge with its kept tool, by the merge's argument maps."""
+    if bool(pair) == proposed:
+        raise ConfigError("what to compare is not clear; use either --pair TOOL TOOL or --proposed")
+    if pair is None:
+        clusters = plan_merge(analyse(catalog), log).clusters
+        wanted = ("proposed", "accepted")
+        clusters = tuple(c for c in clusters if c.state in wanted and c.relation != "family")
+        return [two for one in clusters for two in _pairs_of(catalog, one.members, one)]
+    unknown = [one for one in pair if one not in catalog.by_id]
+    if unknown or len(set(pair)) < 2:
+        raise ConfigError(
+            f"--pair was given {' '.join(map(repr, pair))}; use the ids of two tools of the catalog"
+        )
+    members = tuple(sorted(pair))
+    return [*_pairs_of(catalog, members, GroupSyntheses(catalog).synthesis(members, None))]
+
+
+def _pairs_of(
+    catalog: Catalog, members: Sequence[str], merge: Synthesis | Cluster
+) -> Iterator[ComparedTools]:
+    alphas = dict(zip(members, merge.arguments, strict=True))
+    target = catalog.by_id[merge.canonical]
+    for member in members:
+        if member != target.id:
+            yield ComparedTools(
+                catalog.by_id[member],
+                target,
+                (alphas[member], alphas[target.id]),
+                merge.document.schema or {},
+            )
+
+
+def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]]:
+    """The arguments of the calls in a file, by tool id. Raises ``ConfigError``."""
+    calls: defaultdict[str, list[JsonObject]] = defaultdict(list)
+    for number, row in read_rows(file):
+        call = read_call(row)
+        if call is None or call[0] not in catalog.by_id:
+            raise ConfigError(
+                f"{file}, line {number}, is no call of a tool of the catalog; use "
+                '{"tool": ID, "arguments": {…}}'
+            )
+        calls[call[0]].append(call[1])
+    return calls
+
+
+def _tell_calls(pairs: Sequence[ComparedTools], budget: CallBudget) -> None:
+    for one in pairs:
+        say(f"{one.source.id} and {one.target.id}:")
+        for arguments in one.new_calls(SeenValues(), budget.calls):
+            say(f"  {canonical_json(arguments)}")
+    servers = sorted({tool.server for one in pairs for tool in one.tools})
+    say(
+        f"These calls, and others with values found in results, at most {budget.calls} for each "
+        f"pair, are for {enumerated(servers)}."
+    )
+
+
+def _callable(
+    pairs: Sequence[ComparedTools],
+    reads_only: Sequence[str],
+    calls: Mapping[str, Sequence[JsonObject]],
+) -> Sequence[ComparedTools]:
+    """The pairs of tools that may be called, with a person's calls; the others are reported."""
+    allowed = []
+    for one in pairs:
+        refusals = [why for tool in one.tools if (why := why_not_called(tool, reads_only))]
+        for why in refusals:
+            say_error(why)
+        if not refusals:
+            allowed.append(replace(one, calls=tuple(calls.get(one.source.id, ()))))
+    if not allowed:
+        raise ConfigError("nothing was compared: no pair was found of which both may be called")
+    return allowed
+
+
+def _launches(
+    pairs: Sequence[ComparedTools],
+    configuration: ClientConfiguration,
+    chosen_keys: Mapping[str, str],
+    start: Sequence[str] | None,
+    yes: bool,
+) -> Mapping[str, Callable[[], Launch]]:
+    """The launches of the pairs' servers; somebody allows each, or ``ConfigError`` is raised."""
+    servers = sorted({tool.server for one in pairs for tool in one.tools})
+    keys, launches = launches_of(servers, configuration, chosen_keys, os.environ)
+    allowed = {*(start or ())}
+    asked = [
+        one
+        for one in configuration.servers
+        if one.name in {*keys.values()} and one.name not in allowed
+    ]
+    if asked:
+        part = replace(configuration, servers=tuple(asked), odd={})
+        allowed |= {*confirmed_servers(part, yes, True, "--start")}
+    if missing := [key for key in keys.values() if key not in allowed]:
+        raise ConfigError(
+            f"nothing was called, because {', '.join(missing)} may not be started; the servers of "
+            "both tools are needed"
+        )
+    return launches
+
+
+def _decisions(comparisons: Sequence[CallComparison], last: int) -> list[Decision]:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return [
+        Decision("compare", one.fingerprints, one.ids, REVIEWER, at, seq, one.as_json())
+        for seq, one in enumerate(comparisons, last + 1)
+    ]
+
+
+def _tell(comparison: CallComparison) -> None:
+    say(f"{comparison.ids[0]} and {comparison.ids[1]}: {comparison.verdict}")
+    for left, right in comparison.names.items():
+        say(f"  `{left}` of one is `{right}` of the other")
