@@ -31,6 +31,9 @@ def test_a_result_is_read_by_structure():
     assert answer_of({"structuredContent": {"result": value}}).columns == columns
     assert answer_of(text_result("plain")).columns == {"": ["plain"]}
     assert answer_of(text_result("no", isError=True)).refusal == "no"
+    # a text that is also the only structured value is read once, and as what it says
+    wrapped = text_result(json.dumps(value), structuredContent={"content": json.dumps(value)})
+    assert answer_of(wrapped).columns == columns
     image = answer_of({"content": [{"type": "image", "data": "AA"}]}).columns
     assert [*image] == ["[]", "(image 0)"]
 
@@ -122,6 +125,24 @@ def test_a_text_in_place_of_fields():
     fields = {"name": "Ada", "age": 36}
     assert kinds(fields, "Ada is 36 years old") == {"": "form"}
     assert kinds(fields, "Ada is 35 years old") == {"age": "missing"}
+    assert kinds("Ada", fields) == {"age": "missing"}
+    time = {"at": "2026-01-02T10:00:00-05:00"}
+    assert kinds(time, "It is 2026-01-02 10:00:00 there.") == {"": "form"}
+    assert kinds(time, "It is 2026-01-02 15:00:20 UTC.") == {"": "form"}
+    assert kinds(time, "It is 2026-01-02 17:00:00 UTC.") == {"at": "missing"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Error: none", "Database error: no", "a.txt: Error - no", "Invalid key", "Failed to do"],
+)
+def test_a_text_that_begins_as_an_error_is_a_refusal(said):
+    assert answer_of(text_result(said)).refusal == said
+
+
+def test_a_text_about_errors_is_none():
+    assert not answer_of(text_result("The error was mended in 2020.")).refusal
+    assert not answer_of(text_result("Terror: a history")).refusal
 
 
 @pytest.mark.parametrize(

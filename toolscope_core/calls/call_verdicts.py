@@ -28,13 +28,15 @@ _LEAST_CONSTANT = 2
 class AnsweredCall:
     """One call of a tool as another tool gets it through α, and both answers.
 
-    ``again`` are the answers to the same call sent a second time, if it was.
+    ``again`` are the answers to the same call sent a second time, if it was. With ``is_guess`` an
+    argument has a value that nothing says the tools take.
     """
 
     arguments: JsonObject
     mapped: JsonObject
     answers: tuple[CallAnswer, CallAnswer]
     again: tuple[CallAnswer, CallAnswer] | None = None
+    is_guess: bool = False
 
     @property
     def is_answered(self) -> bool:
@@ -43,9 +45,11 @@ class AnsweredCall:
 
     @property
     def refusing(self) -> int | None:
-        """Which of the two alone refused, 0 or 1; ``None`` if neither or both did."""
+        """Which of the two alone refused, 0 or 1; ``None`` if neither or both did, or for a
+        guess.
+        """
         refused = [bool(one.refusal) for one in self.answers]
-        return None if refused[0] == refused[1] else refused.index(True)
+        return None if self.is_guess or refused[0] == refused[1] else refused.index(True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +107,7 @@ class CallComparison:
             pairs[one.path, one.kind].append(one)
         count = sum(any(one.counts for one in own) for own in self.differences)
         if pairs:
-            parts = [_in_words(kind, path, own) for (path, kind), own in pairs.items()]
-            yield f"differs in {count} of {self.size}: {listed(parts)}"
+            yield f"differs in {count} of {self.size}: {listed(_parts(pairs))}"
         elif not self.differing:
             but = ", ".join(f"`{path or 'text'}` ({kind})" for path, kind in self.left_out.items())
             yield f"same on {self.size} of {self.size}{f' but for {but}' if but else ''}"
@@ -121,9 +124,9 @@ class CallComparison:
 
     def _nothing(self) -> str:
         """Why no call tells anything."""
-        refusals = [one.answers[0].refusal for one in self.calls if not one.is_answered]
+        refusals = [one.refusal for call in self.calls for one in call.answers if one.refusal]
         if refusals:
-            return f"nothing compared: both refuse {len(refusals)}, such as {_short(refusals[0])}"
+            return f"nothing compared: refused, such as {_short(refusals[0])}"
         return f"nothing compared{': every value changes by itself' if self.calls else ''}"
 
     def _stop(self) -> str:
@@ -205,6 +208,20 @@ def _changing_on_one_side(varying: Sequence[tuple[set[str], set[str]]]) -> set[s
     return (often[0] - ever[1]) | (often[1] - ever[0])
 
 
+def _parts(pairs: Mapping[tuple[str, DifferenceKind], Sequence[ResultDifference]]) -> Iterator[str]:
+    """Each difference in words; the fields that only one of the two gives together."""
+    missing = [own[0] for (_, kind), own in pairs.items() if kind == "missing"]
+    for who, of_side in (
+        ("first", [f"`{one.path}`" for one in missing if one.right is None]),
+        ("second", [f"`{one.path}`" for one in missing if one.right is not None]),
+    ):
+        if of_side:
+            yield f"only the {who} gives {listed(of_side)}"
+    for (path, kind), own in pairs.items():
+        if kind != "missing":
+            yield _in_words(kind, path, own)
+
+
 def _in_words(kind: DifferenceKind, path: str, own: Sequence[ResultDifference]) -> str:
     name = f"`{path}`" if path else "the text"
     left, right = own[0].left, own[0].right
@@ -214,8 +231,6 @@ def _in_words(kind: DifferenceKind, path: str, own: Sequence[ResultDifference]) 
         return f"{name} changes from call to call on one server only"
     if kind == "length":
         return f"{name} has {left} and {right} values"
-    if kind == "missing" and None in (left, right):
-        return f"only {'the first' if right is None else 'the second'} gives {name}"
     pattern = pattern_in_words([(one.left, one.right) for one in own])
     shown = f"{name} is {_short(left)} and {_short(right)}"
     return f"{shown} ({pattern})" if pattern else shown

@@ -80,6 +80,11 @@ def written_calls(tool: Tool, seen: SeenValues, most: int) -> tuple[JsonObject, 
     return tuple(islice(calls.values(), most))
 
 
+def is_guess(tool: Tool, arguments: JsonObject) -> bool:
+    """Whether a written call has a text that nothing says the tool takes."""
+    return not {*read_tool(tool).objects, _TEXT}.isdisjoint(map(str, arguments.values()))
+
+
 def _variations(
     first: Mapping[str, Any], values: Mapping[str, Sequence[Any]]
 ) -> Iterator[dict[str, Any]]:
@@ -110,7 +115,7 @@ def _candidates(parameter: Parameter, tool: Tool, seen: SeenValues, depth: int) 
     yield from seen.of(parameter)
     examples = schema.get("examples")
     yield from examples if isinstance(examples, list) else ()
-    yield from (schema[key] for key in ("example", "default") if schema.get(key) is not None)
+    yield from (schema[key] for key in ("example", "default") if schema.get(key) not in (None, ""))
     for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         if isinstance(option, Mapping) and depth < _DEEPEST:
             part = {"description": parameter.description, **option}

@@ -22,6 +22,11 @@ _SAYS_DONE = re.compile(
 )
 _DONE_FIELD = re.compile(rf"(?:is_|rows_)?(?:{_DONE}|affected)(?:_rows)?", re.IGNORECASE)
 _DONE_VALUE = re.compile(_DONE, re.IGNORECASE)
+_BEGINS_AS_ERROR = re.compile(
+    r"\W*(?:(?:error|invalid|failed|cannot|could not|unable to)\b|[\w/.-]+:? error ?[:-])",
+    re.IGNORECASE,
+)
+"""A text that many servers give without marking it as an error."""
 _REPORTS = ("message", "result", "status")
 _LONGEST_REPORT = 300
 
@@ -40,13 +45,17 @@ class CallAnswer:
 
 
 def answer_of(result: JsonObject) -> CallAnswer:
-    """The answer in a result of MCP; fields without a value are left out."""
+    """The answer in a result of MCP; fields without a value are left out.
+
+    A text that is also the only structured value is read once.
+    """
     parts = objects_of_list(result.get("content"))
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-    if result.get("isError") is True:
-        return CallAnswer(refusal="\n".join(texts).strip() or "an error without words")
+    said = "\n".join(texts).strip()
+    if result.get("isError") is True or _BEGINS_AS_ERROR.match(said):
+        return CallAnswer(refusal=said or "an error without words")
     value = result.get("structuredContent")
-    if value is None:
+    if value is None or (isinstance(value, dict) and [*value.values()] == texts):
         values = [_parsed(text) for text in texts]
         value = values[0] if len(values) == 1 else values
     while isinstance(value, dict) and value.keys() == {"result"}:  # so SDKs wrap a plain value

@@ -93,7 +93,7 @@ def result_differences(
     ``arguments`` are those of the call, which a text may repeat.
     """
     if (left.keys() == {""}) != (right.keys() == {""}):
-        return [_text_against_fields(left, right)]
+        return _text_against_fields(left, right) or [ResultDifference("", "form")]
     back = {_list_of(theirs): _list_of(own) for own, theirs in names.items()}
     back |= {theirs: own for own, theirs in names.items()}
     right = {back.get(path, path): values for path, values in right.items()}
@@ -137,7 +137,7 @@ def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
         return _line_in_words(points)
     moments = [(_moment(a), _moment(b)) for a, b in pairs]
     gaps = {round(b - a) for a, b in moments if a is not None and b is not None}
-    if len(gaps) != 1 or any(None in pair for pair in moments):
+    if len(gaps - {0}) != 1 or any(None in pair for pair in moments):
         return ""
     gap = gaps.pop()
     return f"the second is {abs(gap) / 3600:g} h {'later' if gap > 0 else 'earlier'}"
@@ -272,18 +272,28 @@ def _text_difference(a: str, b: str, numbers: Counter[float]) -> DifferenceKind 
     return "form" if has_same else "value"
 
 
-def _text_against_fields(left: ResultColumns, right: ResultColumns) -> ResultDifference:
-    """Where one result has fields and the other is a text: whether it has all their values."""
+def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[ResultDifference]:
+    """The fields of one result of which the other, a text, does not say all values."""
     text, fields = (left, right) if left.keys() == {""} else (right, left)
-    said = " ".join(str(one) for one in text[""])
-    numbers = set(_numbers(said))
+    said = " ".join(" ".join(map(str, text[""])).replace("T", " ").split())
+    numbers, times = set(_numbers(said)), [_moment(one) for one in _TIME.findall(said)]
+
+    def is_said(value: Any) -> bool:
+        if _is_number(value) and float(value) in numbers:
+            return True
+        moment = _moment(value)
+        if moment is not None:  # a text often gives the time of the place without its zone
+            is_near = any(one is not None and abs(one - moment) < _CLOCK for one in times)
+            return is_near or str(value).replace("T", " ")[:16] in said
+        return " ".join(str(value).replace("T", " ").split()) in said
+
+    missing = []
     for path, values in sorted(fields.items()):
-        for value in values:
-            is_said = float(value) in numbers if _is_number(value) else str(value) in said
-            if not is_said and value is not None and not _PAGE.fullmatch(_last(path)):
-                sides = (said, value) if text is left else (value, said)
-                return ResultDifference(path, "missing", *sides)
-    return ResultDifference("", "form")
+        unsaid = [one for one in values if one is not None and not is_said(one)]
+        if unsaid and not _PAGE.fullmatch(_last(path)):
+            sides = (None, unsaid[0]) if text is left else (unsaid[0], None)
+            missing.append(ResultDifference(path, "missing", *sides))
+    return missing
 
 
 def _key(value: Any) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from toolscope_core.calls.call_verdicts import AnsweredCall, CallComparison, comparison_of
-from toolscope_core.calls.call_writing import SeenValues, written_calls
+from toolscope_core.calls.call_writing import SeenValues, is_guess, written_calls
 from toolscope_core.calls.result_columns import CallAnswer, answer_of, resized_lists
 from toolscope_core.catalog.calls import MappedCall, foreign_arguments, map_call, unmap_call
 from toolscope_core.catalog.schema.walking import properties_of
@@ -25,6 +25,7 @@ from toolscope_core.mcp.servers.sessions import NO_ANSWERS, OpenServer, load_sdk
 from toolscope_core.model.cluster import ArgumentMap
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError, ToolScopeError
+from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.protocols import Progress, Step, silent
 from toolscope_core.model.tool import JsonObject, Tool
 from toolscope_core.wording.reading import read_tool
@@ -79,6 +80,15 @@ class ComparedTools:
         """The person's calls and written ones, without those of which an argument would be lost."""
         every = (*self.calls, *written_calls(self.source, seen, most))
         return tuple(one for one in every if not self.mapped(one).losses)[:most]
+
+    def why_no_calls(self, seen: SeenValues) -> str:
+        """Why there are no ``new_calls``, in words."""
+        lost = [f"`{name}`" for one in (*self.calls, *written_calls(self.source, seen, 1))
+                for name in self.mapped(one).losses]  # fmt: skip
+        if lost:
+            names = enumerated(dict.fromkeys(lost))
+            return f"{self.target.id} has no place for {names} of {self.source.id}"
+        return f"nothing gives each argument of {self.source.id} a value; write calls for it"
 
 
 def why_not_called(tool: Tool, ticked: Sequence[str]) -> str:
@@ -179,7 +189,10 @@ class _Session:
         return replace(comparison, stopped=stopped, versions=versions)
 
     async def _send_all(self, pair: ComparedTools, calls: list[AnsweredCall]) -> None:
-        """Send each call to both, then once more; results may give values for further calls."""
+        """Send each call to both, then once more; results may give values for further calls.
+
+        Raises ``_StopError`` if there is no call to send.
+        """
         while len(calls) < self.budget.calls:
             sent = [one.arguments for one in calls]
             new = pair.new_calls(self.seen, self.budget.calls)
@@ -188,11 +201,14 @@ class _Session:
                 arguments is None and len(calls) == 1
             ):  # its only call, to see what changes by itself
                 arguments = sent[0]
+            if arguments is None and not calls:
+                raise _StopError(pair.why_no_calls(self.seen))
             if arguments is None:
                 break
             mapped = pair.mapped(arguments).arguments
             first = await self._both(pair, arguments, mapped)
-            call = AnsweredCall(arguments, mapped, first)
+            guess = arguments not in pair.calls and is_guess(pair.source, arguments)
+            call = AnsweredCall(arguments, mapped, first, is_guess=guess)
             if call.is_answered:
                 again = await self._both(pair, arguments, mapped)
                 self._refuse_effects(pair, first, again)

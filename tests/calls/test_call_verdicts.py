@@ -1,0 +1,70 @@
+"""What answers to the same calls show, in words and as kept."""
+
+from toolscope_core.calls.call_verdicts import AnsweredCall, comparison_of
+from toolscope_core.calls.result_columns import CallAnswer, columns_of
+
+IDS = ("a/get", "b/get")
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+def answer(value=None, refusal=""):
+    return CallAnswer({} if refusal else columns_of(value), refusal)
+
+
+def call(left, right, arguments=None, again=None, **more):
+    answers = tuple(one if isinstance(one, CallAnswer) else answer(one) for one in (left, right))
+    repeated = tuple(map(answer, again)) if again else None
+    return AnsweredCall(arguments or {"n": 1}, {"n": 1}, answers, repeated, **more)
+
+
+def verdict(*calls):
+    return comparison_of(IDS, ("f", "g"), calls).verdict
+
+
+def test_the_same():
+    assert verdict(call({"x": 1}, {"x": 1}), call({"x": 2}, {"x": 2})) == "same on 2 of 2"
+    changing = call({"x": 1, "n": 5}, {"x": 1, "n": 6}, again=({"x": 1, "n": 7}, {"x": 1, "n": 6}))
+    assert verdict(changing) == "same on 1 of 1 but for `n` (varies)"
+
+
+def test_a_difference_is_said_once_with_its_number():
+    calls = [call({"p": n, "q": 1}, {"p": 100 * n, "q": 1}) for n in (1, 2, 3)]
+    said = verdict(*calls, call({"p": 0, "q": 1}, {"p": 0, "q": 1}))
+    assert said.startswith("differs in 3 of 4")
+    assert "100 times" in said
+    fields = verdict(call({"a": 1, "b": 2, "x": 3}, {"x": 3, "c": 4}))
+    assert "only the first gives `a`, `b`" in fields
+    assert "only the second gives `c`" in fields
+
+
+def test_a_refusal_of_one():
+    said = verdict(call({"x": 1}, {"x": 1}), call(answer(refusal="no such id"), {"x": 1}))
+    assert "one refuses what the other takes: a/get refuses 1 of 2" in said
+    assert "“no such id”" in said
+
+
+def test_a_refused_guess_and_what_both_refuse_tell_nothing():
+    refused = answer(refusal="no such id")
+    guess = call(refused, {"x": 1}, is_guess=True)
+    comparison = comparison_of(IDS, ("f", "g"), [guess, call(refused, refused)])
+    assert (comparison.size, comparison.differing) == (0, 0)
+    assert "no such id" in comparison.verdict
+
+
+def test_what_changes_on_one_server_only_is_a_difference():
+    calls = [
+        call({"rate": n}, {"rate": 5}, {"n": n}, again=({"rate": n + 0.5}, {"rate": 5}))
+        for n in (1, 2)
+    ]
+    assert "one server only" in verdict(*calls)
+    assert "every value changes" in verdict(*calls[:1])
+
+
+def test_secrets_are_masked_and_texts_cut_in_what_is_kept():
+    comparison = comparison_of(
+        IDS, ("f", "g"), [call({"key": TOKEN, "t": "x" * 999}, {"key": 1, "t": "y"}, {"k": TOKEN})]
+    )
+    kept = str(comparison.as_json())
+    assert TOKEN not in kept
+    assert "x" * 200 not in kept
+    assert comparison.as_json()["rows"][0]["differences"][0]["path"] == "key"
