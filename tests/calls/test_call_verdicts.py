@@ -2,8 +2,9 @@
 
 from toolscope_core.calls.call_verdicts import AnsweredCall, comparison_of
 from toolscope_core.calls.result_columns import CallAnswer, columns_of
+from toolscope_core.model.tool import Tool
 
-IDS = ("a/get", "b/get")
+TOOLS = (Tool("a/get", "get"), Tool("b/get", "get"))
 TOKEN = "ghp_" + "a1B2" * 9
 
 
@@ -18,7 +19,7 @@ def call(left, right, arguments=None, again=None, **more):
 
 
 def verdict(*calls):
-    return comparison_of(IDS, ("f", "g"), calls).verdict
+    return comparison_of(TOOLS, calls).verdict
 
 
 def test_the_same():
@@ -46,7 +47,7 @@ def test_a_refusal_of_one():
 def test_a_refused_guess_and_what_both_refuse_tell_nothing():
     refused = answer(refusal="no such id")
     guess = call(refused, {"x": 1}, is_guess=True)
-    comparison = comparison_of(IDS, ("f", "g"), [guess, call(refused, refused)])
+    comparison = comparison_of(TOOLS, [guess, call(refused, refused)])
     assert (comparison.size, comparison.differing) == (0, 0)
     assert "no such id" in comparison.verdict
 
@@ -62,7 +63,7 @@ def test_what_changes_on_one_server_only_is_a_difference():
 
 def test_secrets_are_masked_and_texts_cut_in_what_is_kept():
     comparison = comparison_of(
-        IDS, ("f", "g"), [call({"key": TOKEN, "t": "x" * 999}, {"key": 1, "t": "y"}, {"k": TOKEN})]
+        TOOLS, [call({"key": TOKEN, "t": "x" * 999}, {"key": 1, "t": "y"}, {"k": TOKEN})]
     )
     kept = str(comparison.as_json())
     assert TOKEN not in kept

@@ -106,6 +106,31 @@ def test_a_persons_calls_come_first(run, tmp_path):
     assert "line 1" in run(*EQUAL, *STARTED, "--calls", calls, code=2)
 
 
+def test_recorded_results_are_compared_and_nothing_is_called(run, tmp_path):
+    def turn(number, name, arguments, result):
+        call = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
+        back = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": result}
+        messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [back]}]
+        return {"messages": [{"role": "user", "content": "How much?"}, *messages]}
+
+    def price(count, amount):
+        return [{"type": "text", "text": json.dumps({"count": count, "price": amount})}]
+
+    log = write_lines(
+        tmp_path / "log.jsonl",
+        *(turn(f"l{n}", "mcp__left__get_price", {"count": n}, price(n, 1999 * n)) for n in (1, 2)),
+        *(
+            turn(f"r{n}", "mcp__right__get_price", {"count": n}, price(n, 19.99 * n))
+            for n in (2, 3)
+        ),
+    )
+    arguments = ["compare-calls", str(tmp_path / "tools.json"), *DIFFERENT, "--recorded", str(log)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1, done.output
+    assert "differs in 1 of 1: `price`" in done.output
+    assert "either --config" in run(*EQUAL, "--recorded", log, code=2)
+
+
 def test_no_server_starts_unless_somebody_allows_it(run, monkeypatch):
     assert "nothing was started" in run(*EQUAL, "--yes", code=2)
     assert "nothing was started" in run(*EQUAL, "--start", "left", code=2)

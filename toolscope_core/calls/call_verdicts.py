@@ -18,7 +18,7 @@ from toolscope_core.calls.result_comparison import (
 )
 from toolscope_core.mcp.servers.masked_words import shown_text
 from toolscope_core.model.numbers import listed
-from toolscope_core.model.tool import JsonObject, canonical_json, with_texts
+from toolscope_core.model.tool import JsonObject, Tool, canonical_json, with_texts
 
 _LONGEST = 120
 _LEAST_CONSTANT = 2
@@ -56,14 +56,13 @@ class AnsweredCall:
 class CallComparison:
     """What calls to two tools showed.
 
-    ``ids`` and ``fingerprints`` are those of the tool whose calls were sent and of the one that
-    would take them over; ``versions`` are those of their servers, empty if unknown. ``differences``
+    ``tools`` are the one whose calls were sent and the one that would take them over; ``versions``
+    are those of their servers, empty if unknown. ``differences``
     has those of each call; ``names`` the paths in the first tool's results that have another name
     in the second's. ``stopped`` says why no more calls were sent.
     """
 
-    ids: tuple[str, str]
-    fingerprints: tuple[str, str]
+    tools: tuple[Tool, Tool]
     calls: tuple[AnsweredCall, ...]
     differences: tuple[tuple[ResultDifference, ...], ...]
     names: Mapping[str, str] = field(default_factory=dict)
@@ -118,8 +117,8 @@ class CallComparison:
                 given = (calls[0].arguments, calls[0].mapped)[side]
                 why = _short(calls[0].answers[side].refusal)
                 yield (
-                    f"one refuses what the other takes: {self.ids[side]} refuses {len(calls)} of "
-                    f"{self.size}, such as {_short(given)}: {why}"
+                    f"one refuses what the other takes: {self.tools[side].id} refuses "
+                    f"{len(calls)} of {self.size}, such as {_short(given)}: {why}"
                 )
 
     def _nothing(self) -> str:
@@ -166,10 +165,8 @@ def _tells(call: AnsweredCall, differences: Sequence[ResultDifference]) -> bool:
     )
 
 
-def comparison_of(
-    ids: tuple[str, str], fingerprints: tuple[str, str], calls: Sequence[AnsweredCall]
-) -> CallComparison:
-    """The comparison of the answers to several calls."""
+def comparison_of(tools: tuple[Tool, Tool], calls: Sequence[AnsweredCall]) -> CallComparison:
+    """The comparison of the answers of two tools to several calls."""
     answered = [one for one in calls if one.is_answered]
     names = result_names([(a.columns, b.columns) for a, b in (one.answers for one in answered)])
     varying = [_varying(one, names) for one in calls]
@@ -183,7 +180,7 @@ def comparison_of(
             own = result_differences(left, right, names, changing, call.arguments)
             own = [replace(one, kind="constant") if one.path in constant else one for one in own]
         differences.append(tuple(own))
-    return CallComparison(ids, fingerprints, tuple(calls), tuple(differences), names)
+    return CallComparison(tools, tuple(calls), tuple(differences), names)
 
 
 def _varying(call: AnsweredCall, names: Mapping[str, str]) -> tuple[set[str], set[str]]:

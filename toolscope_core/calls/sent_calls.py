@@ -182,11 +182,7 @@ class _Session:
                 stopped = str(error)
         if scope.cancelled_caught:
             stopped = f"the {self.budget.seconds:g} seconds are over"
-        source, target = pair.tools
-        comparison = comparison_of(
-            (source.id, target.id), (source.fingerprint, target.fingerprint), calls
-        )
-        return replace(comparison, stopped=stopped, versions=versions)
+        return replace(comparison_of(pair.tools, calls), stopped=stopped, versions=versions)
 
     async def _send_all(self, pair: ComparedTools, calls: list[AnsweredCall]) -> None:
         """Send each call to both, then once more; results may give values for further calls.

@@ -12,12 +12,14 @@ import typer
 
 from toolscope_core.calls.call_verdicts import CallComparison
 from toolscope_core.calls.call_writing import SeenValues
+from toolscope_core.calls.recorded_results import recorded_comparisons
 from toolscope_core.calls.sent_calls import CallBudget, ComparedTools, compare_tools, why_not_called
 from toolscope_core.catalog.calls import read_call
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.connect_command import confirmed_servers
 from toolscope_core.cli.options import CatalogPaths, ServerKeys
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
+from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
 from toolscope_core.files.json_lines import read_rows, write_whole
 from toolscope_core.mcp.servers.configured_servers import read_configurations
@@ -41,14 +43,20 @@ _DEFAULT = CallBudget()
 def compare_calls(
     catalogs: CatalogPaths,
     config: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            "--config",
             metavar="CONFIG",
             help="An MCP client's configuration with the servers to call, or the address of one; "
             "repeatable.",
         ),
-    ],
+    ] = None,
+    recorded: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="LOG",
+            help="Compare the results in these agents' messages, and call nothing; repeatable.",
+        ),
+    ] = None,
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="TOOL TOOL", help="Compare these two tools, given by their ids."),
@@ -113,16 +121,25 @@ def compare_calls(
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions and decisions.exists() else ()
     chosen = _chosen_pairs(catalog, log, pair, proposed)
-    pairs = _callable(chosen, reads_only or (), _calls_in(catalog, calls) if calls else {})
-    if not as_json:
-        _tell_calls(pairs, budget)
-    launches = _launches(pairs, read_configurations(config), keys_given(server or ()), start, yes)
-    comparisons = compare_tools(pairs, launches, budget, progress=progress())
+    if bool(config) == bool(recorded):
+        raise ConfigError("nothing says what to compare; use either --config or --recorded")
+    if recorded:
+        trace = counted_calls(recorded, catalog.tools)[1]
+        comparisons = recorded_comparisons(chosen, trace, catalog.tools)
+    else:
+        pairs = _callable(chosen, reads_only or (), _calls_in(catalog, calls) if calls else {})
+        if not as_json:
+            _tell_calls(pairs, budget)
+        configuration, keys = read_configurations(config or ()), keys_given(server or ())
+        launches = _launches(pairs, configuration, keys, start, yes)
+        comparisons = compare_tools(pairs, launches, budget, progress=progress())
     if decisions:
         new = _decisions(comparisons, log[-1].seq if log else 0)
         write_whole(decisions, decision_lines((*log, *new), catalog), "--decisions")
     if as_json:
-        say_json([{"tools": list(one.ids), **one.as_json()} for one in comparisons])
+        say_json(
+            [{"tools": [tool.id for tool in one.tools], **one.as_json()} for one in comparisons]
+        )
     for comparison in () if as_json else comparisons:
         _tell(comparison)
     differing = sum(bool(one.differing) for one in comparisons)
@@ -238,12 +255,17 @@ def _launches(
 def _decisions(comparisons: Sequence[CallComparison], last: int) -> list[Decision]:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     return [
-        Decision("compare", one.fingerprints, one.ids, REVIEWER, at, seq, one.as_json())
-        for seq, one in enumerate(comparisons, last + 1)
+        Decision(
+            "compare",
+            tuple(tool.fingerprint for tool in one.tools),
+            tuple(tool.id for tool in one.tools),
+            *(REVIEWER, at, seq, one.as_json()),
+        )
+        for seq, one in enumerate((one for one in comparisons if one.calls), last + 1)
     ]
 
 
 def _tell(comparison: CallComparison) -> None:
-    say(f"{comparison.ids[0]} and {comparison.ids[1]}: {comparison.verdict}")
+    say(f"{enumerated(one.id for one in comparison.tools)}: {comparison.verdict}")
     for left, right in comparison.names.items():
         say(f"  `{left}` of one is `{right}` of the other")

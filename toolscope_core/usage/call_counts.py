@@ -81,7 +81,7 @@ class CatalogCallCounts:
 
 def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
     """The figures of one trace against a catalog's tools."""
-    names = _Names(tools)
+    names = CatalogNames(tools)
     calls, strange = list[tuple[str, ToolCallCounts]](), list[tuple[str, ToolCallCounts]]()
     for call in trace.calls:
         tool_ids, counts = names.of(call), _counts_of(call)
@@ -105,7 +105,7 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
 
     Requests without a call of a catalog tool are left out.
     """
-    ids, gold = _Names(tools), dict[str, dict[str, None]]()
+    ids, gold = CatalogNames(tools), dict[str, dict[str, None]]()
     for request in requests:
         answers = dict.fromkeys(one for call in request.calls for one in ids.of(call))
         if answers:
@@ -116,7 +116,7 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
     ]
 
 
-class _Names:
+class CatalogNames:
     """Finds the tools meant by a call: the one of its name, or those that it passes on to.
 
     A name is an id, a name that only one tool has, or a name with its server as clients write it,

@@ -52,6 +52,8 @@ _OUTCOMES = ("result", "state", "toolResult", "response", "Ok")
 """Where a call or its result may have what came of it."""
 _FAILURES = frozenset(("is_error", "isError", "status", "state", "error", "Err", *_OUTCOMES))
 """Where a failure may be reported: most objects have none of these keys."""
+_GIVEN = ("content", "output", "result", "response", "toolResult", "value")
+"""Where a result has what the tool gave."""
 _TEXT_KINDS = ("text", "input_text")
 _IN_TEXT = re.compile(
     r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|<\||\Z)", re.IGNORECASE | re.DOTALL
@@ -89,10 +91,11 @@ class CallEvent:
 
 @dataclass(frozen=True, slots=True)
 class ResultEvent:
-    """The result of the call with this id."""
+    """The result of the call with this id; ``value`` is as recorded."""
 
     number: Any
     has_failed: bool
+    value: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,8 @@ def _parts(value: AgentRecord, at: str, line: Any, said: _Said) -> list[TraceEve
     if (has_failed := _has_failed(value)) or is_result:
         number = value.get("id") if "jsonrpc" in value else _first(value, _NUMBERS[:-1])
         if number or is_result:
-            events.append(ResultEvent(number or value.get("name"), has_failed))
+            given = _first(value, _GIVEN)
+            events.append(ResultEvent(number or value.get("name"), has_failed, given))
     for text in message_texts(value) if role == "assistant" else ():
         events += _calls_in_text(text, at, line)
     for key, inner in value.items():
@@ -199,7 +203,7 @@ def _results(value: Any) -> Iterator[TraceEvent]:
         if isinstance(one, dict):
             number = _first(one, (*_NUMBERS, "name", "toolName"))
             if number is not None:
-                yield ResultEvent(number, _has_failed(one))
+                yield ResultEvent(number, _has_failed(one), _first(one, _GIVEN))
             else:
                 yield from _results(one.get("content"))
 

@@ -60,7 +60,7 @@ class _Reading:
                     self._call(event)
                 earlier.append(event)
             elif isinstance(event, call_forms.ResultEvent):
-                self._result(event.number, failed=event.has_failed)
+                self._result(event.number, failed=event.has_failed, value=event.value)
             elif isinstance(event, call_forms.RequestEvent):
                 self.requests.append((event.text, []))
             else:
@@ -92,7 +92,12 @@ class _Reading:
             wrapped = call_forms.wrapped_names(call)
             self.calls.append(
                 traced_calls.TracedCall(
-                    name, at=call.at, is_malformed=malformed, key=keys[0], wrapped=wrapped
+                    name,
+                    at=call.at,
+                    is_malformed=malformed,
+                    key=keys[0],
+                    wrapped=wrapped,
+                    arguments=call.arguments,
                 )
             )
             if self.requests:
@@ -100,11 +105,13 @@ class _Reading:
         if call.has_failed:
             self._result(number, failed=True)
 
-    def _result(self, number: Any, *, failed: bool) -> None:
+    def _result(self, number: Any, *, failed: bool, value: Any = None) -> None:
         place = self.last.get(str(number))
         self.answered[str(number)] += 1
-        if failed and place is not None and not self.calls[place].is_malformed:
-            self.calls[place] = replace(self.calls[place], has_failed=True)
+        if place is not None and not self.calls[place].is_malformed:
+            call = self.calls[place]
+            result = call.result if value is None else value
+            self.calls[place] = replace(call, has_failed=call.has_failed or failed, result=result)
 
 
 def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:

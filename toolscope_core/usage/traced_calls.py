@@ -27,6 +27,7 @@ class TracedCall:
     ``key`` are one call, wherever they are recorded; an empty key equals no other. ``logged_name``
     is the name in a gateway's log, which may be a former one. ``wrapped`` are the names in the
     arguments, which are the called tools if ``tool`` only passes calls on, as ``call_tool`` does.
+    ``arguments`` and ``result`` are as an agent's messages have them.
     """
 
     tool: str
@@ -37,6 +38,8 @@ class TracedCall:
     key: str = field(default="", compare=False)
     logged_name: str = field(default="", compare=False)
     wrapped: tuple[str, ...] = field(default=(), compare=False)
+    arguments: Any = field(default=None, compare=False, repr=False)
+    result: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
