@@ -35,7 +35,8 @@ def test_a_difference_is_said_once_with_its_number():
     assert "100 times" in said
     fields = verdict(call({"a": 1, "b": 2, "x": 3}, {"x": 3, "c": 4}))
     assert "only the first gives `a`, `b`" in fields
-    assert "only the second gives `c`" in fields
+    assert "`c`" not in fields
+    assert verdict(call({"x": 3}, {"x": 3, "c": 4})) == "same on 1 of 1 but for `c` (more)"
 
 
 def test_a_refusal_of_one():

@@ -71,6 +71,7 @@ def test_values(left, right, kind):
         ("5 is the sum of 2 and 3", "5", "form"),
         ("The most of 2 and 3 is 3", "2", "value"),
         ("7 of 9", "9", "value"),
+        ("long " * 40, "long " * 20, "value"),
     ],
 )
 def test_a_text_may_repeat_the_numbers_of_the_call(left, right, kind):
@@ -84,6 +85,9 @@ def test_lists():
     assert kinds({"rows": rows}, {"rows": rows[1:] + rows[:1]}) == {"rows[]": "order"}
     assert kinds({"rows": rows}, {"rows": rows[:3]}) == {"rows[]": "length"}
     assert kinds({"rows": rows}, {"rows": []}) == {"rows[]": "length"}
+    # the order of numbers has a meaning, as in coordinates
+    assert kinds({"at": [1.5, 2]}, {"at": [2, 1.5]}) == {"at[]": "value"}
+    assert kinds({"tags": ["a", "b"]}, {"tags": ["b", "a"]}) == {"tags[]": "order"}
     mixed = [{**one, "name": other["name"]} for one, other in zip(rows, rows[::-1], strict=True)]
     assert kinds({"rows": rows}, {"rows": mixed}) == {"rows[].name": "value"}
     without = [{"id": one["id"]} for one in rows[1:] + rows[:1]]
@@ -93,6 +97,7 @@ def test_lists():
 def test_paging_and_what_changes_by_itself_are_left_out():
     assert kinds({"next_cursor": "a"}, {"next_cursor": "b"}) == {"next_cursor": "page"}
     assert kinds({"a": 1, "took_ms": 3}, {"a": 1}) == {"took_ms": "page"}
+    assert kinds({"nextPageToken": "a"}, {"nextPageToken": "b"}) == {"nextPageToken": "page"}
     assert kinds({"a": 1, "n": 3}, {"a": 1, "n": 4}, varying={"n"}) == {"n": "varies"}
     # times that change are compared all the same
     times = [{"at": f"2026-01-02T1{hour}:00:00Z"} for hour in (0, 2)]
@@ -111,12 +116,7 @@ def test_a_map_of_results_is_what_every_call_bears_out():
     names = result_names(columns)
     assert names == {"items[].name": "results[].title"}  # one value alone proves no name
     found = kinds(*calls[0], names=names)
-    assert found == {
-        "items[].name": "name",
-        "items[]": "order",
-        "kind": "missing",
-        "sort": "missing",
-    }
+    assert found == {"items[].name": "name", "items[]": "order", "kind": "missing", "sort": "more"}
     empty = kinds({"items": []}, {"results": []}, names=names)
     assert set(empty.values()) <= {"name"}
 
@@ -125,7 +125,9 @@ def test_a_text_in_place_of_fields():
     fields = {"name": "Ada", "age": 36}
     assert kinds(fields, "Ada is 36 years old") == {"": "form"}
     assert kinds(fields, "Ada is 35 years old") == {"age": "missing"}
-    assert kinds("Ada", fields) == {"age": "missing"}
+    assert kinds("Ada is old", fields) == {"age": "missing"}
+    assert kinds(36, fields) == {"": "form"}
+    assert kinds(fields, 36) == {"name": "missing"}
     time = {"at": "2026-01-02T10:00:00-05:00"}
     assert kinds(time, "It is 2026-01-02 10:00:00 there.") == {"": "form"}
     assert kinds(time, "It is 2026-01-02 15:00:20 UTC.") == {"": "form"}

@@ -170,7 +170,8 @@ def comparison_of(tools: tuple[Tool, Tool], calls: Sequence[AnsweredCall]) -> Ca
     answered = [one for one in calls if one.is_answered]
     names = result_names([(a.columns, b.columns) for a, b in (one.answers for one in answered)])
     varying = [_varying(one, names) for one in calls]
-    constant = _changing_on_one_side(varying)
+    shared = {path for one in answered for path in one.answers[0].columns}
+    constant = _changing_on_one_side(varying) & shared
     differences = []
     for call, sides in zip(calls, varying, strict=True):
         own: list[ResultDifference] = []

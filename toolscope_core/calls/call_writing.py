@@ -142,7 +142,7 @@ def _texts(parameter: Parameter, tool: Tool) -> Iterator[str]:
 def _containers(
     kind: str, parameter: Parameter, tool: Tool, seen: SeenValues, depth: int
 ) -> Iterator[Any]:
-    """Lists of one or two values, or an object with what it requires."""
+    """Lists of several values and of one, or an object with what it requires."""
     schema = parameter.schema
     if depth >= _DEEPEST:
         return
@@ -156,7 +156,7 @@ def _containers(
     part = {"description": parameter.description, **(items if isinstance(items, dict) else {})}
     one = Parameter(parameter.name, True, part)
     inner = list(islice(_candidates(one, tool, seen, depth + 1), _MOST_VALUES))
-    yield from (inner[: max(2, int(schema.get("minItems", 0)))], inner[:1]) if inner else ([],)
+    yield from (inner, inner[:1]) if inner else ([],)
 
 
 def _numbers(schema: JsonObject) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json
 
 DifferenceKind = Literal[
     "value", "missing", "length", "reversed", "constant", "varies", "clock", "order", "page",
-    "name", "form",
+    "name", "more", "form",
 ]  # fmt: skip
 LEFT_OUT: Mapping[DifferenceKind, str] = {
     "varies": "changes when a server gets the same call again",
@@ -21,16 +21,17 @@ LEFT_OUT: Mapping[DifferenceKind, str] = {
     "order": "the same rows in another order",
     "page": "the place in a list of pages, the id of a request, or how long the answer took",
     "name": "the same values under another name",
+    "more": "only the tool that would take over gives it",
     "form": "the same values written in another way",
 }
 """The differences that do not count, each with its rule."""
 _CLOCK = 60.0
 _PAGE = re.compile(
-    r"(?:next|previous|prev|page|continuation)_?(?:cursor|token|link|url)|cursor|etag"
-    r"|(?:request|trace|correlation|session)_?id"
-    r"|(?:elapsed|took|latency|(?:query|response|execution|processing)_?time)\w*",
-    re.IGNORECASE,
+    r"(?:next|prev|previous|page|continuation)+(?:cursor|token|link|url)|cursor|etag"
+    r"|(?:request|trace|correlation|session)id"
+    r"|(?:elapsed|took|latency|(?:query|response|execution|processing)time)\w*"
 )
+"""Names of fields, without what is no letter."""
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)\b)?"
     r"|\b\d\d:\d\d:\d\d\b"
@@ -39,6 +40,8 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)"
 _EPOCHS = ((1e9, 4e9, 1.0), (1e12, 4e12, 1e3))
 """Numbers that may be seconds or milliseconds since 1970: from, to, and how many are a second."""
 _WORST_FIRST: tuple[DifferenceKind, ...] = ("value", "order", "form", "clock")
+_LONGEST_FRAME = 80
+"""A text of more characters around another is not a few words of its server."""
 _LEAST_REVERSED = 3
 """Two rows are often the other way round by chance."""
 
@@ -113,7 +116,9 @@ def result_differences(
     numbers = Counter(_numbers(canonical_json(arguments)))
     for path in (own.keys() | other.keys()) - compared:
         if path not in own or path not in other:
-            kind: DifferenceKind = "page" if _PAGE.fullmatch(_last(path)) else "missing"
+            kind: DifferenceKind = (
+                "page" if _is_page(path) else "missing" if path in own else "more"
+            )
             first = (next(iter(one.get(path, ())), None) for one in (own, other))
             differences.append(ResultDifference(path, kind, *first))
         elif difference := _column_difference(path, own[path], other[path], numbers):
@@ -207,6 +212,8 @@ def _row_difference(
     )
     if ours == theirs or sorted(ours) != sorted(theirs):
         return None
+    if [*shared] == [prefix] and all(map(_is_number, left[prefix])):  # such as coordinates
+        return None
     is_reversed = len(set(ours)) >= _LEAST_REVERSED and ours == theirs[::-1]
     return ResultDifference(prefix, "reversed" if is_reversed else "order")
 
@@ -224,8 +231,7 @@ def _column_difference(
     kind = next((one for one in _WORST_FIRST if one in kinds), None)
     if kind is None:
         return None
-    is_page = _PAGE.fullmatch(_last(path))
-    return ResultDifference(path, "page" if is_page else kind, *kinds[kind])
+    return ResultDifference(path, "page" if _is_page(path) else kind, *kinds[kind])
 
 
 def _value_difference(a: Any, b: Any, numbers: Counter[float]) -> DifferenceKind | None:
@@ -268,13 +274,20 @@ def _text_difference(a: str, b: str, numbers: Counter[float]) -> DifferenceKind 
         rest == few and not Counter(other) - numbers
         for rest, other in ((many[extra:], many[:extra]), (many[: len(few)], many[len(few) :]))
     )
-    has_same = is_more if many else bool(short) and short in long
+    is_framed = bool(short) and short in long and len(long) - len(short) <= _LONGEST_FRAME
+    has_same = is_more if many else is_framed
     return "form" if has_same else "value"
 
 
 def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[ResultDifference]:
-    """The fields of one result of which the other, a text, does not say all values."""
+    """The fields of one result of which the other, a text, does not say all values.
+
+    None are missing if the left value is one of the fields.
+    """
     text, fields = (left, right) if left.keys() == {""} else (right, left)
+    given = {_key(one) for own in fields.values() for one in own}
+    if text is left and given.issuperset(map(_key, left[""])):
+        return []
     said = " ".join(" ".join(map(str, text[""])).replace("T", " ").split())
     numbers, times = set(_numbers(said)), [_moment(one) for one in _TIME.findall(said)]
 
@@ -290,7 +303,7 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
     missing = []
     for path, values in sorted(fields.items()):
         unsaid = [one for one in values if one is not None and not is_said(one)]
-        if unsaid and not _PAGE.fullmatch(_last(path)):
+        if unsaid and not _is_page(path):
             sides = (None, unsaid[0]) if text is left else (unsaid[0], None)
             missing.append(ResultDifference(path, "missing", *sides))
     return missing
@@ -305,6 +318,10 @@ def _key(value: Any) -> str:
 
 def _last(path: str) -> str:
     return path.rpartition(".")[2].replace("[]", "")
+
+
+def _is_page(path: str) -> bool:
+    return bool(_PAGE.fullmatch(re.sub(r"[^a-z]", "", _last(path).lower())))
 
 
 def _is_number(value: Any) -> bool:
