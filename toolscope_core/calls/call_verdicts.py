@@ -57,9 +57,9 @@ class CallComparison:
     """What calls to two tools showed.
 
     ``tools`` are the one whose calls were sent and the one that would take them over; ``versions``
-    are those of their servers, empty if unknown. ``differences``
-    has those of each call; ``names`` the paths in the first tool's results that have another name
-    in the second's. ``stopped`` says why no more calls were sent.
+    are those of their servers, empty if unknown. ``differences`` has those of each call; ``names``
+    the paths in the first tool's results that have another name in the second's. ``stopped`` says
+    why no more calls were sent.
     """
 
     tools: tuple[Tool, Tool]
@@ -94,7 +94,8 @@ class CallComparison:
     @property
     def verdict(self) -> str:
         """The verdict in words: *same on 12 of 12*, *differs in 3 of 12: …*."""
-        return "; ".join(filter(None, (*self._findings(), self._stop())))
+        stop = [f"stopped: {self.stopped}"] if self.stopped else []
+        return "; ".join((*self._findings(), *stop))
 
     def _findings(self) -> Iterator[str]:
         if not self.size:
@@ -128,24 +129,18 @@ class CallComparison:
             return f"nothing compared: refused, such as {_short(refusals[0])}"
         return f"nothing compared{': every value changes by itself' if self.calls else ''}"
 
-    def _stop(self) -> str:
-        return f"stopped: {self.stopped}" if self.stopped else ""
-
     def as_json(self) -> dict[str, Any]:
         """The comparison as kept: texts are cut, and secrets in them are masked."""
+        sides = ("path", "kind", "left", "right")
         rows = [
             {
                 "arguments": call.arguments,
                 "mapped": call.mapped,
                 "refused": [_cut(one.refusal) for one in call.answers],
-                "differences": [
-                    {"path": one.path, "kind": one.kind, "left": _cut(one.left),
-                     "right": _cut(one.right)}
-                    for one in own
-                ],
+                "differences": [{key: _cut(getattr(one, key)) for key in sides} for one in own],
             }
             for call, own in zip(self.calls, self.differences, strict=True)
-        ]  # fmt: skip
+        ]
         value = {
             "verdict": self.verdict,
             "calls": self.size,
@@ -209,12 +204,9 @@ def _changing_on_one_side(varying: Sequence[tuple[set[str], set[str]]]) -> set[s
 def _parts(pairs: Mapping[tuple[str, DifferenceKind], Sequence[ResultDifference]]) -> Iterator[str]:
     """Each difference in words; the fields that only one of the two gives together."""
     missing = [own[0] for (_, kind), own in pairs.items() if kind == "missing"]
-    for who, of_side in (
-        ("first", [f"`{one.path}`" for one in missing if one.right is None]),
-        ("second", [f"`{one.path}`" for one in missing if one.right is not None]),
-    ):
-        if of_side:
-            yield f"only the {who} gives {listed(of_side)}"
+    for who, is_second in (("first", False), ("second", True)):
+        if names := [f"`{one.path}`" for one in missing if (one.right is not None) == is_second]:
+            yield f"only the {who} gives {listed(names)}"
     for (path, kind), own in pairs.items():
         if kind != "missing":
             yield _in_words(kind, path, own)
@@ -236,9 +228,9 @@ def _in_words(kind: DifferenceKind, path: str, own: Sequence[ResultDifference]) 
 
 def _short(value: Any) -> str:
     """A value as a sentence shows it: texts of servers in quotes, cut, without secrets."""
-    if isinstance(value, str):
-        return f"“{shown_text(shorten(value, _LONGEST, placeholder='…'))}”" if value else "“”"
-    return shown_text(shorten(canonical_json(value), _LONGEST, placeholder="…"))
+    text = value if isinstance(value, str) else canonical_json(value)
+    text = shown_text(shorten(text, _LONGEST, placeholder="…"))
+    return f"“{text}”" if isinstance(value, str) else text
 
 
 def _cut(value: Any) -> Any:

@@ -135,36 +135,25 @@ def varying_paths(first: ResultColumns, second: ResultColumns) -> set[str]:
 def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
     """What all pairs of values have in common: *the second is 100 times as large*.
 
-    Empty if that is nothing, or the pairs are too few to tell.
+    Empty if that is nothing, or the pairs are too few to tell: a factor and a term need three.
     """
-    points = sorted({(a, b) for a, b in pairs if _is_number(a) and _is_number(b)})
-    if len(points) > 1 and all(_is_number(a) and _is_number(b) for a, b in pairs):
-        return _line_in_words(points)
-    moments = [(_moment(a), _moment(b)) for a, b in pairs]
-    gaps = {round(b - a) for a, b in moments if a is not None and b is not None}
-    if len(gaps - {0}) != 1 or any(None in pair for pair in moments):
-        return ""
-    gap = gaps.pop()
-    return f"the second is {abs(gap) / 3600:g} h {'later' if gap > 0 else 'earlier'}"
-
-
-def _line_in_words(points: Sequence[tuple[float, float]]) -> str:
-    """The straight line through all points, if there is one; a factor and a term need three."""
+    are_times = all(isinstance(a, str) and isinstance(b, str) for a, b in pairs)
+    points = sorted({(_amount(a), _amount(b)) for a, b in pairs})
     (x, y), (other_x, other_y) = points[0], points[-1]
-    factor = (other_y - y) / (other_x - x) if other_x != x else 0.0
-    term = y - factor * x
-    fits = (math.isclose(b, factor * a + term, rel_tol=1e-6, abs_tol=1e-9) for a, b in points)
-    if not factor or not all(fits):
+    if not (len(points) > 1 or are_times) or not all(map(math.isfinite, (x, y, other_x, other_y))):
         return ""
-    if math.isclose(factor, 1.0):
-        return f"the second is {abs(term):g} {'more' if term > 0 else 'less'}"
-    if math.isclose(term, 0.0, abs_tol=1e-6 * abs(y)):
-        is_more = abs(factor) > 1
-        larger, times = ("second", factor) if is_more else ("first", 1 / factor)
+    factor = 1.0 if are_times else (other_y - y) / (other_x - x) if other_x != x else 0.0
+    term = y - factor * x
+    fits = (math.isclose(b, factor * a + term, rel_tol=1e-6, abs_tol=1e-6) for a, b in points)
+    if factor == 0 or (factor == 1 and term == 0) or not all(fits):
+        return ""
+    if math.isclose(factor, 1):
+        later, earlier = ("h later", "h earlier") if are_times else ("more", "less")
+        return f"the second is {abs(term):g} {later if term > 0 else earlier}"
+    if math.isclose(term, 0, abs_tol=1e-6 * abs(y)):
+        larger, times = ("second", factor) if abs(factor) > 1 else ("first", 1 / factor)
         return f"the {larger} is {times:.6g} times as large"
-    sign = "+" if term > 0 else "-"
-    line = f"the second is {factor:.6g} × the first {sign} {abs(term):.6g}"
-    return line if len(points) > 2 else ""
+    return f"the second is {factor:.6g} × the first {term:+.6g}" if len(points) > 2 else ""
 
 
 def _by_values(calls: Sequence[ResultColumns]) -> dict[tuple[tuple[str, ...], ...], set[str]]:
@@ -326,6 +315,14 @@ def _is_page(path: str) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _amount(value: Any) -> float:
+    """A number, or a time as hours; infinite for anything else."""
+    if _is_number(value):
+        return float(value)
+    moment = _moment(value)
+    return math.inf if moment is None else moment / 3600
 
 
 def _numbers(text: str) -> list[float]:

@@ -83,11 +83,10 @@ class ComparedTools:
 
     def why_no_calls(self, seen: SeenValues) -> str:
         """Why there are no ``new_calls``, in words."""
-        lost = [f"`{name}`" for one in (*self.calls, *written_calls(self.source, seen, 1))
-                for name in self.mapped(one).losses]  # fmt: skip
+        every = (*self.calls, *written_calls(self.source, seen, 1))
+        lost = dict.fromkeys(f"`{name}`" for one in every for name in self.mapped(one).losses)
         if lost:
-            names = enumerated(dict.fromkeys(lost))
-            return f"{self.target.id} has no place for {names} of {self.source.id}"
+            return f"{self.target.id} has no place for {enumerated(lost)} of {self.source.id}"
         return f"nothing gives each argument of {self.source.id} a value; write calls for it"
 
 
@@ -192,44 +191,35 @@ class _Session:
         while len(calls) < self.budget.calls:
             sent = [one.arguments for one in calls]
             new = pair.new_calls(self.seen, self.budget.calls)
-            arguments = next((one for one in new if one not in sent), None)
-            if (
-                arguments is None and len(calls) == 1
-            ):  # its only call, to see what changes by itself
-                arguments = sent[0]
-            if arguments is None and not calls:
-                raise _StopError(pair.why_no_calls(self.seen))
-            if arguments is None:
+            # a single call is made a second time, since changes by themselves need two
+            again = sent if len(sent) == 1 else []
+            left = [*(one for one in new if one not in sent), *again]
+            if not left:
                 break
-            mapped = pair.mapped(arguments).arguments
-            first = await self._both(pair, arguments, mapped)
-            guess = arguments not in pair.calls and is_guess(pair.source, arguments)
-            call = AnsweredCall(arguments, mapped, first, is_guess=guess)
-            if call.is_answered:
-                again = await self._both(pair, arguments, mapped)
-                self._refuse_effects(pair, first, again)
-                if not any(one.refusal for one in again):
-                    call = replace(call, again=again)
-            calls.append(call)
+            calls.append(await self._answered(pair, left[0]))
+        if not calls:
+            raise _StopError(pair.why_no_calls(self.seen))
 
-    def _refuse_effects(
-        self,
-        pair: ComparedTools,
-        first: tuple[CallAnswer, CallAnswer],
-        again: tuple[CallAnswer, CallAnswer],
-    ) -> None:
-        for tool, one, other in zip(pair.tools, first, again, strict=True):
+    async def _answered(self, pair: ComparedTools, arguments: JsonObject) -> AnsweredCall:
+        """The call sent to both, and once more if both answer.
+
+        Raises ``_StopError`` if a list has another length the second time.
+        """
+        mapped = pair.mapped(arguments).arguments
+        both = (pair.source, arguments), (pair.target, mapped)
+        first = await self._answer(*both[0]), await self._answer(*both[1])
+        guess = arguments not in pair.calls and is_guess(pair.source, arguments)
+        call = AnsweredCall(arguments, mapped, first, is_guess=guess)
+        if not call.is_answered:
+            return call
+        second = await self._answer(*both[0]), await self._answer(*both[1])
+        for tool, one, other in zip(pair.tools, first, second, strict=True):
             if lists := resized_lists(one.columns, other.columns):
                 raise _StopError(
                     f"`{lists[0]}` of {tool.id} had another length when the call was repeated, so "
                     "a call may have an effect"
                 )
-
-    async def _both(
-        self, pair: ComparedTools, arguments: JsonObject, mapped: JsonObject
-    ) -> tuple[CallAnswer, CallAnswer]:
-        left = await self._answer(pair.source, arguments)
-        return left, await self._answer(pair.target, mapped)
+        return call if any(one.refusal for one in second) else replace(call, again=second)
 
     async def _answer(self, tool: Tool, arguments: JsonObject) -> CallAnswer:
         """The answer to one call. Raises ``_StopError`` if the server fails, or reports an

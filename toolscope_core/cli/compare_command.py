@@ -236,13 +236,10 @@ def _launches(
     servers = sorted({tool.server for one in pairs for tool in one.tools})
     keys, launches = launches_of(servers, configuration, chosen_keys, os.environ)
     allowed = {*(start or ())}
-    asked = [
-        one
-        for one in configuration.servers
-        if one.name in {*keys.values()} and one.name not in allowed
-    ]
+    wanted = {*keys.values()} - allowed
+    asked = tuple(one for one in configuration.servers if one.name in wanted)
     if asked:
-        part = replace(configuration, servers=tuple(asked), odd={})
+        part = replace(configuration, servers=asked, odd={})
         allowed |= {*confirmed_servers(part, yes, True, "--start")}
     if missing := [key for key in keys.values() if key not in allowed]:
         raise ConfigError(
