@@ -71,14 +71,6 @@ class Case:
         plain = [{"type": self.kind}, *map(_without_references, self.schemas)]
         return [value for value in values if all(is_valid(schema, value) for schema in plain)]
 
-    @property
-    def _integers(self) -> list[Any] | None:
-        low, high = self.limit("minimum"), self.limit("maximum")
-        if not self.is_integer or low is None or high is None:
-            return None
-        least, largest = int(low[0]), int(-high[0])
-        return list(range(least, largest + 1)) if largest - least < MOST_VALUES else None
-
     @cached_property
     def is_integer(self) -> bool:
         """Whether all numbers are integers."""

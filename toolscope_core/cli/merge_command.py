@@ -16,7 +16,7 @@ from toolscope_core.catalog.tokens import Costs, tokenizer
 from toolscope_core.cli import findability_options, options, own_files, terminal
 from toolscope_core.cli.advising import some
 from toolscope_core.cli.inspect_commands import FailOn, tell_files, tell_findings, why_failing
-from toolscope_core.decisions.constraints import owners, profiles
+from toolscope_core.decisions.constraints import owners
 from toolscope_core.export.bundle import Bundle, bundle_of
 from toolscope_core.export.checked_plan import held_back
 from toolscope_core.files.folders import write_folder
@@ -34,13 +34,12 @@ from toolscope_core.merging.coverage import server_coverage
 from toolscope_core.merging.former_names import with_names_of
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.merging.server_choice import advise, switched_off, without_loss
-from toolscope_core.model.catalog import Catalog, Finding
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import AnalysisConfig, PlanConfig, QuestionConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError, DecisionError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.profiles.profile_tools import profile_tools
 
 
 def _export_format(name: str) -> str:
@@ -207,12 +206,6 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
             f"{len(lines):,}); use the decisions.jsonl that belongs to this catalog"
         )
     return lines, of_others
-
-
-def _findings_of_profiles(plan: MergePlan, log: tuple[Decision, ...]) -> tuple[Finding, ...]:
-    """The findings in the texts that the log's profiles give to the plan's tools."""
-    own = (profile_tools(plan, one) for one in profiles(plan.catalog, log).values())
-    return tuple(finding for one in own for finding in one.findings)
 
 
 def _without_servers(

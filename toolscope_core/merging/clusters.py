@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.merging.auto_accept import Proposal, reasons_against
 from toolscope_core.merging.edited_maps import with_edited_map
-from toolscope_core.merging.group_syntheses import GroupSyntheses, folded
+from toolscope_core.merging.group_syntheses import GroupSyntheses
 from toolscope_core.merging.synthesis import Synthesis, edited_arguments, with_default_server
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster, Document, Group, State
@@ -261,7 +262,7 @@ def _new_owners(by_members: Mapping[tuple[str, ...], Synthesis]) -> dict[str, se
     """Names as clients compare them, with the ids of the tools that have them after a merge."""
     owners: dict[str, set[str]] = {}
     for members, synthesis in by_members.items():
-        owners.setdefault(folded(synthesis.document.name), set()).update(members)
+        owners.setdefault(comparable_name(synthesis.document.name), set()).update(members)
     return owners
 
 
@@ -271,7 +272,7 @@ def _name_conflicts(
     canonical = next(tool for tool in members if tool.id == synthesis.canonical)
     if synthesis.document.name == canonical.name:
         return
-    name = folded(synthesis.document.name)
+    name = comparable_name(synthesis.document.name)
     bearers = set[str]().union(*(named.get(name, ()) for named in owners))
     others = bearers - {tool.id for tool in members}
     if others:

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from itertools import combinations
 from types import MappingProxyType
 
+from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.judging.arguments.alignment import argument_map, words_apart
 from toolscope_core.judging.arguments.argument_words import silent_changes, told_once
@@ -27,7 +28,6 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Group
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.model.unicode_forms import normalise
 from toolscope_core.wording.products import Products, products_of
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.tool_text import split_name
@@ -178,7 +178,7 @@ class GroupSyntheses:
         """Names as clients compare them → ids of the tools with them in the input."""
         owners: dict[str, set[str]] = {}
         for tool in self._catalog.tools:
-            owners.setdefault(folded(tool.name), set()).add(tool.id)
+            owners.setdefault(comparable_name(tool.name), set()).add(tool.id)
         return owners
 
     @cached_property
@@ -313,10 +313,3 @@ def _default_lengths(canonical: Tool, alpha: ArgumentMap) -> Iterator[str]:
 def cluster_id(members: Iterable[Tool]) -> str:
     """12 hex digits of the hash of the sorted member fingerprints."""
     return digest(sorted(tool.fingerprint for tool in members))[:12]
-
-
-def folded(name: str) -> str:
-    """A name as clients compare it."""
-    if name.isascii():
-        return name.lower()
-    return normalise("NFKC", name).casefold()

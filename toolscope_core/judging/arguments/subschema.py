@@ -138,11 +138,6 @@ def type_set(schema: JsonObject) -> frozenset[str]:
     return frozenset(map(str, declared)) if isinstance(declared, list) else frozenset()
 
 
-def of_keyword(key: str) -> frozenset[str]:
-    """The types that a keyword restricts; *any* for an unknown keyword."""
-    return _ON_TYPES.get(key, frozenset({"any"}))
-
-
 def _types_admit(wide: JsonObject, narrow: JsonObject) -> bool:
     allowed, types = type_set(wide), type_set(narrow)
     if not allowed:

@@ -1,7 +1,6 @@
 """Parts of a tool drawn in many places: the button to its drawer, its declaration, its calls."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -42,13 +41,6 @@ def owner_badge(tool: Tool) -> None:
     """What distinguishes a tool from others of its name."""
     owner = safe_text.owner(tool.id, tool.name, tool.server)
     st.badge(owner, color="gray", icon=":material/dns:")
-
-
-def _open_column(ids: Sequence[str], key: str, width: int) -> Any:
-    """The configuration of a button column; each button opens the tool of
-    its row, one of ``ids``.
-    """
-    return open_tool_column(ids, str, key, width).config
 
 
 def open_tool_column(
