@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.merging.auto_accept import Proposal, reasons_against
 from toolscope_core.merging.edited_maps import with_edited_map
 from toolscope_core.merging.group_syntheses import GroupSyntheses
@@ -28,6 +27,7 @@ from toolscope_core.model.plan import (
     RelabelStatus,
 )
 from toolscope_core.model.tool import Tool, canonical_json
+from toolscope_core.model.unicode_forms import comparable_name
 
 Edits = Mapping[frozenset[str], Edit]
 NEEDS_GATEWAY = (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from toolscope_core.catalog.calls import renamed_inside
 from toolscope_core.catalog.formats.neutral import former_names_in
-from toolscope_core.catalog.formats.offered_names import comparable_name, names_among, unique_names
+from toolscope_core.catalog.formats.offered_names import names_among, unique_names
 from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.sources import files_of
 from toolscope_core.files.folders import DAMAGE, read_file
@@ -20,6 +20,7 @@ from toolscope_core.model.catalog import Catalog, FormerName
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove, NestedRename, grouped
 from toolscope_core.model.plan import MergePlan, Relabel
 from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.unicode_forms import comparable_name
 
 
 def names_after(plan: MergePlan) -> tuple[FormerName, ...]:

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from itertools import combinations
 from types import MappingProxyType
 
-from toolscope_core.catalog.formats.offered_names import comparable_name
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.judging.arguments.alignment import argument_map, words_apart
 from toolscope_core.judging.arguments.argument_words import silent_changes, told_once
@@ -28,6 +27,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Group
 from toolscope_core.model.pair import Relation
 from toolscope_core.model.tool import Tool, digest
+from toolscope_core.model.unicode_forms import comparable_name
 from toolscope_core.wording.products import Products, products_of
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.tool_text import split_name

@@ -32,6 +32,13 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
+def comparable_name(name: str) -> str:
+    """A name as clients compare it."""
+    if name.isascii():
+        return name.lower()
+    return normalise("NFKC", name).casefold()
+
+
 def _cut_runs(text: str) -> Iterator[str]:
     run = 0
     for character in text:

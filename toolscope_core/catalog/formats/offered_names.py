@@ -13,7 +13,7 @@ from toolscope_core.catalog.operation_names import transliterated
 from toolscope_core.model.catalog import FormerName
 from toolscope_core.model.cluster import grouped
 from toolscope_core.model.tool import Tool, digest
-from toolscope_core.model.unicode_forms import normalise
+from toolscope_core.model.unicode_forms import comparable_name
 
 HASH_DIGITS = 8
 TOOL_ROOM = 40
@@ -153,13 +153,6 @@ def _is_made_of(name: str, tool: Tool) -> bool:
     """Whether an export could have made the name of the tool's own."""
     made = (tool.name, f"{tool.server}_{tool.name}")
     return name != tool.name and name in [plain_name(one, MCP) for one in made]
-
-
-def comparable_name(name: str) -> str:
-    """A name as targets compare it."""
-    if name.isascii():
-        return name.lower()
-    return normalise("NFKC", name).casefold()
 
 
 def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
-from toolscope_core.catalog.formats.offered_names import comparable_name, spelled_name
+from toolscope_core.catalog.formats.offered_names import spelled_name
 from toolscope_core.catalog.schema import walking
 from toolscope_core.catalog.schema.references import IN_PLACE
 from toolscope_core.model.cluster import NestedRename
 from toolscope_core.model.tool import JsonObject, canonical_json, digest
+from toolscope_core.model.unicode_forms import comparable_name
 
 _LONGEST = 64
 _HASH_DIGITS = 8

@@ -7,10 +7,11 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from toolscope_core.catalog.formats.offered_names import HASH_DIGITS, comparable_name
+from toolscope_core.catalog.formats.offered_names import HASH_DIGITS
 from toolscope_core.catalog.scan.hidden import cleaned, count_hidden, find_hidden, passages
 from toolscope_core.model.catalog import Finding
 from toolscope_core.model.tool import Tool, canonical_json, digest
+from toolscope_core.model.unicode_forms import comparable_name
 
 _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern"))
 _POINTERS = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.formats.mcp_records import pages_of, readable_record
-from toolscope_core.catalog.formats.offered_names import comparable_name, unique_names
+from toolscope_core.catalog.formats.offered_names import unique_names
 from toolscope_core.catalog.formats.writers import write_record
 from toolscope_core.catalog.relabelling import argument_maps, names_now
 from toolscope_core.catalog.scan.cleaning import with_clean_texts
@@ -13,6 +13,7 @@ from toolscope_core.catalog.schema.walking import properties_of, without_argumen
 from toolscope_core.model.catalog import FormerName
 from toolscope_core.model.cluster import ArgumentMap, grouped
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
+from toolscope_core.model.unicode_forms import comparable_name
 
 
 @dataclass(frozen=True, slots=True)
