@@ -197,6 +197,15 @@ def test_a_note_is_kept_listed_and_removed(page):
     assert "Nothing is flagged" in page.text
 
 
+def test_the_card_says_what_calls_to_two_members_showed(page):
+    (mail,) = [c for c in page.now.plan.clusters if c.id == card_id(page)]
+    detail = {"verdict": "differs in 1 of 2: *all*", "calls": 2, "differing": 1, "rows": []}
+    review.say(page.now, "compare", mail.members[:2], "ann", detail)
+    page.open("review", cluster=mail.id)
+    assert "differs in 1 of 2\\: \\*all\\*" in page.text
+    assert any("were compared" in one for one in by_name(page.work, 1, "send_mail").reasons)
+
+
 def test_a_duplicate_is_accepted_as_a_family(page):
     page.press("family_")
     assert [said.action for said in review.active_decisions(page.now)] == ["accept"]

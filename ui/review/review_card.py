@@ -426,7 +426,12 @@ def _toggle_flagging(cluster_id: str) -> None:
 
 
 def _flags(snapshot: Snapshot, listing: Listing) -> None:
-    """Draw the notes on the members, and the form for a new one if requested."""
+    """Draw what calls showed of the members, the notes on them, and the form for a new one if
+    requested.
+    """
+    for pair, compared in review.comparisons_on(snapshot, listing.current).items():
+        text = safe_text.untrusted(f"{pair.left}, {pair.right}: {compared.detail['verdict']}")
+        st.markdown(f":material/compare_arrows: Calls to {text} :gray[({compared.at[:10]})]")
     for decision in review.flags_on(snapshot, listing.current):
         _flag(snapshot, decision)
     if st.session_state.get("flagging") != listing.current.id:

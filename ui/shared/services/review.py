@@ -18,6 +18,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Action, Decision
 from toolscope_core.model.errors import DecisionError
+from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject, Tool, digest
 from toolscope_core.store.decision_rows import append_decision, append_decisions
 from toolscope_core.store.engine import now
@@ -364,6 +365,18 @@ def flags_on(snapshot: Snapshot, cluster: Cluster) -> tuple[Decision, ...]:
     own = flags(snapshot)
     by_seq = {one.seq: one for member in cluster.members for one in own.get(member, ())}
     return tuple(by_seq[seq] for seq in sorted(by_seq))
+
+
+@kept()
+def _comparisons(snapshot: Snapshot) -> dict[Pair, Decision]:
+    return constraints.comparisons(snapshot.catalog, snapshot.log)
+
+
+def comparisons_on(snapshot: Snapshot, cluster: Cluster) -> dict[Pair, Decision]:
+    """What the same calls to two members showed, by pair, for those that were compared."""
+    members = set(cluster.members)
+    every = _comparisons(snapshot).items()
+    return {pair: one for pair, one in every if {pair.left, pair.right} <= members}
 
 
 def _is_unchanged(analysis: Analysis, decision: Decision) -> bool:
