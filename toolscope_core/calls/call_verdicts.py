@@ -29,7 +29,7 @@ class AnsweredCall:
     """One call of a tool as another tool gets it through α, and both answers.
 
     ``again`` are the answers to the same call sent a second time, if it was. With ``is_guess`` an
-    argument has a value that nothing says the tools take.
+    argument has a value that nothing says the tools take. ``differences`` are those of the results.
     """
 
     arguments: JsonObject
@@ -37,6 +37,7 @@ class AnsweredCall:
     answers: tuple[CallAnswer, CallAnswer]
     again: tuple[CallAnswer, CallAnswer] | None = None
     is_guess: bool = False
+    differences: tuple[ResultDifference, ...] = ()
 
     @property
     def is_answered(self) -> bool:
@@ -51,45 +52,49 @@ class AnsweredCall:
         refused = [bool(one.refusal) for one in self.answers]
         return None if self.is_guess or refused[0] == refused[1] else refused.index(True)
 
+    @property
+    def counting(self) -> tuple[ResultDifference, ...]:
+        """The differences that count."""
+        return tuple(one for one in self.differences if one.kind not in LEFT_OUT)
+
+    @property
+    def tells(self) -> bool:
+        """Whether one of the two refused, or both gave a value that does not change by itself."""
+        changing = {one.path for one in self.differences if one.kind == "varies"}
+        is_stable = self.is_answered and not changing.issuperset(self.answers[0].columns)
+        return is_stable or self.refusing is not None
+
 
 @dataclass(frozen=True, slots=True)
 class CallComparison:
     """What calls to two tools showed.
 
     ``tools`` are the one whose calls were sent and the one that would take them over; ``versions``
-    are those of their servers, empty if unknown. ``differences`` has those of each call; ``names``
-    the paths in the first tool's results that have another name in the second's. ``stopped`` says
-    why no more calls were sent.
+    are those of their servers, empty if unknown. ``names`` are the paths in the first tool's
+    results that have another name in the second's. ``stopped`` says why no more calls were sent.
     """
 
     tools: tuple[Tool, Tool]
     calls: tuple[AnsweredCall, ...]
-    differences: tuple[tuple[ResultDifference, ...], ...]
     names: Mapping[str, str] = field(default_factory=dict)
     versions: tuple[str, str] = ("", "")
     stopped: str = ""
 
     @property
     def size(self) -> int:
-        """The number of calls that tell something.
-
-        One of the two refused, or both gave a value that does not change by itself.
-        """
-        return sum(map(_tells, self.calls, self.differences))
+        """The number of calls that tell something."""
+        return sum(one.tells for one in self.calls)
 
     @property
     def differing(self) -> int:
         """The number of calls that the two did not answer alike."""
-        rows = zip(self.calls, self.differences, strict=True)
-        return sum(
-            call.refusing is not None or any(one.counts for one in own) for call, own in rows
-        )
+        return sum(one.refusing is not None or bool(one.counting) for one in self.calls)
 
     @property
     def left_out(self) -> dict[str, DifferenceKind]:
         """The paths that differ and do not count, each with its kind."""
-        every = (one for own in self.differences for one in own if not one.counts)
-        return {one.path: one.kind for one in sorted(every, key=lambda one: one.path)}
+        every = {one.path: one.kind for call in self.calls for one in call.differences}
+        return {path: kind for path, kind in sorted(every.items()) if kind in LEFT_OUT}
 
     @property
     def verdict(self) -> str:
@@ -103,10 +108,10 @@ class CallComparison:
             return
         yield from self._refusals()
         pairs: defaultdict[tuple[str, DifferenceKind], list[ResultDifference]] = defaultdict(list)
-        for one in (one for own in self.differences for one in own if one.counts):
+        for one in (one for call in self.calls for one in call.counting):
             pairs[one.path, one.kind].append(one)
-        count = sum(any(one.counts for one in own) for own in self.differences)
         if pairs:
+            count = sum(bool(call.counting) for call in self.calls)
             yield f"differs in {count} of {self.size}: {listed(_parts(pairs))}"
         elif not self.differing:
             but = ", ".join(f"`{path or 'text'}` ({kind})" for path, kind in self.left_out.items())
@@ -137,9 +142,11 @@ class CallComparison:
                 "arguments": call.arguments,
                 "mapped": call.mapped,
                 "refused": [_cut(one.refusal) for one in call.answers],
-                "differences": [{key: _cut(getattr(one, key)) for key in sides} for one in own],
+                "differences": [
+                    {key: _cut(getattr(one, key)) for key in sides} for one in call.differences
+                ],
             }
-            for call, own in zip(self.calls, self.differences, strict=True)
+            for call in self.calls
         ]
         value = {
             "verdict": self.verdict,
@@ -153,13 +160,6 @@ class CallComparison:
         return {**with_texts(value, shown_text)}
 
 
-def _tells(call: AnsweredCall, differences: Sequence[ResultDifference]) -> bool:
-    changing = {one.path for one in differences if one.kind == "varies"}
-    return call.refusing is not None or (
-        call.is_answered and not changing.issuperset(call.answers[0].columns)
-    )
-
-
 def comparison_of(tools: tuple[Tool, Tool], calls: Sequence[AnsweredCall]) -> CallComparison:
     """The comparison of the answers of two tools to several calls."""
     answered = [one for one in calls if one.is_answered]
@@ -167,16 +167,14 @@ def comparison_of(tools: tuple[Tool, Tool], calls: Sequence[AnsweredCall]) -> Ca
     varying = [_varying(one, names) for one in calls]
     shared = {path for one in answered for path in one.answers[0].columns}
     constant = _changing_on_one_side(varying) & shared
-    differences = []
-    for call, sides in zip(calls, varying, strict=True):
-        own: list[ResultDifference] = []
+    judged = list(calls)
+    for place, (call, sides) in enumerate(zip(calls, varying, strict=True)):
         if call.is_answered:
             left, right = (one.columns for one in call.answers)
-            changing = sides[0] | sides[1]
-            own = result_differences(left, right, names, changing, call.arguments)
+            own = result_differences(left, right, names, sides[0] | sides[1], call.arguments)
             own = [replace(one, kind="constant") if one.path in constant else one for one in own]
-        differences.append(tuple(own))
-    return CallComparison(tools, tuple(calls), tuple(differences), names)
+            judged[place] = replace(call, differences=tuple(own))
+    return CallComparison(tools, tuple(judged), names)
 
 
 def _varying(call: AnsweredCall, names: Mapping[str, str]) -> tuple[set[str], set[str]]:

@@ -59,10 +59,6 @@ class ResultDifference:
     left: Any = None
     right: Any = None
 
-    @property
-    def counts(self) -> bool:
-        return self.kind not in LEFT_OUT
-
 
 def result_names(answers: Sequence[tuple[ResultColumns, ResultColumns]]) -> dict[str, str]:
     """The paths of left results whose values are, in every call, under one other path on the right.
