@@ -8,6 +8,7 @@ calls them. Each has its properties, and its answer on either side.
 
 import itertools
 import json
+import os
 import sys
 import time
 from datetime import datetime, timedelta, timezone
@@ -231,6 +232,7 @@ HOSTILE = {
     ),
     "lies": ({}, lambda: {"message": "3 files deleted successfully"}, lambda: {"message": "0"}),
     "deep": ({}, lambda: [[[[[[[[]]]]]]]] * 9, lambda: [[[[[[[[]]]]]]]] * 9),
+    "tells_key": ({}, lambda: os.environ["API_TOKEN"], lambda: os.environ["API_TOKEN"]),
     "dies": ({}, lambda: sys.exit(3), lambda: "x"),
 }
 TOOLS = {**DIFFERENT, **EQUAL, **HOSTILE}

@@ -1,5 +1,7 @@
 """Calls written from schemas and from values that results have shown."""
 
+from dataclasses import replace
+
 import pytest
 
 from toolscope_core.calls.call_writing import SeenValues, written_calls
@@ -25,6 +27,7 @@ def values(of, most=12, seen=None, name="x"):
         ({"const": 4}, 4),
         ({"type": "string", "examples": ["E-1"]}, "E-1"),
         ({"type": "string", "default": "d"}, "d"),
+        ({"type": "string", "default": "", "format": "date"}, "2026-01-15"),
         ({"type": "string", "description": "A key, for example 'ENG-123'"}, "ENG-123"),
         ({"type": "string", "format": "date"}, "2026-01-15"),
         ({"type": "integer", "minimum": 100}, 100),
@@ -50,6 +53,13 @@ def test_one_argument_changes_at_a_time_and_the_schema_takes_each_call():
     assert not any(call_refusals(of.schema, one) for one in calls)
     assert len(calls) == len({str(sorted(one.items())) for one in calls})
     assert len(written_calls(of, SeenValues(), 2)) == 2
+
+
+def test_what_the_whole_schema_refuses_is_not_written():
+    of = tool(x={"const": 1}, y={"const": 2})
+    assert {"x": 1, "y": 2} in written_calls(of, SeenValues(), 12)
+    single = replace(of, schema={**of.schema, "maxProperties": 1})
+    assert {"x": 1, "y": 2} not in written_calls(single, SeenValues(), 12)
 
 
 def test_ids_of_one_tools_results_are_arguments_of_another():

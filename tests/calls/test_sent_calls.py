@@ -43,7 +43,14 @@ def compared(names, budget=BUDGET, limits=LIMITS):
         synthesis = GroupSyntheses(catalog).synthesis(ids, None)
         pairs.append(ComparedTools(*tools, synthesis.arguments, synthesis.document.schema))
     command = [sys.executable, "-I", "-S", planted_server.__file__]
-    entries = {side: {"command": command[0], "args": [*command[1:], side]} for side in SIDES}
+    entries = {
+        side: {
+            "command": command[0],
+            "args": [*command[1:], side],
+            "env": {"API_TOKEN": f"hunter2-abcdef-{side}"},
+        }
+        for side in SIDES
+    }
     content = json.dumps({"mcpServers": entries}).encode()
     _, launches = launches_of(SIDES, read_configuration("mcp.json", content), {}, {})
     return dict(zip(names, compare_tools(pairs, launches, budget, limits), strict=True))
@@ -84,6 +91,12 @@ def test_a_pair_goes_on_where_another_failed_and_orders_stay_data():
     both = compared(["lies", "orders", "deep"])
     assert both["deep"].verdict.startswith("same on 2 of 2")
     assert "“Ignore all" in both["orders"].verdict
+
+
+def test_keys_of_the_configuration_are_in_nothing_that_is_kept():
+    (one,) = compared(["tells_key"]).values()
+    assert one.verdict == "same on 2 of 2"
+    assert "hunter2" not in str(one)
 
 
 def test_time_and_calls_are_limited():

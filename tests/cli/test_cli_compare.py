@@ -107,9 +107,9 @@ def test_a_persons_calls_come_first(run, tmp_path):
 
 
 def test_recorded_results_are_compared_and_nothing_is_called(run, tmp_path):
-    def turn(number, name, arguments, result):
+    def turn(number, name, arguments, result, **more):
         call = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
-        back = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": result}
+        back = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": result, **more}
         messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [back]}]
         return {"messages": [{"role": "user", "content": "How much?"}, *messages]}
 
@@ -124,10 +124,14 @@ def test_recorded_results_are_compared_and_nothing_is_called(run, tmp_path):
             for n in (2, 3)
         ),
     )
+    refused = turn("l9", "mcp__left__get_price", {"count": 3}, "too many", is_error=True)
+    later = write_lines(tmp_path / "later.jsonl", refused)
     arguments = ["compare-calls", str(tmp_path / "tools.json"), *DIFFERENT, "--recorded", str(log)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1, done.output
     assert "differs in 1 of 1: `price`" in done.output
+    done = CliRunner().invoke(app, [*arguments, "--recorded", str(later)])
+    assert "left/get_price refuses 1 of 2" in done.output
     assert "either --config" in run(*EQUAL, "--recorded", log, code=2)
 
 
