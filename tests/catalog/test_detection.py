@@ -1,6 +1,7 @@
 """Nothing of a record is dropped without a word, whatever its dialect."""
 
 import json
+import time
 
 import pytest
 
@@ -252,6 +253,25 @@ def test_tools_listed_in_a_text_are_read(text, required, suffix):
     schemas = {tool.name: tool.schema for tool in catalog.tools}
     assert {name: schema and schema["required"] for name, schema in schemas.items()} == required
     assert catalog.problems == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tool Name: x\nTool Arguments: {" * 30_000,
+        "Action: one of [a]\n" + "\n" * 1_000_000,
+        "Action: one of [a]\n" + "a() -> )" * 100_000,
+        "Action: one of [" + "a," * 400_000 + "]",
+        "Action:" * 100_000,
+        '"name"' + '[{"a": ' * 100_000,
+    ],
+    ids=range(6),
+)
+def test_a_text_of_beginnings_is_searched_in_time(text):
+    start = time.process_time()
+    with pytest.raises(CatalogError):
+        read_catalog([Source("x.md", text.encode())])
+    assert time.process_time() - start < 10
 
 
 def test_a_text_without_tools_is_called_one():

@@ -13,10 +13,12 @@ from toolscope_core.model.tool import JsonObject
 _OPEN = re.compile(r"[\[{]")
 _TAG = re.compile(r"<(tool_?calls?|tools?|function_?calls?|functions?|action)>", re.IGNORECASE)
 _CALLS = re.compile(r"\s*\[?\s*[^\W\d][^()\[\]{}\n\"'=]{0,128}\(")
-_ACTION = re.compile(r"^[ \t]*Action: *(\S+)\s*\n\s*Action Input: *\Z", re.MULTILINE)
+_ACTION = re.compile(r"^[ \t]*Action: *(\S+)[ \t\r]*\n\s*Action Input: *\Z", re.MULTILINE)
 """How a call for ReAct stands before its arguments."""
 _LABEL = re.compile(r"\w[\w -]{0,40}:\s")
 _CALLED = re.compile(r"[^()\[\]{}\n\"',=]{1,128}(?=\()")
+_END = re.compile(r"</(?:tool|func|action)|<[|]", re.IGNORECASE)
+_LONGEST_CALL = 20_000
 _MOST_FAILURES = 1_000
 """After this many brackets without a value, the rest of a text counts as prose."""
 
@@ -134,7 +136,8 @@ def _with_literals(text: str, rewrite: Callable[[Any], Any]) -> str:
     for tag in _TAG.finditer(text):
         if tag.end() < end:
             continue
-        inside = re.split(f"</{tag[1]}>|<[|]", text[tag.end() :], maxsplit=1)[0]
+        stop = _END.search(text, tag.end(), tag.end() + _LONGEST_CALL)
+        inside = text[tag.end() : stop.start()] if stop else ""
         value = literal_in(inside)
         if value is not None and (new := rewrite(value)) != value:
             written = _literal_like(inside.strip(), new)

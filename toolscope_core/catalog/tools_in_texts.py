@@ -9,12 +9,17 @@ from toolscope_core.catalog.structured_texts import literal_in, values_in
 from toolscope_core.model.tool import JsonObject
 
 _COMPOSED = re.compile(
-    r"Tool Name: (?P<name>[^\n]*)\nTool Arguments: (?P<arguments>\{.*?\})\n"
+    r"Tool Name: (?P<name>[^\n]*)\nTool Arguments: (?P<arguments>\{(?:(?!\nTool ).)*?\})\n"
     r"Tool Description: (?P<description>.*?)(?=\n+Tool Name: |\Z)",
     re.DOTALL,
 )
-_CHOICES = re.compile(r"Action:[^\n]* one of \[([^\[\]\n]+)\]")
-_OF_CHOICE = r"^[-*\s\d.)]*(?P<name>{})(?P<arguments>\(.*?\)(?: -> .*?)?)?(?:\s+-|:) (?P<about>.+)$"
+_CHOICES = re.compile(r"Action:[^\n]{0,200} one of \[([^\[\]\n]+)\]")
+_LINE = re.compile(
+    r"^[-*.) \t\d]*(?P<name>[^\s:(]+)(?P<arguments>\(.{0,500}?\)(?: -> .{0,200}?)?)?(?:[ \t]+-|:) "
+    r"(?P<about>.+)$",
+    re.MULTILINE,
+)
+"""How a prompt describes a tool; all repeats are bounded, so that no text takes long."""
 _PARAMETERS = re.compile(r",? (?:args|Parameters): ([\[{].*[\]}])")
 
 
@@ -42,9 +47,9 @@ def _composed(match: re.Match[str]) -> JsonObject:
 def _choices(text: str) -> list[JsonObject]:
     """The tools that a prompt for ReAct offers as actions, each with the line that describes it."""
     choices = _CHOICES.search(text)
-    names = (re.escape(one.strip("'\" ")) for one in choices[1].split(",")) if choices else ()
-    lines = (re.search(_OF_CHOICE.format(name), text, re.MULTILINE) for name in names)
-    return [_choice(line) for line in lines if line]
+    lines = {line["name"]: line for line in _LINE.finditer(text)} if choices else {}
+    names = [one.strip("'\" ") for one in choices[1].split(",")] if choices else []
+    return [_choice(lines[name]) for name in dict.fromkeys(names) if name in lines]
 
 
 def _choice(line: re.Match[str]) -> JsonObject:

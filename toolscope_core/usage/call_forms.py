@@ -59,8 +59,8 @@ _IN_TEXT = re.compile(
     r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|<\||\Z)", re.IGNORECASE | re.DOTALL
 )
 _ACTION = re.compile(
-    r"^[ \t]*Action: *(\S.*?)\s*\n\s*Action Input: *(.*?)\s*(?=\n\s*Observation:|\Z)",
-    re.MULTILINE | re.DOTALL,
+    r"^[ \t]*Action: *([^\n]*[^\s])[ \t\r]*\n\s*Action Input:((?:(?!\n[ \t]*Observation:)[\s\S])*)",
+    re.MULTILINE,
 )
 """A call that a model wrote for ReAct."""
 _IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNORECASE)

@@ -32,6 +32,8 @@ _SPELLINGS = (
 """How people and other languages write types, and the same in Python."""
 _INJECTED = ("self", "cls", "cancellation_token")
 """Arguments that a framework gives, not its model."""
+_ABOUT = re.compile(r"^[ \t]*(\w+)[ \t]*(?:\([^()\n]*\))?:[ \t]*(\S.*)$", re.MULTILINE)
+"""How a docstring describes an argument."""
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -43,12 +45,12 @@ def schema_of_words(words: str) -> JsonObject | None:
     text = words.strip()
     if (kind := JSON_TYPES.get(text.lower())) is not None:
         return {"type": kind} if kind else {}
-    if _COMPOSITE.search(text) is None:
+    if len(text) > _LONGEST_TYPE or _COMPOSITE.search(text) is None:
         return None
     text = text.translate(_BRACKETS)
     for spelling, python in _SPELLINGS:
         text = re.sub(rf"^{spelling.pattern}$", python, text, flags=spelling.flags)
-    node = parsed_python(text) if len(text) <= _LONGEST_TYPE else None
+    node = parsed_python(text)
     return None if node is None else _of_annotation(node)
 
 
@@ -136,19 +138,19 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> JsonObject:
     pairs = [*zip(arguments, defaults, strict=True)]
     pairs += zip(given.kwonlyargs, given.kw_defaults, strict=True)
     pairs = [pair for pair in pairs if pair[0].arg not in _INJECTED]
-    about = ast.get_docstring(function) or ""
+    about = dict(_ABOUT.findall(ast.get_docstring(function) or ""))
     return {
         "type": "object",
-        "properties": {one.arg: _parameter(one, default, about) for one, default in pairs},
+        "properties": {
+            one.arg: _parameter(one, default, about.get(one.arg)) for one, default in pairs
+        },
         "required": [one.arg for one, default in pairs if default is None],
     }
 
 
-def _parameter(argument: ast.arg, default: ast.expr | None, about: str) -> JsonObject:
+def _parameter(argument: ast.arg, default: ast.expr | None, about: str | None) -> JsonObject:
     """The schema of an argument, described beside its type or in the docstring."""
-    texts: list[Any] = re.findall(
-        rf"^\s*{argument.arg}\s*(?:\(.*\))?:\s*(.+)$", about, re.MULTILINE
-    )
+    texts: list[Any] = [about]
     annotation = argument.annotation
     if isinstance(annotation, ast.Subscript) and _head(annotation.value) == "annotated":
         values = (one.value for one in ast.walk(annotation) if isinstance(one, ast.Constant))
