@@ -17,7 +17,10 @@ _ESCAPED_HEX = re.compile(r"(?:\\x[0-9A-Fa-f]{2}){6,}+")
 _WORD, _PERCENT = re.compile(r"\S+"), re.compile(r"(?:%[0-9A-Fa-f]{2}){4}")
 _SHIFTED = tuple(
     codecs.encode(word, "rot13")
-    for word in ("ignore", "instruction", "user", "curl ", "wget ", "rm -", "ssh", "/bin", "/dev")
+    for word in (
+        *("ignore", "instruction", "user", "curl ", "wget ", "rm -", "ssh", "/bin", "/dev"),
+        *("python", "system(", "eval(", "send", "read "),
+    )
 )
 """Words of hostile texts in ROT13: a quick check that saves most work."""
 COMMAND = re.compile(

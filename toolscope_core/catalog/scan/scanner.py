@@ -22,7 +22,7 @@ from toolscope_core.catalog.scan.hidden import (
     visible,
 )
 from toolscope_core.catalog.scan.lookalikes import find_lookalikes, name_key, plain_text
-from toolscope_core.catalog.scan.orders import TextOrder
+from toolscope_core.catalog.scan.orders import TextOrder, reads_like_order
 from toolscope_core.catalog.tokens import estimate_tokens
 from toolscope_core.model.catalog import Finding, Server
 from toolscope_core.model.cluster import grouped
@@ -58,12 +58,11 @@ COMES_FIRST = re.compile(
 @dataclass(frozen=True, slots=True)
 class ToolNames:
     """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
-    ``get_user``, ``getUser``, ``get-user-name``. ``arguments`` are the names of all parameters.
+    ``get_user``, ``getUser``, ``get-user-name``.
     """
 
     owners: Mapping[str, set[str]]
     rare: frozenset[str]
-    arguments: frozenset[str]
 
     @classmethod
     def of(cls, tools: Sequence[Tool]) -> "ToolNames":
@@ -71,8 +70,11 @@ class ToolNames:
         for tool in tools:
             owners[tool.name].add(tool.server)
         rare = (name for name in owners if len(name) >= _SHORTEST and _IDENTIFIER.search(name))
-        arguments = {parameter.name for tool in tools for parameter in tool.parameters}
-        return cls(dict(owners), frozenset(rare), frozenset(arguments))
+        return cls(dict(owners), frozenset(rare))
+
+
+_NAMES = frozenset(("name", "server", "raw/id"))
+"""Fields that are no prose."""
 
 
 def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
@@ -84,7 +86,7 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
     own = {plain_text(tool.name), tool.name}
     reported: set[tuple[str, str]] = set()
     for passage in texts:
-        if " " not in passage.text or passage.path in ("name", "server", "raw/id"):
+        if " " not in passage.text or passage.path in _NAMES:
             continue  # names, keys and types are no prose
         text = plain_text(passage.text)
         for name in sorted(_cited(text, names) - own):
@@ -92,39 +94,6 @@ def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> It
             if (finding.code, finding.severity) not in reported:
                 reported.add((finding.code, finding.severity))
                 yield finding
-        orders = suspicious_wording.read_wording(passage.text).orders
-        stranger = _ordered_stranger(tool, text, orders, names)
-        if stranger and ("cites-tool", "warn") not in reported:
-            reported.add(("cites-tool", "warn"))
-            yield _order_finding(tool, Passage(passage.path, text), stranger)
-
-
-_NAME = re.compile(
-    r"(?<![\w./$<{\[])(?:[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]{2,}[A-Z]\w+)(?![\w/=.])"
-)
-
-
-def _ordered_stranger(tool: Tool, text: str, orders: Sequence[TextOrder], names: ToolNames) -> str:
-    """A name like that of a tool, of none here, that a text gives orders about; otherwise empty."""
-    return next(
-        (
-            name
-            for order in orders
-            if order.kind == "tool"
-            for name in _NAME.findall(text, order.start, order.end)
-            if name not in names.owners and name not in names.arguments and name != tool.name
-        ),
-        "",
-    )
-
-
-def _order_finding(tool: Tool, passage: Passage, name: str) -> Finding:
-    label = name.replace("{", "{{").replace("}", "}}")
-    message = (
-        f"The {{field}} says how to use {label!r}, a tool that is not in the catalog; check "
-        "what it says."
-    )
-    return passage.finding(tool.id, "warn", "cites-tool", message, passage.text.find(name))
 
 
 def _cited(text: str, names: ToolNames) -> set[str]:
@@ -293,7 +262,7 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
     clean: set[str] = set()
-    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], clean)]
+    findings = [item for tool in tools for item in _scan(tool, texts[tool.id], clean, names)]
     findings += find_lookalikes(tools)
     findings += suspicious_wording.find_requested_secrets(tools)
     findings += [one for tool in tools for one in find_citations(tool, texts[tool.id], names)]
@@ -311,7 +280,7 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
     """
     author = Tool("", "", server=server.name)
     texts = server_passages(server)
-    findings = [finding for passage in texts for finding in _scan_text("", passage)]
+    findings = [finding for passage in texts for finding in _scan_text("", passage, names)]
     findings += filter(None, (suspicious_wording.find_order(passage) for passage in texts))
     findings += find_citations(author, texts, names)
     return tuple(replace(finding, server=server.name) for finding in findings)
@@ -320,7 +289,7 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
 def scan_words(tool: Tool, names: ToolNames) -> tuple[Finding, ...]:
     """The findings on the name and the description that somebody gave a tool, beside the others."""
     texts = [Passage("name", tool.name), Passage("description", tool.description)]
-    findings = [finding for passage in texts for finding in _scan_text(tool.id, passage)]
+    findings = [finding for passage in texts for finding in _scan_text(tool.id, passage, names)]
     return (*findings, *find_citations(tool, texts, names))
 
 
@@ -331,31 +300,62 @@ def scan_tool(tool: Tool) -> tuple[Finding, ...]:
     ``field`` is the path of the text (``schema/properties/x/description``; what only the record
     holds is under ``raw``).
     """
-    return tuple(_scan(tool, passages(tool), set()))
+    return tuple(_scan(tool, passages(tool), set(), ToolNames.of(())))
 
 
-def _scan(tool: Tool, texts: Sequence[Passage], clean: set[str]) -> Iterator[Finding]:
+def _scan(
+    tool: Tool, texts: Sequence[Passage], clean: set[str], names: ToolNames
+) -> Iterator[Finding]:
     """The findings on each text but ``clean`` ones, to which those without any are added."""
     for passage in texts:
-        # a name is held to another length
-        if passage.text in clean and passage.path != "name":
+        # names are held to other rules
+        if passage.text in clean and passage.path not in _NAMES:
             continue
-        findings = [*_scan_text(tool.id, passage)]
+        findings = [*_scan_text(tool.id, passage, names)]
         yield from findings
-        if not findings:
+        if not findings and passage.path not in _NAMES:
             clean.add(passage.text)
     if len(tool.description) > WINDOW and estimate_tokens(tool.description) > WINDOW:
         yield _past_window(tool)
 
 
-def _scan_text(tool_id: str, passage: Passage) -> Iterator[Finding]:
+def _scan_text(tool_id: str, passage: Passage, names: ToolNames) -> Iterator[Finding]:
     hidden = find_hidden(tool_id, passage.path, passage.text)
     if hidden:
         yield hidden
-    yield from suspicious_wording.read_wording(_as_words(passage)).findings(tool_id, passage.path)
+    wording = suspicious_wording.read_wording(_as_words(passage))
+    yield from wording.findings(tool_id, passage.path)
+    is_plain = any(hit.code == "instruction-like" for hit in wording.hits)
+    if wording.orders and not is_plain and passage.path not in _NAMES:
+        yield from _order(tool_id, Passage(passage.path, wording.plain), wording.orders, names)
     over = suspicious_wording.find_length(tool_id, passage)
     if over:
         yield over
+
+
+_CITING = 3
+"""How many times as much a sentence that names tools of the catalog has to weigh, because
+``find_citations`` judges it.
+"""
+
+
+def _order(
+    tool_id: str, passage: Passage, orders: Sequence[TextOrder], names: ToolNames
+) -> Iterator[Finding]:
+    """A finding on the first order. Names of tools of the catalog say nothing for or against it."""
+    for order in orders:
+        sentence = passage.text[order.start : order.end]
+        cited = _cited(sentence, names)
+        for name in cited:
+            sentence = sentence.replace(name, "")
+        if not cited or reads_like_order(sentence, _CITING):
+            words = suspicious_wording.quotation(passage.text[order.start : order.end])
+            message = (
+                f"The {{field}} “{words}” reads like an order, or like something besides the job; "
+                "read it before agents do."
+            )
+            yield passage.finding(tool_id, "warn", "order-like", message, order.start)
+            return
 
 
 def _as_words(passage: Passage) -> str:

@@ -9,14 +9,14 @@ shadowing text, and a person's decision.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from toolscope_core.catalog.scan.encoded import COMMAND, decoded_texts
 from toolscope_core.catalog.scan.hidden import Passage, visible
 from toolscope_core.catalog.scan.lookalikes import plain_text
-from toolscope_core.catalog.scan.orders import WORD, OrderKind, TextOrder, find_orders, is_explained
+from toolscope_core.catalog.scan.orders import EXPLAINS, WORD, TextOrder, find_orders, is_explained
 from toolscope_core.model.catalog import Finding, Severity
 from toolscope_core.model.tool import Parameter, Tool
 
@@ -46,7 +46,6 @@ _LISTS_TAGS = re.compile(
 )
 _RUNS = re.compile(r"//|\(|\bon[a-z]{3,20}\s*=", re.IGNORECASE)
 """Parts that a merely mentioned tag does not contain: an address, a call, a handler."""
-_EXPLAINED = frozenset(("instruction-like", "asks-context", "secret-path"))
 
 
 def _is_listed(plain: str, match: re.Match[str]) -> bool:
@@ -56,11 +55,8 @@ def _is_listed(plain: str, match: re.Match[str]) -> bool:
 
 
 def _is_spoken_of(plain: str, match: re.Match[str]) -> bool:
-    return is_explained(plain, match.start(), match.end())
-
-
-def _never(_plain: str, _match: re.Match[str]) -> bool:
-    return False
+    cues = (EXPLAINS, _LISTS_TAGS) if match.group().startswith("<") else (EXPLAINS,)
+    return any(is_explained(plain, match.start(), match.end(), cue) for cue in cues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +76,7 @@ class WordingRule:
         for word in self.needs:  # a loop: `any` over a generator takes twice the time
             if word in lower:
                 matches = self.pattern.finditer(text)
-                is_harmless = _is_listed if self.code == "active-markup" else _never
-                is_harmless = _is_spoken_of if self.code in _EXPLAINED else is_harmless
+                is_harmless = _is_listed if self.code == "active-markup" else _is_spoken_of
                 return next((one for one in matches if not is_harmless(text, one)), None)
         return None
 
@@ -92,7 +87,32 @@ def _rule(code: str, says: str, needs: str, *patterns: str) -> WordingRule:
     )
 
 
+_PLAIN = _rule(
+    "instruction-like",
+    "sets other instructions aside, or keeps something from the user; read it before agents do",
+    "tell mention reveal disclose inform hide conceal secret user nobody anyone silently secretly"
+    " ignore disregard forget override void mode now",
+    rf"\b{_NOT}\W+{FEW}(?:tell|inform|mention|reveal|disclose)(?:ing)?\W+{WORD}{{0,5}}?"
+    r"(?:users?|humans?|person|anyone|anybody|this|that|it)\b",
+    rf"\b(?:tell|let|inform)\W+{FEW}(?:nobody|no\W+one)\b",
+    r"\b(?:hide|conceal|keep)\W+"
+    + WORD
+    + r"{0,4}?(?:secret\b|from\W+(?:the\W+)?(?:users?|humans?)\b)",
+    r"\busers?\W+(?:must|should|may|is|are)\W+(?:not|never)\W+(?:to\W+)?"
+    r"(?:know|see|notice|learn|find\W+out|be\W+told)\b",
+    r"\b(?:silently|secretly|covertly)\W+(?:send|add|copy|forward|upload|post|call|run|read)\b",
+    rf"\b(?:ignore|disregard|forget|override|set\W+aside)\W+{FEW}_?(?:above|everything|(?:previous|prior"
+    r"|earlier|preceding|former|other|system|given)[\W_]+"
+    + FEW
+    + r"(?:instructions?|rules|directives|prompts?"
+    r"|guidelines|orders))\b",
+    rf"\b(?:ignore|disregard|forget)\W+{FEW}(?:instructions?|rules|guidelines)\W+{FEW}(?:above|before|given)\b",
+    rf"\b(?:instructions|rules|guidelines)\W+{FEW}(?:void|no\W+longer\W+(?:apply|count|hold))\b",
+    r"\byou\W+are\W+now\W+(?:an?|the|in|free)\b|\b(?:developer|god|dan)\W+mode\W+(?:is\W+)?(?:on|enabled)\b",
+)
+"""Orders that nobody gives in good faith."""
 _RULES = (
+    _PLAIN,
     _rule(
         "instruction-like",
         "addresses the model instead of describing the tool; read it before agents do",
@@ -218,7 +238,7 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class Wording:
     """A text with obfuscation removed, what the rules find in it (at most one hit a rule), and the
-    orders that it gives.
+    sentences that read like orders.
     """
 
     plain: str
@@ -240,49 +260,21 @@ def read_wording(text: str) -> Wording:
     """The matches of the rules in a text: *warn*, *block* for a secret that is taken behind the
     user's back, or *info* for tags that only format.
     """
-    if text.isidentifier():
+    if text.isascii() and text.isidentifier():
         return Wording(text, ())
     plain = plain_text(text)
-    orders = tuple(find_orders(plain)) if plain.count(" ") >= _FEWEST_BLANKS else ()
-    return Wording(plain, tuple(_hits(plain, orders)), orders)
+    orders = tuple(find_orders(plain)) if len(plain) >= _SHORTEST else ()
+    return Wording(plain, tuple(_hits(plain)), orders)
 
 
-_ORDERED: Mapping[OrderKind, tuple[str, str]] = {
-    "silence": ("order-like", "may keep something from the user; read it before agents do"),
-    "override": ("order-like", "may set other instructions aside; read it before agents do"),
-    "change": ("order-like", "may mean that it changes later; read it before agents do"),
-    "address": ("order-like", "may give the model orders; read it before agents do"),
-    "context": (
-        "takes-context",
-        "may ask for the conversation, or for data kept elsewhere; read it first",
-    ),
-    "secret": ("takes-secret", "may make the agent handle secrets besides its job; read it first"),
-    "sink": (
-        "unexpected-sink",
-        "may send its input to a place that the job does not need; read it first",
-    ),
-}
-"""The codes of orders, and the sentences about them. Those about other tools are citations."""
-_PLAINLY: Mapping[OrderKind, str] = {
-    "silence": "keeps something from the user; read it before agents do",
-    "override": "sets other instructions aside; read it before agents do",
-}
-"""The sentences about orders that nobody gives in good faith."""
-_FEWEST_BLANKS = 3
-"""A text of fewer words gives no order."""
+_SHORTEST = 8
+"""A shorter text gives no order."""
+_FEWEST_WORDS = 4
 
 
-def _hits(plain: str, orders: Sequence[TextOrder]) -> Iterator[Hit]:
+def _hits(plain: str) -> Iterator[Hit]:
     lower = plain.lower()
     codes = set()
-    for order in sorted(orders, key=lambda one: not one.is_plain):
-        code, sentence = _ORDERED.get(order.kind, ("", ""))
-        if order.is_plain:
-            code, sentence = "instruction-like", _PLAINLY[order.kind]
-        is_said = code in codes or (code == "order-like" and "instruction-like" in codes)
-        if code and not is_said:
-            codes.add(code)
-            yield _hit(code, sentence, plain[order.start : order.end], order.start)
     for rule in _RULES:
         match = None if rule.code in codes else rule.search(plain, lower)
         if match:
@@ -313,9 +305,9 @@ def _hits(plain: str, orders: Sequence[TextOrder]) -> Iterator[Hit]:
 def _encoded(plain: str) -> Hit | None:
     """Encoded parts of a text: *block* for orders and commands, *warn* for sentences."""
     for text, at in decoded_texts(plain):
-        shown = visible(" ".join(text.split())[:60]).replace("{", "{{").replace("}", "}}")
-        is_order = any(find_orders(f"Decoded. {text}")) or any(
-            rule.search(text, text.lower()) for rule in _RULES if rule.code in _EXPLAINED
+        shown = quotation(visible(text[:_LONGEST_TEXT]))
+        is_order = any(find_orders(text)) or any(
+            rule.search(text, text.lower()) for rule in _RULES if rule.code != "active-markup"
         )
         if COMMAND.search(text) or is_order:
             message = f"The {{field}} has encoded orders, “{shown}”; leave this tool out."
@@ -330,29 +322,32 @@ def _encoded(plain: str) -> Hit | None:
 def _is_prose(text: str) -> bool:
     """Whether a text is a sentence of English words."""
     words = text.lower().split()
-    return len(words) > _FEWEST_BLANKS and sum(word in _COMMON for word in words) > 1
+    return len(words) >= _FEWEST_WORDS and sum(word in _COMMON for word in words) > 1
 
 
 def _hit(code: str, sentence: str, quoted: str, at: int) -> Hit:
-    literal = " ".join(quoted.split())[:60].replace("{", "{{").replace("}", "}}")
-    quotation = f" “{literal}”" if literal else ""
-    return Hit("warn", code, f"The {{field}}{quotation} {sentence}.", at)
+    words = quotation(quoted)
+    said = f" “{words}”" if words else ""
+    return Hit("warn", code, f"The {{field}}{said} {sentence}.", at)
+
+
+def quotation(text: str) -> str:
+    """The beginning of a text, as a message says it."""
+    return " ".join(text.split())[:60].replace("{", "{{").replace("}", "}}")
 
 
 def find_order(passage: Passage) -> Finding | None:
     """A *block* finding on a server's text that sets itself above others, or keeps something from
     the user.
     """
-    wording = read_wording(passage.text)
-    plain = wording.plain
-    match = next((one for one in wording.orders if one.is_plain), None)
+    plain = plain_text(passage.text)
+    match = _PLAIN.search(plain, plain.lower())
     if match is None:
         return None
-    quoted = " ".join(plain[match.start : match.end].split())[:60]
-    quoted = quoted.replace("{", "{{").replace("}", "}}")
-    message = f"The {{field}} “{quoted}” gives the model orders; have it removed, or leave it out."
+    words = quotation(match.group())
+    message = f"The {{field}} “{words}” gives the model orders; have it removed, or leave it out."
     plain_passage = Passage(passage.path, plain)
-    return plain_passage.finding("", "block", "gives-orders", message, match.start)
+    return plain_passage.finding("", "block", "gives-orders", message, match.start())
 
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:

@@ -1,0 +1,254 @@
+"""Train the scan for hostile wording, write its weights as readable JSON, and measure it.
+
+ python -m benchmarks.train_scan [--measure]
+
+Harmful sentences are drawn from patterns (``benchmarks/data/scan``) and taken from written texts;
+harmless ones also from all public catalogs. Of a harmful text the sentence that weighs most counts.
+``--measure`` only scans: the texts left out of training, and the public catalogs.
+"""
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks.measuring import (
+    APP_FOLDER,
+    CATALOGS,
+    ROOT,
+    catalog_file,
+    json_rows,
+    parser_of,
+    read_file,
+)
+from tests.catalog.rewordings import HARMFUL, HARMLESS
+from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.scan import orders
+from toolscope_core.catalog.scan.hidden import passages, server_passages
+from toolscope_core.catalog.scan.lookalikes import plain_text
+from toolscope_core.catalog.scan.scanner import scan_catalog
+from toolscope_core.catalog.sources import Source
+from toolscope_core.model.catalog import Catalog
+from toolscope_core.model.tool import JsonObject, Tool
+
+_TEXTS = ROOT / "tests" / "catalog"
+_DATA = ROOT / "benchmarks" / "data" / "scan"
+_PUBLIC = (*CATALOGS, "toolsense", "mcp-registry", "toucan", "etom")
+_PER_PATTERN = 40
+_FEWEST = 3
+"""So many sentences must have a signal before it has a weight."""
+_WRITTEN, _DRAWN = 6.0, 0.5
+"""What a sentence that a person wrote counts, and one of a pattern, beside one of a catalog."""
+_REGULARISATION, _PAIR = 2.0, 0.6
+_ROUNDS = 2
+_SCALE = 100
+_LEAST = 8
+"""Weights closer to zero are left out."""
+_ORDERS = 0.0025
+"""The share of the sentences of public catalogs that may read like orders."""
+
+Labelled = tuple[bool, list[str]]
+"""Whether a text is harmful, and its sentences."""
+
+
+def drawn(path: Path) -> list[str]:
+    """Sentences of each pattern of a file: ``{a|b}`` is one of the two, ``[a]`` may be left out,
+    and ``$name`` is one of the words listed for it.
+    """
+    lines = path.read_text("utf-8").splitlines()
+    lists = dict(line.split(" = ", 1) for line in lines if re.match(r"\$\w+ = ", line))
+    patterns = [line for line in lines if line and line[0] != "#" and " = " not in line[:20]]
+    rng = random.Random(0)
+    texts = {_drawn(one, lists, rng) for one in patterns for _ in range(_PER_PATTERN)}
+    return [plain_text(text) for text in sorted(texts)]
+
+
+def _drawn(pattern: str, lists: Mapping[str, str], rng: random.Random) -> str:
+    part = re.compile(r"\$[a-z]+|\{[^{}]*\}|\[[^\[\]]*\]")
+    while match := part.search(pattern):
+        text = match.group()
+        if text[0] == "$":
+            new = f"{{{lists[text]}}}"
+        else:
+            new = rng.choice(text[1:-1].split("|"))
+            new = "" if text[0] == "[" and rng.random() < 0.5 else new
+        pattern = pattern[: match.start()] + new + pattern[match.end() :]
+    text = re.sub(r"\s+(?=[.,;:]|\s|\Z)", "", pattern).strip().rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def catalog_of(row: JsonObject) -> Catalog:
+    """The tool of a row as a catalog: a whole tool with its server, or a description."""
+    tool = row.get("tool", {"name": "x", "description": row.get("text", "")})
+    server = row.get("server", {"name": "a"})
+    server = server if isinstance(server, dict) else {"name": server}
+    return read_catalog([Source("tool.json", json.dumps({**server, "tools": [tool]}).encode())])
+
+
+def is_flagged(row: JsonObject) -> bool:
+    """Whether a finding asks for a look at the tool of a row, or at its server."""
+    return any(finding.severity != "info" for finding in catalog_of(row).findings)
+
+
+def _labelled(rows: Sequence[JsonObject]) -> Iterator[Labelled]:
+    for row in rows:
+        catalog = catalog_of(row)
+        if any(finding.severity == "block" for finding in catalog.findings):
+            continue  # what is hidden or encoded is no sentence
+        found = [one for tool in catalog.tools for one in passages(tool)]
+        found += [one for server in catalog.servers for one in server_passages(server)]
+        is_harmful = row.get("harmful", row.get("label") == "malicious")
+        yield is_harmful, _sentences(one.text for one in found)
+
+
+def _sentences(texts: Iterator[str]) -> list[str]:
+    return [
+        one for text in texts for one in orders.sentences(plain_text(text)) if " " in one.strip()
+    ]
+
+
+def _own_tools() -> Iterator[Tool]:
+    """Tools in our own plain words."""
+    for path in sorted(APP_FOLDER.glob("*.json")):
+        yield from read_file(path).tools
+
+
+def public_tools() -> Iterator[tuple[str, tuple[Tool, ...]]]:
+    """The names and the tools of the public catalogs."""
+    for name in _PUBLIC:
+        yield name, read_file(catalog_file(name)).tools
+
+
+class Training:
+    """Sentences as rows of signals."""
+
+    def __init__(self, people: Sequence[Labelled], public: Sequence[str]) -> None:
+        harmful, harmless = (drawn(_DATA / f"{name}.txt") for name in ("harmful", "harmless"))
+        written = [text for _, texts in people for text in texts]
+        counts = Counter(
+            one for text in (*harmful, *harmless, *written) for one in orders.signals(text)
+        )
+        known = sorted(signal for signal, count in counts.items() if count >= _FEWEST)
+        self.number = {signal: number for number, signal in enumerate(known)}
+        own = [text for is_harmful, texts in people for text in texts if not is_harmful]
+        self._fixed = self.matrix([*public, *harmful, *harmless, *own])
+        self._is_harmful = np.repeat(
+            [False, True, False], [len(public), len(harmful), len(harmless) + len(own)]
+        )
+        self._counts = np.repeat(
+            [1.0, _DRAWN, _WRITTEN], [len(public), len(harmful) + len(harmless), len(own)]
+        )
+        self._harmful = [self.matrix(texts) for is_harmful, texts in people if is_harmful and texts]
+
+    def matrix(self, texts: Sequence[str]) -> csr_matrix:
+        """A row a sentence."""
+        found = [
+            [signal for signal in orders.signals(text) if signal in self.number] for text in texts
+        ]
+        columns = [self.number[signal] for signals in found for signal in signals]
+        values = [_PAIR if signal[1] else 1.0 for signals in found for signal in signals]
+        starts = np.cumsum([0, *map(len, found)])
+        return csr_matrix((values, columns, starts), shape=(len(texts), len(self.number)))
+
+    def weights(self) -> dict[tuple[str, str], int]:
+        """The weight of each signal, in hundredths."""
+        model = LogisticRegression(C=_REGULARISATION, solver="liblinear", max_iter=300)
+        model.fit(self._fixed, self._is_harmful, sample_weight=self._counts)
+        for _ in range(_ROUNDS):
+            worst = [rows[int(np.argmax(model.decision_function(rows)))] for rows in self._harmful]
+            model.fit(
+                vstack([self._fixed, *worst]),
+                np.append(self._is_harmful, [True] * len(worst)),
+                sample_weight=np.append(self._counts, [_WRITTEN] * len(worst)),
+            )
+        found = {}
+        for signal, number in self.number.items():
+            weight = round(_SCALE * model.coef_[0][number] * (_PAIR if signal[1] else 1.0))
+            if abs(weight) >= _LEAST:
+                found[signal] = weight
+        return found
+
+
+def scores(texts: Sequence[str], weights: Mapping[tuple[str, str], int]) -> NDArray[np.int_]:
+    """What the signals of each sentence weigh."""
+    return np.array([sum(weights.get(one, 0) for one in orders.signals(text)) for text in texts])
+
+
+def train() -> None:
+    people = [
+        *_labelled([*json_rows(_TEXTS / "orders.jsonl"), *json_rows(_TEXTS / "wordings.jsonl")])
+    ]
+    people += _labelled(read_poisoned())
+    people += ((False, _sentences(one.text for one in passages(tool))) for tool in _own_tools())
+    reworded = [(True, one) for texts in HARMFUL.values() for one in texts]
+    reworded += [(False, one) for one in HARMLESS]
+    people += _labelled([{"harmful": harmful, "text": one} for harmful, one in reworded[::2]])
+    texts = (one.text for _, tools in public_tools() for tool in tools for one in passages(tool))
+    public = sorted({*_sentences(iter(sorted({*texts})))})
+    random.Random(0).shuffle(public)
+    aside, rest = public[: len(public) // 8], public[len(public) // 8 :]
+    least = int(np.quantile(scores(aside, Training(people, rest).weights()), 1 - _ORDERS))
+    weights = Training(people, public).weights()
+    tables: dict[str, dict[str, int]] = {}
+    for (first, other), weight in sorted(weights.items()):
+        tables.setdefault(first, {})[other] = weight
+    found = {"least": least, "signals": tables}
+    path = Path(orders.__file__).with_name("order_weights.json")
+    path.write_text(json.dumps(found, ensure_ascii=False, indent=0) + "\n", "utf-8")
+    print(f"{len(public):,} sentences, {len(weights):,} weights, least {least}")
+
+
+def read_poisoned() -> list[JsonObject]:
+    """Other people's poisoned and harmless tools."""
+    path = catalog_file("poisoned").with_name("detect_corpus_v1.json")
+    rows: list[JsonObject] = json.loads(path.read_text("utf-8"))["entries"]
+    return rows
+
+
+def measure(name: str, rows: Sequence[JsonObject]) -> None:
+    """Print how many harmful and harmless rows are flagged, with 95 % intervals of Wilson."""
+    shares = []
+    for is_harmful in (True, False):
+        flags = [is_flagged(row) for row in rows if row["harmful"] == is_harmful]
+        low, high = wilson(sum(flags), len(flags))
+        shares.append(f"{sum(flags)} of {len(flags)} [{low:.2f}, {high:.2f}]")
+    print(f"{name}: harmful flagged {shares[0]}, harmless {shares[1]}")
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """The ends of the 95 % interval of a share."""
+    z = 1.96
+    share, spread = hits / count, z * z / count
+    middle = share + spread / 2
+    half = z * sqrt(share * (1 - share) / count + spread / count / 4)
+    return (middle - half) / (1 + spread), (middle + half) / (1 + spread)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument(
+        "--measure", action="store_true", help="only measure, with the held-out texts"
+    )
+    if not parser.parse_args().measure:
+        train()
+        return
+    measure("texts left out", json_rows(_DATA / "held_out.jsonl"))
+    counts: Counter[str] = Counter()
+    for _, tools in public_tools():
+        found = scan_catalog(tools)
+        for severity in ("block", "warn"):
+            counts[severity] += len({one.tool_id for one in found if one.severity == severity})
+        counts["tools"] += len(tools)
+    print("public catalogs:", dict(counts))
+
+
+if __name__ == "__main__":
+    main()
