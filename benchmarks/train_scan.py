@@ -25,6 +25,7 @@ from benchmarks.measuring import (
     CATALOGS,
     ROOT,
     catalog_file,
+    data_folder,
     json_rows,
     parser_of,
     read_file,
@@ -41,7 +42,7 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 _TEXTS = ROOT / "tests" / "catalog"
 _DATA = ROOT / "benchmarks" / "data" / "scan"
-_PUBLIC = (*CATALOGS, "toolsense", "mcp-registry", "toucan", "etom")
+_PUBLIC = (*CATALOGS, "toolsense", "mcp-registry", "toucan")
 _PER_PATTERN = 40
 _FEWEST = 3
 """So many sentences must have a signal before it has a weight."""
@@ -121,10 +122,11 @@ def _own_tools() -> Iterator[Tool]:
         yield from read_file(path).tools
 
 
-def public_tools() -> Iterator[tuple[str, tuple[Tool, ...]]]:
-    """The names and the tools of the public catalogs."""
-    for name in _PUBLIC:
-        yield name, read_file(catalog_file(name)).tools
+def public_tools() -> Iterator[tuple[Tool, ...]]:
+    """The tools of each public catalog."""
+    files = [*map(catalog_file, _PUBLIC), data_folder("etom") / "tools.json"]
+    for path in (*files, *sorted(data_folder("servers").glob("*.json"))):
+        yield read_file(path).tools
 
 
 class Training:
@@ -191,7 +193,7 @@ def train() -> None:
     reworded = [(True, one) for texts in HARMFUL.values() for one in texts]
     reworded += [(False, one) for one in HARMLESS]
     people += _labelled([{"harmful": harmful, "text": one} for harmful, one in reworded[::2]])
-    texts = (one.text for _, tools in public_tools() for tool in tools for one in passages(tool))
+    texts = (one.text for tools in public_tools() for tool in tools for one in passages(tool))
     public = sorted({*_sentences(iter(sorted({*texts})))})
     random.Random(0).shuffle(public)
     aside, rest = public[: len(public) // 8], public[len(public) // 8 :]
@@ -208,7 +210,7 @@ def train() -> None:
 
 def read_poisoned() -> list[JsonObject]:
     """Other people's poisoned and harmless tools."""
-    path = catalog_file("poisoned").with_name("detect_corpus_v1.json")
+    path = data_folder("poisoned") / "detect_corpus_v1.json"
     rows: list[JsonObject] = json.loads(path.read_text("utf-8"))["entries"]
     return rows
 
@@ -242,7 +244,7 @@ def main() -> None:
         return
     measure("texts left out", json_rows(_DATA / "held_out.jsonl"))
     counts: Counter[str] = Counter()
-    for _, tools in public_tools():
+    for tools in public_tools():
         found = scan_catalog(tools)
         for severity in ("block", "warn"):
             counts[severity] += len({one.tool_id for one in found if one.severity == severity})

