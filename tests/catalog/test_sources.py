@@ -160,7 +160,7 @@ def test_what_cannot_be_loaded(tmp_path):
     with pytest.raises(CatalogError, match=r"\*\.yaml or \*\.csv"):
         load_paths([tmp_path])
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(CatalogError, match=r"pipe.* neither"):
+    with pytest.raises(CatalogError, match=r"pipe.* not a file"):
         load_paths([tmp_path / "pipe.json"])
 
 

@@ -55,7 +55,7 @@ def test_damage_is_seen(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
-    with pytest.raises(ConfigError, match=f"damaged .{name} is not"):
+    with pytest.raises(ConfigError, match=f"damaged .{name}"):
         read_model(folder)
     (folder / name).unlink()
     with pytest.raises(ConfigError, match=f"damaged .{name} cannot"):
