@@ -31,6 +31,7 @@ _ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_input")
 _SERVERS = ("server_name", "server_label", "server", "namespace", "plugin_name")
 _HOLDERS = ("function", "invocation", "toolCall", "value", "data", "params")
 """Where a call may have its name and arguments, one below the other."""
+_NAME_PLACES = frozenset((*_NAMES, *_HOLDERS))
 _SAYS_CALL = re.compile(
     r".*(?:tool|function|mcp)(?:call|use|request|invocation)s?"
     r"(?:request|serialized|event|end|completed)*"
@@ -239,7 +240,8 @@ def wrapped_names(call: CallEvent) -> tuple[str, ...]:
     if not isinstance(value, dict):
         return ()
     rows = [value, *chain.from_iterable(map(objects_of_list, value.values()))]
-    inner = filter(None, (_call(row, (), "", None) for row in rows))
+    named = (row for row in rows if not _NAME_PLACES.isdisjoint(row))
+    inner = filter(None, (_call(row, (), "", None) for row in named))
     is_caller = _CALLER.search(call.name) is not None
     return tuple(one.name for one in inner if is_caller or one.arguments is not None)
 
@@ -258,9 +260,9 @@ def _from_text(value: Any) -> Any:
 
 def _calls_in_text(text: str, at: str, line: Any) -> Iterator[TraceEvent]:
     """The calls that a model wrote between tags, or for ReAct."""
-    for action in _ACTION.finditer(text):
+    for action in _ACTION.finditer(text) if "Action Input:" in text else ():
         yield CallEvent(action[1], None, _from_text(action[2]), at, False, line)
-    if not _IN_WORDS.search(text):
+    if "<" not in text or not _IN_WORDS.search(text):
         return
     events = list[TraceEvent]()
     for match in _IN_TEXT.finditer(text):

@@ -315,10 +315,13 @@ def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
 
 
 def _grown(messages: Sequence[Any]) -> list[bytes]:
-    """The hash of each beginning of a conversation, from the empty one to the whole."""
+    """The hash of each beginning of a conversation, from the empty one to the whole.
+
+    A program writes the keys of a message in the same order each time it saves it.
+    """
     hashed, beginnings = sha256(), [b""]
     for message in messages:
-        hashed.update(canonical_json([message]).encode("utf-8", "surrogatepass"))
+        hashed.update(repr(message).encode("utf-8", "surrogatepass"))
         beginnings.append(hashed.digest()[:_HASH_BYTES])
     return beginnings
 
