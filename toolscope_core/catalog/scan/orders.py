@@ -1,4 +1,4 @@
-"""Sentences that read like orders to the agent, or like deeds besides the tool's job.
+"""Sentences that read like orders to the agent, or like deeds beyond the tool's job.
 
 Words and pairs of near words weigh for or against; the weights are learned
 (``benchmarks/train_scan.py``).

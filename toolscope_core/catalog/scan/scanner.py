@@ -351,7 +351,7 @@ def _order(
         if not cited or reads_like_order(sentence, _CITING):
             words = suspicious_wording.quotation(passage.text[order.start : order.end])
             message = (
-                f"The {{field}} “{words}” reads like an order, or like something besides the job; "
+                f"The {{field}} “{words}” reads like an order, or like something beyond the job; "
                 "read it before agents do."
             )
             yield passage.finding(tool_id, "warn", "order-like", message, order.start)
