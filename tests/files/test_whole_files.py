@@ -14,6 +14,7 @@ CORE = Path(__file__).parents[2] / "toolscope_core"
 READS = re.compile(r"\.read_bytes\(|\.read_text\(|\.open\((?:[\"']r|\))|[^.\w]open\(")
 OWN_FILES = {
     "catalog/clients/client_table.py": "text of a script for a client",
+    "catalog/scan/orders.py": "package",
     "catalog/shards.py": "JSON Lines of any size, a line at a time, of a regular file",
     "cli/__init__.py": "the program itself",
     "embedding/encoders.py": "tokenizer of a model that is loaded anyway",
@@ -22,6 +23,7 @@ OWN_FILES = {
     "wording/products.py": "package",
     "wording/vocabulary.py": "package",
     "judging/weights.py": "package",
+    "llm/tasks/paper_prompts.py": "package",
     "mcp/gateway/tool_calls.py": "its own log",
     "retrieval/fitting.py": "package",
     "wording/wordnet.py": "package",

@@ -114,6 +114,7 @@ def test_equal_words_for_two_products_are_no_copies():
     query = tool("q", "query", "Run a query.", "sql", required=("sql",), server="postgres")
     of_mysql = replace(query, id="q2", server="mysql")
     assert probability("q", "q2", (query, of_mysql)) < 1.0
+    assert "different products" in evidence("q", "q2", (query, of_mysql))
     assert probability("q", "q2", (query, replace(of_mysql, server="postgres-2"))) == 1.0
 
 

@@ -43,7 +43,7 @@ def test_kinds_are_as_meant():
     "text",
     [
         "Finds notes by their words." + KEPT,
-        "Finds notes whose `text` holds the words. The search index is permanently deleted.",
+        "Finds notes by the words of their `text`. The search index is permanently deleted.",
         "Finds notes; see https://notes.example/help." + KEPT,
     ],
 )

@@ -60,7 +60,7 @@ def test_the_best_are_scored_anew(model, tmp_path):
     full = ["send_mail: send mail", "read_mail: read mail"]
     wanted = [TOOLS[row].id for row in np.argsort(-scorer.scores("read my mail", full))]
     assert [one.tool_id for one in places] == wanted
-    assert [one.parts[2] for one in places] == pytest.approx([100 / 101, 0.0])
+    assert [one.parts[2] for one in places] == pytest.approx([100 / 101, 0.0], abs=1e-4)
     assert places[0].by == "rerank"
 
 

@@ -33,7 +33,7 @@ class ToolComparison:
 
     It has their readings, their relation, the words that only one uses, their matching parameters,
     the distinctions that hold whatever the words, and, if both are forms of one general tool, that
-    tool.
+    tool. ``are_of_two_products``: their servers are made for different ones.
     """
 
     tools: tuple[Tool, Tool]
@@ -45,6 +45,10 @@ class ToolComparison:
     matches: tuple[Match, ...]
     distinctions: tuple[str, ...] = ()
     general: str = ""
+    are_of_two_products: bool = False
+
+
+_TWO_PRODUCTS = "They are made for different products, so the same words may mean another job."
 
 
 def explain(
@@ -60,6 +64,7 @@ def explain(
     if left.content_hash == right.content_hash:
         return (
             "Exact copies: name, description, parameters and results are the same.",
+            *([_TWO_PRODUCTS] if comparison.are_of_two_products else []),
             *_on_servers(left, right),
         )
     return (

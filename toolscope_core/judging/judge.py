@@ -318,6 +318,7 @@ class OfflineJudge:
                 matches=matches,
                 distinctions=distinctions,
                 general=self.facts.general_name(a, b),
+                are_of_two_products=signals[at, SIGNALS.index("other_products")] > 0,
             )
             yield Verdict(
                 pair=Pair.of(self.tools[a].id, self.tools[b].id),

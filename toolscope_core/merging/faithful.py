@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from toolscope_core.catalog.scan.hidden import passages
-from toolscope_core.catalog.scan.scanner import scan_tool
+from toolscope_core.catalog.scan.scanner import ORDER_LIKE, scan_tool
 from toolscope_core.decisions.document_rules import document_problems
 from toolscope_core.judging.guards import safety_notes, unshared_notes, whole_text
 from toolscope_core.merging.clusters import documented
@@ -206,9 +206,13 @@ def _dropped(after: str, members: Sequence[Tool], context: DocumentContext) -> I
         yield Violation("safety", f"a safety note of {tool.id} is missing", note)
 
 
-def hostile(before: Tool, after: Tool) -> Iterator[Violation]:
-    """The findings that the scan would report in ``after`` but not in ``before``."""
+def hostile(before: Tool, after: Tool, is_request: bool = False) -> Iterator[Violation]:
+    """The findings that the scan would report in ``after`` but not in ``before``.
+
+    With ``is_request`` the text is a request to an agent, which may read like an order.
+    """
     codes = {finding.code for finding in scan_tool(replace(before, raw={}))}
+    codes |= {ORDER_LIKE} if is_request else set()
     for finding in scan_tool(replace(after, raw={})):
         if finding.severity != "info" and finding.code not in codes:
             yield Violation("hostile", finding.message, finding.excerpt)

@@ -45,7 +45,7 @@ def variant_violations(
         *invented(own, expanded, (tool,), context),
         *(one for one in invented(own, questions, (tool,), context) if one.code == "tool"),
         *hostile(plain, replace(tool, description=expanded)),
-        *hostile(plain, replace(tool, description=without_addresses(questions))),
+        *hostile(plain, replace(tool, description=without_addresses(questions)), is_request=True),
         *_overlong(variant),
     )
 

@@ -89,7 +89,7 @@ def _unsafe(text: str) -> Iterator[QueryFlaw]:
         yield QueryFlaw("hidden", f"it has {hidden:,} hidden characters")
         return
     plain = Tool("request", "request", without_addresses(text))
-    for violation in hostile(Tool("request", "request"), plain):
+    for violation in hostile(Tool("request", "request"), plain, is_request=True):
         # the scan knows it as the description of a tool
         yield QueryFlaw("hostile", violation.message.replace("The description", "the request", 1))
 

@@ -333,6 +333,8 @@ def _scan_text(tool_id: str, passage: Passage, names: ToolNames) -> Iterator[Fin
         yield over
 
 
+ORDER_LIKE = "order-like"
+"""The finding on a sentence that reads like an order, which each request to an agent is."""
 _CITING = 3
 """How many times as much a sentence that names tools of the catalog has to weigh, because
 ``find_citations`` judges it.
@@ -354,7 +356,7 @@ def _order(
                 f"The {{field}} “{words}” reads like an order, or like something beyond the job; "
                 "read it before agents do."
             )
-            yield passage.finding(tool_id, "warn", "order-like", message, order.start)
+            yield passage.finding(tool_id, "warn", ORDER_LIKE, message, order.start)
             return
 
 
