@@ -43,8 +43,7 @@ from toolscope_core.check.report_files import (
     workflow_annotations,
 )
 from toolscope_core.check.version_changes import change_counts
-from toolscope_core.cli.findability_options import OwnQueries, least_findability
-from toolscope_core.cli.options import CatalogPaths, EmbedderName, PolicyFile
+from toolscope_core.cli.options import CatalogPaths, EmbedderName, OwnQueries, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say
 from toolscope_core.evaluation.measured_toolsets import ToolsetRanker
 from toolscope_core.evaluation.query_sets import read_queries
@@ -216,11 +215,12 @@ def check(
     report = _with_requests(report, before, judge, profile, cases)
     items, accepted = gate_items(report, place), accepted_cases(report, place)
     failed = failures(report, items, limits)
-    least = least_findability(min_findability or ())
-    if least:
-        from toolscope_core.cli.findability_report import findability_below  # loads the search
+    least: dict[str, float] = {}
+    if min_findability:
+        from toolscope_core.cli import findability_report  # loads the search
 
-        if reason := findability_below(catalog, least, queries, embedder):
+        least = findability_report.least_findability(min_findability)
+        if reason := findability_report.findability_below(catalog, least, queries, embedder):
             failed = (*failed, Failure("findability", reason))
     items = (*items, *tokens_over(failed))
     outcome = _Outcome(report, failed, items, accepted)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.cli.terminal import progress, say
@@ -88,6 +89,25 @@ def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
         for row in unreachable[:_MOST_NAMED]:
             before = f"; before it: {', '.join(one for one, _ in row.before)}" if row.before else ""
             say(f"    {row.tool_id} ({row.source}){before}")
+
+
+def least_findability(limits: Iterable[str]) -> dict[str, float]:
+    """The required mean share by search. Raises ``ConfigError`` for
+    anything not like ``codex=.9``.
+    """
+    searches, least = (*get_args(ClientName), "own"), {}
+    for limit in limits:
+        name, _, share = limit.partition("=")
+        try:
+            least[name] = float(share)
+        except ValueError:
+            least[name] = -1.0
+        if name not in searches or not 0.0 <= least[name] <= 1.0:
+            raise ConfigError(
+                f"--min-findability is {limit[:60]!r}; use a search ({', '.join(searches)}) and a "
+                "share of 0 to 1, such as codex=.9"
+            )
+    return least
 
 
 def findability_below(

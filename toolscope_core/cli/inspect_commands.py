@@ -13,10 +13,9 @@ from toolscope_core.check.policy_file import read_policy
 from toolscope_core.check.version_bumps import file_versions, with_missing_bumps
 from toolscope_core.check.version_changes import CatalogDiff, DiffRow, change_counts, table
 from toolscope_core.check.version_changes import diff as changes_between
-from toolscope_core.cli import findability_options
 from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
 from toolscope_core.cli.machine_command import ASKS, MachineOptions, show_machine
-from toolscope_core.cli.options import HERE, EngineChoice, PolicyFile
+from toolscope_core.cli.options import HERE, EngineChoice, OwnQueries, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_json
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.merging.server_choice import Advice
@@ -61,7 +60,7 @@ def inspect(
             help="Show how often each tool is among the first results of the clients' searches.",
         ),
     ] = False,
-    queries: findability_options.OwnQueries = None,
+    queries: OwnQueries = None,
     on: EngineChoice = HERE,
     machine: MachineOptions = ASKS,
 ) -> None:

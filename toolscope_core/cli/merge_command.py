@@ -1,6 +1,6 @@
 """The command that merges catalogs into a bundle."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from toolscope_core.catalog.scan.cleaning import hidden_in
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.catalog.scan.scanner import scan_catalog
 from toolscope_core.catalog.tokens import Costs, tokenizer
-from toolscope_core.cli import findability_options, options, own_files, terminal
+from toolscope_core.cli import options, own_files, terminal
 from toolscope_core.cli.advising import some
 from toolscope_core.cli.inspect_commands import FailOn, tell_files, tell_findings, why_failing
 from toolscope_core.decisions.constraints import owners
@@ -120,10 +120,10 @@ def merge(
             help="Leave out every tool that the format does not accept, and write the others.",
         ),
     ] = False,
-    eager_tokens: findability_options.EagerTokens = None,
-    usage: findability_options.CallLogs = None,
-    queries: findability_options.OwnQueries = None,
-    searched_as: findability_options.SearchedAs = "claude-bm25",
+    eager_tokens: options.EagerTokens = None,
+    usage: options.CallLogs = None,
+    queries: options.OwnQueries = None,
+    searched_as: options.SearchedAs = "claude-bm25",
     settings: own_files.OwnFiles = None,
     on: options.EngineChoice = options.HERE,
     fail_on: Annotated[
@@ -139,7 +139,7 @@ def merge(
     options.refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
-    findability_options.refuse_without_budget(eager_tokens, usage or (), queries)
+    _refuse_without_budget(eager_tokens, usage or (), queries)
     files_of_client = own_files.read_own_files(settings or ())
     show = terminal.progress()
     with on.start() as engine:
@@ -189,6 +189,13 @@ def merge(
     if fail_on:
         findings = (*scan_catalog(outgoing, plan.outgoing_servers), *of_profiles)
         terminal.fail_for(why_failing(findings, fail_on))
+
+
+def _refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Path | None) -> None:
+    """Raises ``ConfigError`` for files that have no effect without a budget."""
+    if budget is None and (usage or queries):
+        option = "--usage" if usage else "--queries"
+        raise ConfigError(f"{option} only works with --eager-tokens; add that too")
 
 
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:

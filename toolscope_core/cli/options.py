@@ -20,6 +20,7 @@ from toolscope_core.model.configuration import (
 )
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import LOCAL, Engine, Progress
+from toolscope_core.model.search_configuration import ClientName
 
 if TYPE_CHECKING:  # a search that asks no model is ready .3 s earlier
     from toolscope_core.llm.answer_file import AnswerFile
@@ -256,3 +257,31 @@ class EngineChoice:
 
 
 HERE = EngineChoice()
+
+
+OwnQueries = Annotated[
+    Path | None,
+    typer.Option(
+        "--queries",
+        help="For findability: JSONL or CSV with `query` and `gold`. A tool that is never a "
+        "query's only answer is searched for by its own words.",
+    ),
+]
+EagerTokens = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Defer tools to the client's search, and keep in every prompt, up to this many "
+        "tokens, the tools that its search would miss and that are called most.",
+    ),
+]
+CallLogs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--usage", metavar="LOG", help="With --eager-tokens: a log or trace of calls; repeatable."
+    ),
+]
+SearchedAs = Annotated[
+    ClientName,
+    typer.Option("--as", help="With --eager-tokens: the client's search whose misses count."),
+]
