@@ -99,7 +99,7 @@ class _Rows:
     @property
     def surplus(self) -> int:
         """The number of rows minus the number of tools."""
-        return len(self.owners) - len(np.unique(self.owners))
+        return len(self.owners) - 1 - int(self.owners[-1]) if len(self.owners) else 0
 
     def maxima(self, scores: Scores) -> Scores:
         """For each tool the highest score of its rows, float32 of shape (tools,)."""
