@@ -60,10 +60,11 @@ def families_note(snapshot: Snapshot) -> None:
     """Say how many families a picture of common jobs leaves out, with a link to them."""
     families = review.progress(snapshot).clusters.families.total
     if families:
+        are = "is" if families == 1 else "are"
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"{quantity(families, 'family')}not drawn here: tools that do one operation for "
-                "several providers or values.",
+                f"{quantity(families, 'family')} {are} not drawn here: tools that do one operation "
+                "for several providers or values.",
                 width="content",
             )
             page_frame.page_link("review", "See the families", show="Families")
