@@ -598,3 +598,17 @@ def test_requests_become_queries_with_what_was_called_as_gold():
     assert query_rows(requests, CATALOG) == [
         {"id": "t1", "query": "List it", "gold": ["a/list", "a/read"]}
     ]
+
+
+def test_what_calls_were_given_and_answered_is_kept_only_where_it_is_compared():
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": 1}'}}
+    messages = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "found"},
+    ]
+    file = {"t.jsonl": lines([{"messages": messages}])}
+    (counted,), (compared,) = (read_traces(file, kept).calls for kept in (False, True))
+    assert counted == compared, "the same call"
+    assert (counted.arguments, counted.result) == (None, None)
+    assert compared.arguments == '{"q": 1}' and compared.result is not None

@@ -124,7 +124,7 @@ def compare_calls(
     if bool(config) == bool(recorded):
         raise ConfigError("nothing says what to compare; use either --config or --recorded")
     if recorded:
-        trace = counted_calls(recorded, catalog.tools)[1]
+        trace = counted_calls(recorded, catalog.tools, with_results=True)[1]
         comparisons = recorded_comparisons(chosen, trace, catalog.tools)
     else:
         pairs = _callable(chosen, reads_only or (), _calls_in(catalog, calls) if calls else {})

@@ -93,12 +93,12 @@ def usage(
 
 
 def counted_calls(
-    logs: Sequence[Path], tools: Sequence[Tool]
+    logs: Sequence[Path], tools: Sequence[Tool], with_results: bool = False
 ) -> tuple[call_counts.CatalogCallCounts, CallTrace]:
-    """The calls of the tools in some logs, and the trace; unread records are reported. Raises
-    ``ConfigError``.
+    """The calls of the tools in some logs, and the trace, as ``read_traces``; unread records are
+    reported. Raises ``ConfigError``.
     """
-    trace = read_traces({str(log): _content(log) for log in logs})
+    trace = read_traces({str(log): _content(log) for log in logs}, with_results)
     if trace.unread:
         say_error(call_counts.unread_line(trace.unread))
     return call_counts.count_calls(trace, tools), trace

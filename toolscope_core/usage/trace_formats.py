@@ -33,10 +33,11 @@ class _Reading:
 
     ``places`` are the positions of calls by key, ``last`` those by the id that results use;
     ``answered`` counts the results of an id. ``requests`` are texts, each with the positions of its
-    calls.
+    calls. Arguments and results, which are most of a log, are kept only ``with_results``.
     """
 
     scope: str
+    with_results: bool = False
     calls: list[traced_calls.TracedCall] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
@@ -97,7 +98,7 @@ class _Reading:
                     is_malformed=malformed,
                     key=keys[0],
                     wrapped=wrapped,
-                    arguments=call.arguments,
+                    arguments=call.arguments if self.with_results else None,
                 )
             )
             if self.requests:
@@ -110,11 +111,13 @@ class _Reading:
         self.answered[str(number)] += 1
         if place is not None and not self.calls[place].is_malformed:
             call = self.calls[place]
-            result = call.result if value is None else value
+            result = value if value is not None and self.with_results else call.result
             self.calls[place] = replace(call, has_failed=call.has_failed or failed, result=result)
 
 
-def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:
+def conversation(
+    messages: Iterable[Any], scope: str, with_results: bool = False
+) -> traced_calls.CallTrace:
     """The calls of messages with the requests that led to them.
 
     A failure is read from the result if that reports it (Anthropic's ``is_error``); malformed
@@ -122,7 +125,7 @@ def conversation(messages: Iterable[Any], scope: str) -> traced_calls.CallTrace:
     call ids are unique only in it, and only until their result. Lines with the same ``uuid`` are
     one call, even in another session's history.
     """
-    reading = _Reading(scope)
+    reading = _Reading(scope, with_results)
     for message in messages:
         if isinstance(message, dict):
             reading.take(message)
@@ -174,6 +177,7 @@ class _Records:
     """
 
     scope: str
+    with_results: bool = False
     conversations: list[tuple[traced_calls.CallTrace, list[bytes]]] = field(default_factory=list)
     sessions: dict[str, _Reading] = field(default_factory=dict)
     spans: list[Mapping[str, Any]] = field(default_factory=list)
@@ -197,14 +201,18 @@ def read_trace(content: bytes, label: str) -> traced_calls.CallTrace:
     return read_traces({label: content})
 
 
-def read_traces(files: Mapping[str, bytes]) -> traced_calls.CallTrace:
-    """The calls and requests of files, by their labels.
+def read_traces(files: Mapping[str, bytes], with_results: bool = False) -> traced_calls.CallTrace:
+    """The calls and requests of files, by their labels; ``with_results`` also what they were given
+    and what they answered.
 
     A call counts once, however many records and files contain it; if a conversation was saved
     repeatedly as it grew, the longest counts. Raises the errors of ``read_trace``.
     """
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
-    read = [_sorted(_documents(files[label], label), scope) for scope, label in labels.items()]
+    read = [
+        _sorted(_documents(files[label], label), _Records(scope, with_results))
+        for scope, label in labels.items()
+    ]
     saved = [grown for records in read for _, grown in records.conversations]
     ends = {grown[-1] for grown in saved}
     begun = {one for grown in saved for one in grown[:-1] if one in ends}
@@ -280,8 +288,7 @@ def _line(line: str, place: str) -> Any:
         raise ConfigError(f"{place} is not JSON ({error}); use one record per line") from error
 
 
-def _sorted(records: Iterable[Any], scope: str) -> _Records:
-    by_kind = _Records(scope)
+def _sorted(records: Iterable[Any], by_kind: _Records) -> _Records:
     for record in records:
         if not isinstance(record, dict):
             by_kind.unread += 1
@@ -302,14 +309,15 @@ def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
     if key is not None:
         replies = {name: record[name] for name in _REPLIES if name in record}
         messages = [*record[key], *([replies] if replies else [])]
-        trace = conversation(messages, place)
+        trace = conversation(messages, place, by_kind.with_results)
         by_kind.conversations.append((trace, _grown(messages)))
     elif not is_event and any(isinstance(record.get(one), (dict, list)) for one in _REPLIES):
-        by_kind.conversations.append((conversation([record], place), _grown([record, place])))
+        trace = conversation([record], place, by_kind.with_results)
+        by_kind.conversations.append((trace, _grown([record, place])))
     else:
         session = str(record.get("sessionId") or record.get("session_id") or "")
         reading = by_kind.sessions.setdefault(
-            session, _Reading(f"session {session or by_kind.scope}")
+            session, _Reading(f"session {session or by_kind.scope}", by_kind.with_results)
         )
         reading.take(record)
 
