@@ -12,6 +12,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import sqrt
 from pathlib import Path
 
@@ -104,10 +105,10 @@ def _labelled(rows: Sequence[JsonObject]) -> Iterator[Labelled]:
         catalog = catalog_of(row)
         if any(finding.severity == "block" for finding in catalog.findings):
             continue  # what is hidden or encoded is no sentence
-        found = [one for tool in catalog.tools for one in passages(tool)]
-        found += [one for server in catalog.servers for one in server_passages(server)]
+        texts = [one for tool in catalog.tools for one in passages(tool)]
+        texts += [one for server in catalog.servers for one in server_passages(server)]
         is_harmful = row.get("harmful", row.get("label") == "malicious")
-        yield is_harmful, _sentences(one.text for one in found)
+        yield is_harmful, _sentences(one.text for one in texts)
 
 
 def _sentences(texts: Iterator[str]) -> list[str]:
@@ -138,8 +139,8 @@ class Training:
         counts = Counter(
             one for text in (*harmful, *harmless, *written) for one in orders.signals(text)
         )
-        known = sorted(signal for signal, count in counts.items() if count >= _FEWEST)
-        self.number = {signal: number for number, signal in enumerate(known)}
+        frequent = sorted(signal for signal, count in counts.items() if count >= _FEWEST)
+        self.number = {signal: number for number, signal in enumerate(frequent)}
         own = [text for is_harmful, texts in people for text in texts if not is_harmful]
         self._fixed = self.matrix([*public, *harmful, *harmless, *own])
         self._is_harmful = np.repeat(
@@ -152,12 +153,12 @@ class Training:
 
     def matrix(self, texts: Sequence[str]) -> csr_matrix:
         """A row a sentence."""
-        found = [
+        rows = [
             [signal for signal in orders.signals(text) if signal in self.number] for text in texts
         ]
-        columns = [self.number[signal] for signals in found for signal in signals]
-        values = [_PAIR if signal[1] else 1.0 for signals in found for signal in signals]
-        starts = np.cumsum([0, *map(len, found)])
+        columns = [self.number[signal] for row in rows for signal in row]
+        values = [_PAIR if signal[1] else 1.0 for row in rows for signal in row]
+        starts = np.cumsum([0, *map(len, rows)])
         return csr_matrix((values, columns, starts), shape=(len(texts), len(self.number)))
 
     def weights(self) -> dict[tuple[str, str], int]:
@@ -171,17 +172,24 @@ class Training:
                 np.append(self._is_harmful, [True] * len(worst)),
                 sample_weight=np.append(self._counts, [_WRITTEN] * len(worst)),
             )
-        found = {}
+        weights = {}
         for signal, number in self.number.items():
             weight = round(_SCALE * model.coef_[0][number] * (_PAIR if signal[1] else 1.0))
             if abs(weight) >= _LEAST:
-                found[signal] = weight
-        return found
+                weights[signal] = weight
+        return weights
 
 
 def scores(texts: Sequence[str], weights: Mapping[tuple[str, str], int]) -> NDArray[np.int_]:
     """What the signals of each sentence weigh."""
     return np.array([sum(weights.get(one, 0) for one in orders.signals(text)) for text in texts])
+
+
+def _laid_out(least: int, tables: Mapping[str, Mapping[str, int]]) -> str:
+    """The file of the weights, with a line for each first word."""
+    encode = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    lines = ",\n".join(f"{encode(first)}:{encode(others)}" for first, others in tables.items())
+    return f'{{"least":{least},"signals":{{\n{lines}\n}}}}\n'
 
 
 def train() -> None:
@@ -202,9 +210,8 @@ def train() -> None:
     tables: dict[str, dict[str, int]] = {}
     for (first, other), weight in sorted(weights.items()):
         tables.setdefault(first, {})[other] = weight
-    found = {"least": least, "signals": tables}
     path = Path(orders.__file__).with_name("order_weights.json")
-    path.write_text(json.dumps(found, ensure_ascii=False, indent=0) + "\n", "utf-8")
+    path.write_text(_laid_out(least, tables), "utf-8")
     print(f"{len(public):,} sentences, {len(weights):,} weights, least {least}")
 
 
@@ -245,9 +252,9 @@ def main() -> None:
     measure("texts left out", json_rows(_DATA / "held_out.jsonl"))
     counts: Counter[str] = Counter()
     for tools in public_tools():
-        found = scan_catalog(tools)
+        findings = scan_catalog(tools)
         for severity in ("block", "warn"):
-            counts[severity] += len({one.tool_id for one in found if one.severity == severity})
+            counts[severity] += len({one.tool_id for one in findings if one.severity == severity})
         counts["tools"] += len(tools)
     print("public catalogs:", dict(counts))
 

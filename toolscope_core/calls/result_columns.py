@@ -51,9 +51,9 @@ def answer_of(result: JsonObject) -> CallAnswer:
     """
     parts = objects_of_list(result.get("content"))
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-    said = "\n".join(texts).strip()
-    if result.get("isError") is True or _BEGINS_AS_ERROR.match(said):
-        return CallAnswer(refusal=said or "an error without words")
+    text = "\n".join(texts).strip()
+    if result.get("isError") is True or _BEGINS_AS_ERROR.match(text):
+        return CallAnswer(refusal=text or "an error without words")
     value = result.get("structuredContent")
     if value is None or (isinstance(value, dict) and [*value.values()] == texts):
         values = [_parsed(text) for text in texts]
@@ -108,8 +108,8 @@ def effect_in(value: Any) -> str:
         is_state = isinstance(part, str) and _DONE_VALUE.fullmatch(part)
         if (is_flag and _DONE_FIELD.fullmatch(name)) or is_state:
             return f"{name}: {part}"
-        if name in _REPORTS and isinstance(part, str) and (said := effect_in(part)):
-            return said
+        if name in _REPORTS and isinstance(part, str) and (words := effect_in(part)):
+            return words
     return ""
 
 

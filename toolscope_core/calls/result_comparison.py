@@ -273,8 +273,8 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
     given = {_key(one) for own in fields.values() for one in own}
     if text is left and given.issuperset(map(_key, left[""])):
         return []
-    said = " ".join(" ".join(map(str, text[""])).replace("T", " ").split())
-    numbers, times = set(_numbers(said)), [_moment(one) for one in _TIME.findall(said)]
+    words = " ".join(" ".join(map(str, text[""])).replace("T", " ").split())
+    numbers, times = set(_numbers(words)), [_moment(one) for one in _TIME.findall(words)]
 
     def is_said(value: Any) -> bool:
         if _is_number(value) and float(value) in numbers:
@@ -282,8 +282,8 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
         moment = _moment(value)
         if moment is not None:  # a text often gives the time of the place without its zone
             is_near = any(one is not None and abs(one - moment) < _CLOCK for one in times)
-            return is_near or str(value).replace("T", " ")[:16] in said
-        return " ".join(str(value).replace("T", " ").split()) in said
+            return is_near or str(value).replace("T", " ")[:16] in words
+        return " ".join(str(value).replace("T", " ").split()) in words
 
     missing = []
     for path, values in sorted(fields.items()):

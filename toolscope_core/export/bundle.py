@@ -201,8 +201,8 @@ class Bundle:
 
     def _call_file(self) -> Iterator[tuple[str, bytes]]:
         """What the last comparison of calls showed of each pair, if any were compared."""
-        found = comparisons(self.plan.catalog, self.log)
-        rows = [{**asdict(pair), "at": one.at, **one.detail} for pair, one in found.items()]
+        by_pair = comparisons(self.plan.catalog, self.log)
+        rows = [{**asdict(pair), "at": one.at, **one.detail} for pair, one in by_pair.items()]
         if rows:
             yield CALLS, lines_of(rows)
 

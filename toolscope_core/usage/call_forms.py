@@ -112,7 +112,7 @@ class UnreadEvent:
 
 
 TraceEvent = CallEvent | ResultEvent | RequestEvent | UnreadEvent
-_Said = Literal["", "call", "result", "progress"]
+_EventKind = Literal["", "call", "result", "progress"]
 
 
 def events_of(record: AgentRecord) -> list[TraceEvent]:
@@ -122,26 +122,28 @@ def events_of(record: AgentRecord) -> list[TraceEvent]:
 
 def is_message(record: AgentRecord) -> bool:
     """Whether a record is a message, or an item of a conversation."""
-    is_item = any(_said_by_kind(kind) for kind in _kinds(record) if not _is_end(kind))
+    is_item = any(_by_kind(kind) for kind in _kinds(record) if not _is_end(kind))
     return is_item or "role" in record or "lc" in record or {"from", "value"} <= record.keys()
 
 
-def _events(value: Any, at: str, line: Any, said: _Said) -> list[TraceEvent]:
-    """The events in a part of a record, or in a list of parts; ``said`` is said by its key."""
+def _events(value: Any, at: str, line: Any, kind: _EventKind) -> list[TraceEvent]:
+    """The events in a part of a record, or in a list of parts; ``kind`` is given by its key."""
     if isinstance(value, list):
-        parts = (_events(one, at, line, said) for one in value if isinstance(one, (dict, list)))
+        parts = (_events(one, at, line, kind) for one in value if isinstance(one, (dict, list)))
         return [*chain.from_iterable(parts)]
     if value.get("type") in _TEXT_KINDS and "role" not in value:
         return []
     if not _TIMES.isdisjoint(value):
         for key in value.keys() & _TIMES:
             at = utc_time(value[key]) or at
-    return _events_of_object(value, at, value.get("uuid") or line, said)
+    return _events_of_object(value, at, value.get("uuid") or line, kind)
 
 
-def _events_of_object(value: AgentRecord, at: str, line: Any, by_key: _Said) -> list[TraceEvent]:
+def _events_of_object(
+    value: AgentRecord, at: str, line: Any, by_key: _EventKind
+) -> list[TraceEvent]:
     kinds = _kinds(value)
-    by_kind = _said_in(kinds, value)
+    by_kind = _kind_in(kinds, value)
     role = by_kind or by_key
     if role == "result":
         return [*_results(value)]
@@ -156,11 +158,11 @@ def _events_of_object(value: AgentRecord, at: str, line: Any, by_key: _Said) -> 
     return events
 
 
-def _said_in(kinds: Sequence[str], value: AgentRecord) -> _Said:
+def _kind_in(kinds: Sequence[str], value: AgentRecord) -> _EventKind:
     """What an object says of itself."""
     for kind in kinds:
-        if said := _said_by_kind(kind):
-            return said
+        if own := _by_kind(kind):
+            return own
     return "call" if _is_called(kinds, value) else ""
 
 
@@ -173,7 +175,7 @@ def _is_called(kinds: Sequence[str], value: AgentRecord) -> bool:
     return value.get("method") == "tools/call"
 
 
-def _parts(value: AgentRecord, at: str, line: Any, said: _Said) -> list[TraceEvent]:
+def _parts(value: AgentRecord, at: str, line: Any, kind: _EventKind) -> list[TraceEvent]:
     """The events in the parts of a message or envelope."""
     events = list[TraceEvent]()
     role = _role(value)
@@ -189,12 +191,12 @@ def _parts(value: AgentRecord, at: str, line: Any, said: _Said) -> list[TraceEve
         events += _calls_in_text(text, at, line)
     for key, inner in value.items():
         if isinstance(inner, (dict, list)) and inner and key not in _UNSEARCHED:
-            by_key = _said_by_key(key)
+            by_key = _by_key(key)
             if by_key == "result":
                 events += _results(inner)
             else:
                 is_list_of_calls = key == "content" and isinstance(inner, list)
-                events += _events(inner, at, line, by_key or (said if is_list_of_calls else ""))
+                events += _events(inner, at, line, by_key or (kind if is_list_of_calls else ""))
     return events
 
 
@@ -283,14 +285,14 @@ def _letters(word: str) -> str:
 
 
 @lru_cache(_KEPT_WORDS)
-def _said_by_kind(kind: str) -> _Said:
+def _by_kind(kind: str) -> _EventKind:
     if _SAYS_CALL.fullmatch(_letters(kind)):
         return "progress" if kind.startswith("response.") else "call"
     return "result" if _SAYS_RESULT.fullmatch(_letters(kind)) else ""
 
 
 @lru_cache(_KEPT_WORDS)
-def _said_by_key(key: str) -> _Said:
+def _by_key(key: str) -> _EventKind:
     if _KEYS_OF_CALLS.fullmatch(_letters(key)):
         return "call"
     return "result" if _KEYS_OF_RESULTS.fullmatch(_letters(key)) else ""

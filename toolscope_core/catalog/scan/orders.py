@@ -54,10 +54,7 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _NEAR = 3
 """Words up to this far apart make a pair."""
 _MOST_TOKENS = 80
-_WEIGHTS: dict[str, Any] = json.loads(
-    Path(__file__).with_name("order_weights.json").read_text("utf-8")
-)
-"""``least`` is what an order weighs; ``signals`` are the weights, by first and other word."""
+_WEIGHTS = Path(__file__).with_name("order_weights.json")
 _stem = lru_cache(1 << 14)(Stemmer.Stemmer("english").stemWord)
 
 
@@ -78,12 +75,20 @@ def find_orders(text: str) -> Iterator[TextOrder]:
         start += len(sentence)
 
 
+@lru_cache(maxsize=1)
+def _weights() -> dict[str, Any]:
+    """``least`` is what an order weighs; ``signals`` are the weights, by first and other word."""
+    own: dict[str, Any] = json.loads(_WEIGHTS.read_text("utf-8"))
+    return own
+
+
 def reads_like_order(sentence: str, times: int = 1) -> bool:
     """Whether a sentence weighs so many times what an order does."""
-    tables = _WEIGHTS["signals"]
-    found = signals(sentence)
-    score = sum(tables[first].get(other, 0) for first, other in found if first in tables)
-    return bool(score >= times * _WEIGHTS["least"])
+    weights = _weights()
+    tables = weights["signals"]
+    pairs = signals(sentence)
+    score = sum(tables[first].get(other, 0) for first, other in pairs if first in tables)
+    return bool(score >= times * weights["least"])
 
 
 def sentences(text: str) -> Iterator[str]:
