@@ -30,9 +30,9 @@ def test_the_same():
 
 def test_a_difference_is_said_once_with_its_number():
     calls = [call({"p": n, "q": 1}, {"p": 100 * n, "q": 1}) for n in (1, 2, 3)]
-    said = verdict(*calls, call({"p": 0, "q": 1}, {"p": 0, "q": 1}))
-    assert said.startswith("differs in 3 of 4")
-    assert "100 times" in said
+    words = verdict(*calls, call({"p": 0, "q": 1}, {"p": 0, "q": 1}))
+    assert words.startswith("differs in 3 of 4")
+    assert "100 times" in words
     fields = verdict(call({"a": 1, "b": 2, "x": 3}, {"x": 3, "c": 4}))
     assert "only the first gives `a`, `b`" in fields
     assert "`c`" not in fields
@@ -40,9 +40,9 @@ def test_a_difference_is_said_once_with_its_number():
 
 
 def test_a_refusal_of_one():
-    said = verdict(call({"x": 1}, {"x": 1}), call(answer(refusal="no such id"), {"x": 1}))
-    assert "one refuses what the other takes: a/get refuses 1 of 2" in said
-    assert "“no such id”" in said
+    words = verdict(call({"x": 1}, {"x": 1}), call(answer(refusal="no such id"), {"x": 1}))
+    assert "one refuses what the other takes: a/get refuses 1 of 2" in words
+    assert "“no such id”" in words
 
 
 def test_a_refused_guess_and_what_both_refuse_tell_nothing():

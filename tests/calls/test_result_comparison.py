@@ -13,10 +13,10 @@ from toolscope_core.calls.result_comparison import (
 
 
 def kinds(left, right, names=None, varying=(), arguments=None):
-    found = result_differences(
+    differences = result_differences(
         columns_of(left), columns_of(right), names or {}, varying, arguments or {}
     )
-    return {one.path: one.kind for one in found}
+    return {one.path: one.kind for one in differences}
 
 
 def text_result(value, **more):
@@ -115,8 +115,13 @@ def test_a_map_of_results_is_what_every_call_bears_out():
     columns = [(columns_of(a), columns_of(b)) for a, b in calls]
     names = result_names(columns)
     assert names == {"items[].name": "results[].title"}  # one value alone proves no name
-    found = kinds(*calls[0], names=names)
-    assert found == {"items[].name": "name", "items[]": "order", "kind": "missing", "sort": "more"}
+    differing = kinds(*calls[0], names=names)
+    assert differing == {
+        "items[].name": "name",
+        "items[]": "order",
+        "kind": "missing",
+        "sort": "more",
+    }
     empty = kinds({"items": []}, {"results": []}, names=names)
     assert set(empty.values()) <= {"name"}
 
@@ -161,9 +166,9 @@ def test_a_text_about_errors_is_none():
     ],
 )
 def test_a_pattern_is_said(pairs, words):
-    said = pattern_in_words(pairs)
-    assert words in said
-    assert bool(words) == bool(said)
+    pattern = pattern_in_words(pairs)
+    assert words in pattern
+    assert bool(words) == bool(pattern)
 
 
 @pytest.mark.parametrize(

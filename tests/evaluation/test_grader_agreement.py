@@ -18,11 +18,11 @@ def test_kappa_is_of_bands_on_the_tools_of_both():
     """Bands L L M H and L M M H: 3 of 4 agree, by chance (2·1 + 1·2 + 1·1) / 16 = 5/16."""
     ann = {"t0": 1, "t1": 2, "t2": 3, "t3": 4}
     bob = {"t0": 2, "t1": 3, "t2": 3, "t3": 5, "t4": 1}
-    found = grader_agreement({"bob": bob, "ann": ann}, MODEL)
-    (pair,) = found.pairs
+    agreement = grader_agreement({"bob": bob, "ann": ann}, MODEL)
+    (pair,) = agreement.pairs
     assert (pair.one, pair.other, pair.tools) == ("ann", "bob", 4)
     assert pair.kappa == pytest.approx((3 / 4 - 5 / 16) / (1 - 5 / 16))
-    assert found.tools == 5
+    assert agreement.tools == 5
 
 
 def test_tau_is_with_the_mean_of_the_bands():
@@ -36,16 +36,16 @@ def test_tau_is_with_the_mean_of_the_bands():
     turned = {tool: 6 - grade.score for tool, grade in MODEL.items()}
     assert grader_agreement({"ann": turned}, MODEL).tau == pytest.approx(-1.0)
     mixed = {"t0": 1, "t1": 3, "t2": 3, "t3": 4, "t4": 2}
-    found = grader_agreement({"ann": mixed}, MODEL)
-    assert found.tau == pytest.approx((4 - 2) / 8) and 0 < found.p < 1
+    agreement = grader_agreement({"ann": mixed}, MODEL)
+    assert agreement.tau == pytest.approx((4 - 2) / 8) and 0 < agreement.p < 1
     both = grader_agreement({"ann": mixed, "bob": same}, MODEL)
-    assert found.tau < both.tau < 1.0
+    assert agreement.tau < both.tau < 1.0
 
 
 def test_what_never_varies_has_no_figure():
     alike = dict.fromkeys(MODEL, 3)
-    found = grader_agreement({"ann": alike, "bob": alike}, MODEL)
-    assert (found.tau, found.p, found.pairs[0].kappa) == (None, None, None)
+    agreement = grader_agreement({"ann": alike, "bob": alike}, MODEL)
+    assert (agreement.tau, agreement.p, agreement.pairs[0].kappa) == (None, None, None)
     apart = grader_agreement({"ann": {"t0": 1}, "bob": {"t1": 1}}, MODEL)
     assert (apart.pairs[0].tools, apart.pairs[0].kappa) == (0, None)
 
