@@ -12,6 +12,7 @@ from typing import Any
 
 from toolscope_core.catalog.isolation import ITEM_TYPES
 from toolscope_core.catalog.readers import read_catalog
+from toolscope_core.catalog.scan.orders import order_weights
 from toolscope_core.catalog.sources import Source
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import CatalogError
@@ -23,6 +24,7 @@ def wait(descriptor: int) -> None:
     control = socket.socket(fileno=descriptor)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    order_weights()  # read once here, so that no child opens a file
     while True:
         _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not descriptors:

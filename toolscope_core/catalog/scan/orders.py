@@ -76,7 +76,7 @@ def find_orders(text: str) -> Iterator[TextOrder]:
 
 
 @lru_cache(maxsize=1)
-def _weights() -> dict[str, Any]:
+def order_weights() -> dict[str, Any]:
     """``least`` is what an order weighs; ``signals`` are the weights, by first and other word."""
     own: dict[str, Any] = json.loads(_WEIGHTS.read_text("utf-8"))
     return own
@@ -84,7 +84,7 @@ def _weights() -> dict[str, Any]:
 
 def reads_like_order(sentence: str, times: int = 1) -> bool:
     """Whether a sentence weighs so many times what an order does."""
-    weights = _weights()
+    weights = order_weights()
     tables = weights["signals"]
     pairs = signals(sentence)
     score = sum(tables[first].get(other, 0) for first, other in pairs if first in tables)
