@@ -1,1 +1,4 @@
-"""Whether two tools answer the same calls alike: calls written, sent to both, results compared."""
+"""Checks whether two tools answer the same calls alike.
+
+It writes calls, sends them to both tools and compares the results.
+"""

@@ -1,4 +1,6 @@
-"""What the same calls of two tools showed: a verdict with its number of calls, and its rows."""
+"""What the same calls to two tools showed: a verdict with the number of calls, and one row per
+call.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +28,11 @@ _LEAST_CONSTANT = 2
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCall:
-    """One call of a tool as another tool gets it through α, and both answers.
+    """One call to a tool, the same call mapped through α to another tool, and both answers.
 
-    ``again`` are the answers to the same call sent a second time, if it was. With ``is_guess`` an
-    argument has a value that nothing says the tools take. ``differences`` are those of the results.
+    ``again`` has the answers to the same call sent a second time, or ``None`` if it was not
+    repeated. ``is_guess`` is true if nothing says that the tools accept the value of some argument.
+    ``differences`` are those between the results.
     """
 
     arguments: JsonObject
@@ -41,12 +44,12 @@ class AnsweredCall:
 
     @property
     def is_answered(self) -> bool:
-        """Whether both gave a result."""
+        """Whether both tools gave a result."""
         return not any(one.refusal for one in self.answers)
 
     @property
     def refusing(self) -> int | None:
-        """Which of the two alone refused, 0 or 1; ``None`` if neither or both did, or for a
+        """The only tool that refused the call, 0 or 1; ``None`` if neither or both did, or for a
         guess.
         """
         refused = [bool(one.refusal) for one in self.answers]
@@ -59,7 +62,7 @@ class AnsweredCall:
 
     @property
     def tells(self) -> bool:
-        """Whether one of the two refused, or both gave a value that does not change by itself."""
+        """Whether only one tool refused, or both gave a value that does not change by itself."""
         changing = {one.path for one in self.differences if one.kind == "varies"}
         is_stable = self.is_answered and not changing.issuperset(self.answers[0].columns)
         return is_stable or self.refusing is not None
@@ -69,9 +72,10 @@ class AnsweredCall:
 class CallComparison:
     """What calls to two tools showed.
 
-    ``tools`` are the one whose calls were sent and the one that would take them over; ``versions``
-    are those of their servers, empty if unknown. ``names`` are the paths in the first tool's
-    results that have another name in the second's. ``stopped`` says why no more calls were sent.
+    ``tools`` are the tool whose calls were sent and the tool that would take them over.
+    ``versions`` are the versions of their servers, empty if unknown. ``names`` maps paths in the
+    first tool's results to other names of the same paths in the second tool's. ``stopped`` says why
+    no more calls were sent.
     """
 
     tools: tuple[Tool, Tool]
@@ -82,17 +86,17 @@ class CallComparison:
 
     @property
     def size(self) -> int:
-        """The number of calls that tell something."""
+        """The number of calls from which something can be concluded."""
         return sum(one.tells for one in self.calls)
 
     @property
     def differing(self) -> int:
-        """The number of calls that the two did not answer alike."""
+        """The number of calls that the two tools did not answer alike."""
         return sum(one.refusing is not None or bool(one.counting) for one in self.calls)
 
     @property
     def left_out(self) -> dict[str, DifferenceKind]:
-        """The paths that differ and do not count, each with its kind."""
+        """The paths that differ without counting as different, each with the kind of difference."""
         every = {one.path: one.kind for call in self.calls for one in call.differences}
         return {path: kind for path, kind in sorted(every.items()) if kind in LEFT_OUT}
 
@@ -128,14 +132,16 @@ class CallComparison:
                 )
 
     def _nothing(self) -> str:
-        """Why no call tells anything."""
+        """Why nothing can be concluded from any call."""
         refusals = [one.refusal for call in self.calls for one in call.answers if one.refusal]
         if refusals:
             return f"nothing compared: refused, such as {_short(refusals[0])}"
         return f"nothing compared{': every value changes by itself' if self.calls else ''}"
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison as kept: texts are cut, and secrets in them are masked."""
+        """The comparison in the form that is stored: texts are cut, and secrets in them are
+        masked.
+        """
         sides = ("path", "kind", "left", "right")
         rows = [
             {
@@ -161,7 +167,7 @@ class CallComparison:
 
 
 def comparison_of(tools: tuple[Tool, Tool], calls: Sequence[AnsweredCall]) -> CallComparison:
-    """The comparison of the answers of two tools to several calls."""
+    """A comparison of two tools by their answers to several calls."""
     answered = [one for one in calls if one.is_answered]
     names = result_names([(a.columns, b.columns) for a, b in (one.answers for one in answered)])
     varying = [_varying(one, names) for one in calls]
@@ -178,7 +184,7 @@ def comparison_of(tools: tuple[Tool, Tool], calls: Sequence[AnsweredCall]) -> Ca
 
 
 def _varying(call: AnsweredCall, names: Mapping[str, str]) -> tuple[set[str], set[str]]:
-    """The paths that changed by themselves on each side, as the left side calls them."""
+    """The paths whose values changed by themselves on each side, under the left side's names."""
     if call.again is None or not call.is_answered:
         return set(), set()
     left, right = (
@@ -190,7 +196,7 @@ def _varying(call: AnsweredCall, names: Mapping[str, str]) -> tuple[set[str], se
 
 
 def _changing_on_one_side(varying: Sequence[tuple[set[str], set[str]]]) -> set[str]:
-    """The paths that change in every repeated call on one side, and never on the other."""
+    """The paths whose values change in every repeated call on one side, and never on the other."""
     repeated = [sides for sides in varying if any(sides)]
     if len(repeated) < _LEAST_CONSTANT:
         return set()
@@ -200,7 +206,7 @@ def _changing_on_one_side(varying: Sequence[tuple[set[str], set[str]]]) -> set[s
 
 
 def _parts(pairs: Mapping[tuple[str, DifferenceKind], Sequence[ResultDifference]]) -> Iterator[str]:
-    """Each difference in words; the fields that only one of the two gives together."""
+    """Each difference in words; the fields that only one tool gives are put into one phrase."""
     missing = [own[0] for (_, kind), own in pairs.items() if kind == "missing"]
     for who, is_second in (("first", False), ("second", True)):
         if names := [f"`{one.path}`" for one in missing if (one.right is not None) == is_second]:
@@ -225,7 +231,9 @@ def _in_words(kind: DifferenceKind, path: str, own: Sequence[ResultDifference]) 
 
 
 def _short(value: Any) -> str:
-    """A value as a sentence shows it: texts of servers in quotes, cut, without secrets."""
+    """A value as shown in a sentence: shortened and without secrets; texts from servers are
+    quoted.
+    """
     text = value if isinstance(value, str) else canonical_json(value)
     text = shown_text(shorten(text, _LONGEST, placeholder="…"))
     return f"“{text}”" if isinstance(value, str) else text

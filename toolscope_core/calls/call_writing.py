@@ -1,4 +1,4 @@
-"""Calls written from what a tool declares, and from values that results have shown."""
+"""Writes calls from a tool's declaration and from values seen in results."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,24 +25,28 @@ _OF_FORMATS: Mapping[str, Sequence[str]] = {
     "ipv4": ("192.0.2.1",),
     "hostname": ("example.com",),
 }
-"""Values that anybody may use in a call, by format."""
+"""For each format, values that anybody may use in a call."""
 _NUMBERS = (3, 10, 1, 2, 0)
 _TEXT = "Hello world"
 _MOST_VALUES, _LONGEST_VALUE, _DEEPEST = 5, 200, 3
 _KEYS = frozenset(("id", "key", "uuid", "name", "slug", "path", "number"))
-"""Words for what a thing is called by; before them may stand what it is: ``issue_id``."""
+"""Words for an identifier; the word before one may name the thing, as in ``issue_id``."""
 
 
 @dataclass(slots=True)
 class SeenValues:
-    """Values of results that may be arguments of other calls, by the words of their field."""
+    """Values from results that may be arguments of other calls, keyed by the words of their
+    field.
+    """
 
     _values: dict[tuple[str, ...], dict[Any, None]] = field(
         default_factory=lambda: defaultdict(dict)
     )
 
     def add(self, tool: Tool, columns: ResultColumns) -> None:
-        """Take the values of one result; those of an ``id`` are ids of the tool's object."""
+        """Add the values of one result; the values of an ``id`` become ids of the tool's objects
+        too.
+        """
         for path, values in columns.items():
             above, _, last = path.replace("[]", "").rpartition(".")
             words = tuple(plain_words(last))
@@ -54,17 +58,18 @@ class SeenValues:
                         self._values[name].setdefault(value)
 
     def of(self, parameter: Parameter) -> list[Any]:
-        """The values for a parameter of this name."""
+        """The values seen under the name of this parameter."""
         return list(self._values.get(tuple(plain_words(parameter.name)), ()))[:_MOST_VALUES]
 
 
 def written_calls(tool: Tool, seen: SeenValues, most: int) -> tuple[JsonObject, ...]:
-    """At most so many different arguments that the tool's schema accepts, the plainest first.
+    """At most ``most`` different sets of arguments that the tool's schema accepts, the simplest
+    first.
 
-    The first has only required arguments. In each of the others one argument has another value, or
-    an optional one is added. Values are those the schema lists, its examples and defaults, those of
-    ``seen`` results, and plain ones of the type. Empty if nothing gives a required argument a
-    value.
+    The first set has only the required arguments. Each of the others changes one value or adds an
+    optional argument. The values come from the schema's lists, examples and defaults, from the
+    results in ``seen``, and from plain values of the type. The result is empty if no value can be
+    found for a required argument.
     """
     tool = inlined(tool)
     values = {one.name: _values_of(one, tool, seen) for one in tool.parameters}
@@ -81,14 +86,14 @@ def written_calls(tool: Tool, seen: SeenValues, most: int) -> tuple[JsonObject, 
 
 
 def is_guess(tool: Tool, arguments: JsonObject) -> bool:
-    """Whether a written call has a text that nothing says the tool takes."""
+    """Whether a written call contains a text without any sign that the tool accepts it."""
     return not {*read_tool(tool).objects, _TEXT}.isdisjoint(map(str, arguments.values()))
 
 
 def _variations(
     first: Mapping[str, Any], values: Mapping[str, Sequence[Any]]
 ) -> Iterator[dict[str, Any]]:
-    """The first arguments, and those with another value of one: first of each argument in turn."""
+    """The first arguments, then variations in which one argument, in turn, has another value."""
     yield dict(first)
     for place in range(_MOST_VALUES + 1):
         for name, own in values.items():
@@ -100,14 +105,14 @@ def _variations(
 
 
 def _values_of(parameter: Parameter, tool: Tool, seen: SeenValues) -> list[Any]:
-    """Values for a parameter, the likeliest to be taken first, each once."""
+    """Distinct values for a parameter, those most likely to be accepted first."""
     validator = validator_of(parameter.schema)
     every = {canonical_json(one): one for one in _candidates(parameter, tool, seen, 0)}
     return [one for one in every.values() if takes(validator, one)][:_MOST_VALUES]
 
 
 def _candidates(parameter: Parameter, tool: Tool, seen: SeenValues, depth: int) -> Iterator[Any]:
-    """Values from the schema, from results, and of the type."""
+    """Values from the schema, from results, and plain values of the type."""
     schema = parameter.schema
     if "const" in schema or parameter.enum:
         yield from (schema["const"],) if "const" in schema else parameter.enum
@@ -131,7 +136,9 @@ def _candidates(parameter: Parameter, tool: Tool, seen: SeenValues, depth: int) 
 
 
 def _texts(parameter: Parameter, tool: Tool) -> Iterator[str]:
-    """The examples in a parameter's words, values of its format, and words of the tool."""
+    """Examples in the parameter's description, values of its format, or names of the tool's
+    objects.
+    """
     yield from examples_of(with_all_words(parameter).description)
     if "format" in parameter.schema:
         yield from _OF_FORMATS.get(str(parameter.schema["format"]), ())
@@ -142,7 +149,7 @@ def _texts(parameter: Parameter, tool: Tool) -> Iterator[str]:
 def _containers(
     kind: str, parameter: Parameter, tool: Tool, seen: SeenValues, depth: int
 ) -> Iterator[Any]:
-    """Lists of several values and of one, or an object with what it requires."""
+    """A list of several values and a list of one, or an object with its required fields."""
     schema = parameter.schema
     if depth >= _DEEPEST:
         return
@@ -160,7 +167,7 @@ def _containers(
 
 
 def _numbers(schema: JsonObject) -> Iterator[Any]:
-    """Plain numbers, and the limits of a schema."""
+    """Plain numbers within the limits of a schema, then the limits themselves."""
     low, high = schema.get("minimum"), schema.get("maximum")
     limits = [one for one in (low, high) if isinstance(one, int | float) and abs(one) < 1e6]
     inside = (

@@ -1,4 +1,4 @@
-"""Results that agents recorded, compared like answers: nothing is called."""
+"""Compares tools by results that agents recorded; nothing is called."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ from toolscope_core.usage.traced_calls import CallTrace, TracedCall
 def recorded_comparisons(
     pairs: Sequence[ComparedTools], trace: CallTrace, tools: Sequence[Tool]
 ) -> tuple[CallComparison, ...]:
-    """A comparison of each pair from the calls in a trace that both of its tools got.
+    """A comparison of each pair, based on the calls in a trace that both of its tools received.
 
-    A call that was recorded twice for each shows what changes by itself.
+    If a call was recorded twice for each tool, the second time shows which values change by
+    themselves.
     """
     names = CatalogNames(tools)
     answers: defaultdict[tuple[str, str], list[CallAnswer]] = defaultdict(list)
@@ -47,7 +48,9 @@ def recorded_comparisons(
 
 
 def _answer(call: TracedCall) -> CallAnswer:
-    """The answer in a recorded result: a text, parts of a message, or the result of MCP itself."""
+    """The answer in a recorded result, which may be a text, the parts of a message, or an MCP
+    result.
+    """
     value: Any = call.result
     if not isinstance(value, dict) or "content" in value:
         texts = message_texts(value if isinstance(value, dict) else {"content": value})

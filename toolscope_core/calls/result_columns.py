@@ -1,4 +1,4 @@
-"""A tool's result as columns: the values at each path, such as ``items[].name``, in their order."""
+"""A tool's result as columns: the values at each path, such as ``items[].name``, in order."""
 
 import json
 import re
@@ -26,17 +26,17 @@ _BEGINS_AS_ERROR = re.compile(
     r"\W*(?:(?:error|invalid|failed|cannot|could not|unable to)\b|[\w/.-]+:? error ?[:-])",
     re.IGNORECASE,
 )
-"""A text that many servers give without marking it as an error."""
+"""Matches the start of an error text that many servers return without marking it as an error."""
 _REPORTS = ("message", "result", "status")
 _LONGEST_REPORT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
-    """What a server gave for a call: ``columns``, or why there are none.
+    """A server's answer to a call: its ``columns``, or the reason why there are none.
 
-    ``refusal`` is its own error. ``effect`` are the words of the answer that say that something was
-    changed.
+    ``refusal`` is the server's error message. ``effect`` is the part of the answer that says that
+    something was changed.
     """
 
     columns: ResultColumns = field(default_factory=dict)
@@ -45,9 +45,9 @@ class CallAnswer:
 
 
 def answer_of(result: JsonObject) -> CallAnswer:
-    """The answer in a result of MCP; fields without a value are left out.
+    """The answer in an MCP result; fields without a value are left out.
 
-    A text that is also the only structured value is read once.
+    A text that repeats the only structured value is read once.
     """
     parts = objects_of_list(result.get("content"))
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
@@ -58,7 +58,9 @@ def answer_of(result: JsonObject) -> CallAnswer:
     if value is None or (isinstance(value, dict) and [*value.values()] == texts):
         values = [_parsed(text) for text in texts]
         value = values[0] if len(values) == 1 else values
-    while isinstance(value, dict) and value.keys() == {"result"}:  # so SDKs wrap a plain value
+    while isinstance(value, dict) and value.keys() == {
+        "result"
+    }:  # SDKs wrap plain values like this
         value = _parsed(value["result"])
     columns = columns_of(value)
     others = [part for part in parts if not isinstance(part.get("text"), str)]
@@ -67,9 +69,9 @@ def answer_of(result: JsonObject) -> CallAnswer:
 
 
 def columns_of(value: Any) -> dict[str, list[Any]]:
-    """The columns of a JSON value; a plain value is at the empty path.
+    """The columns of a JSON value; a plain value is stored under the empty path.
 
-    An empty list is a column without values. Only the first values of a huge result are read.
+    An empty list becomes a column without values. Only the first values of a huge result are read.
     """
     columns: dict[str, list[Any]] = {}
     remaining = _MOST_VALUES
@@ -97,8 +99,8 @@ def columns_of(value: Any) -> dict[str, list[Any]]:
 def effect_in(value: Any) -> str:
     """The words of a result that say that something was changed; empty if none do.
 
-    They are a short text, or a field at its top such as ``"deleted": true`` or ``"status":
-    "sent"``: what lies deeper are data.
+    They are a short text, or a field at the top level such as ``"deleted": true`` or ``"status":
+    "sent"``. Anything deeper is data.
     """
     if isinstance(value, str):
         is_report = len(value) <= _LONGEST_REPORT and _SAYS_DONE.search(value)
@@ -114,7 +116,7 @@ def effect_in(value: Any) -> str:
 
 
 def resized_lists(first: ResultColumns, second: ResultColumns) -> list[str]:
-    """The lists whose length changed between two looks at one server."""
+    """The lists whose length differs between two answers of the same server."""
     sizes = [
         {path.rpartition("[]")[0] or path: len(own) for path, own in look.items() if "[]" in path}
         for look in (first, second)
@@ -123,7 +125,7 @@ def resized_lists(first: ResultColumns, second: ResultColumns) -> list[str]:
 
 
 def _parsed(text: Any) -> Any:
-    """The JSON value in a text, or the text."""
+    """The JSON value in a text, or the text itself if it is not JSON."""
     if not isinstance(text, str):
         return text
     try:

@@ -1,4 +1,4 @@
-"""Two results compared field by field: what differs, and what only looks different."""
+"""Compares two results field by field, and separates real differences from apparent ones."""
 
 import math
 import re
@@ -24,34 +24,36 @@ LEFT_OUT: Mapping[DifferenceKind, str] = {
     "more": "only the tool that would take over gives it",
     "form": "the same values written in another way",
 }
-"""The differences that do not count, each with its rule."""
+"""The differences that do not count, each with the rule for it."""
 _CLOCK = 60.0
 _PAGE = re.compile(
     r"(?:next|prev|previous|page|continuation)+(?:cursor|token|link|url)|cursor|etag"
     r"|(?:request|trace|correlation|session)id"
     r"|(?:elapsed|took|latency|(?:query|response|execution|processing)time)\w*"
 )
-"""Names of fields, without what is no letter."""
+"""Matches names of fields after everything but letters has been removed."""
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)\b)?"
     r"|\b\d\d:\d\d:\d\d\b"
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)", re.IGNORECASE)
 _EPOCHS = ((1e9, 4e9, 1.0), (1e12, 4e12, 1e3))
-"""Numbers that may be seconds or milliseconds since 1970: from, to, and how many are a second."""
+"""Ranges of numbers that may be seconds or milliseconds since 1970: from, to, and units per second.
+"""
 _WORST_FIRST: tuple[DifferenceKind, ...] = ("value", "order", "form", "clock")
 _LONGEST_FRAME = 80
-"""A text of more characters around another is not a few words of its server."""
+"""A server adds only a few words around a text; more characters than this mean another text."""
 _LEAST_REVERSED = 3
-"""Two rows are often the other way round by chance."""
+"""Two rows are often reversed by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultDifference:
-    """A path at which two results differ; ``left`` and ``right`` are the first such values.
+    """A path at which two results differ, with the first differing values in ``left`` and
+    ``right``.
 
-    For *length* they are numbers of rows, for *name* the two paths. A side without the path has
-    ``None``.
+    For *length*, the values are the numbers of rows; for *name*, the two paths. The value is
+    ``None`` on a side that lacks the path.
     """
 
     path: str
@@ -63,7 +65,7 @@ class ResultDifference:
 def result_names(answers: Sequence[tuple[ResultColumns, ResultColumns]]) -> dict[str, str]:
     """The paths of left results whose values are, in every call, under one other path on the right.
 
-    The values must tell the path from any other, or both paths end in the same name.
+    The values must distinguish the path from all others, or both paths must end in the same name.
     """
     left, right = (_by_values([pair[side] for pair in answers]) for side in (0, 1))
     everywhere = [{path for paths in own.values() for path in paths} for own in (left, right)]
@@ -86,10 +88,10 @@ def result_differences(
     varying: Collection[str],
     arguments: JsonObject,
 ) -> list[ResultDifference]:
-    """The differences between two answers to one call, by path of the left one.
+    """The differences between two answers to one call, by their path in the left answer.
 
-    ``names`` are those of ``result_names``, ``varying`` the paths that change by themselves.
-    ``arguments`` are those of the call, which a text may repeat.
+    ``names`` comes from ``result_names``. ``varying`` has the paths whose values change by
+    themselves. ``arguments`` are the arguments of the call, which a text may repeat.
     """
     if (left.keys() == {""}) != (right.keys() == {""}):
         return _text_against_fields(left, right) or [ResultDifference("", "form")]
@@ -123,15 +125,16 @@ def result_differences(
 
 
 def varying_paths(first: ResultColumns, second: ResultColumns) -> set[str]:
-    """The paths at which two answers of one server to one call differ."""
+    """The paths at which two answers of one server to the same call differ."""
     paths = first.keys() | second.keys()
     return {path for path in paths if first.get(path) != second.get(path)}
 
 
 def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
-    """What all pairs of values have in common: *the second is 100 times as large*.
+    """What all pairs of values have in common, such as *the second is 100 times as large*.
 
-    Empty if that is nothing, or the pairs are too few to tell: a factor and a term need three.
+    Empty if they have nothing in common, or if there are too few pairs to tell: a factor together
+    with a term needs three.
     """
     are_times = all(isinstance(a, str) and isinstance(b, str) for a, b in pairs)
     points = sorted({(_amount(a), _amount(b)) for a, b in pairs})
@@ -153,7 +156,9 @@ def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
 
 
 def _by_values(calls: Sequence[ResultColumns]) -> dict[tuple[tuple[str, ...], ...], set[str]]:
-    """The paths of several results by their values in each, whose order does not matter."""
+    """The paths of several results, grouped by their values in each; the order of values is
+    ignored.
+    """
     paths: defaultdict[tuple[tuple[str, ...], ...], set[str]] = defaultdict(set)
     for path in {path for columns in calls for path in columns}:
         paths[tuple(tuple(sorted(map(_key, one.get(path, ())))) for one in calls)].add(path)
@@ -161,7 +166,7 @@ def _by_values(calls: Sequence[ResultColumns]) -> dict[tuple[tuple[str, ...], ..
 
 
 def _lists(paths: Iterable[str]) -> dict[str, set[str]]:
-    """The paths with a list in them, by the path of the innermost list."""
+    """The paths that lead through a list, grouped by the path of the innermost list."""
     lists: defaultdict[str, set[str]] = defaultdict(set)
     for path in sorted(paths):
         if "[]" in path:
@@ -170,7 +175,7 @@ def _lists(paths: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _are_times(*columns: Sequence[Any] | None) -> bool:
-    """Whether all values are times, which are compared even if they change."""
+    """Whether all values are times. Times are compared even if they change."""
     return all(own and all(_moment(one) is not None for one in own) for own in columns)
 
 
@@ -183,7 +188,9 @@ def _list_of(path: str) -> str:
 def _row_difference(
     prefix: str, paths: Collection[str], left: ResultColumns, right: ResultColumns
 ) -> ResultDifference | None:
-    """The difference of two lists in their number or order of rows; ``None`` without one."""
+    """The difference between two lists in the number or order of rows; ``None`` if there is
+    none.
+    """
     sizes = [max(len(one.get(path, ())) for path in paths) for one in (left, right)]
     if sizes[0] != sizes[1]:
         return ResultDifference(prefix, "length", *sizes)
@@ -197,7 +204,7 @@ def _row_difference(
     )
     if ours == theirs or sorted(ours) != sorted(theirs):
         return None
-    if [*shared] == [prefix] and all(map(_is_number, left[prefix])):  # such as coordinates
+    if [*shared] == [prefix] and all(map(_is_number, left[prefix])):  # for example, coordinates
         return None
     is_reversed = len(set(ours)) >= _LEAST_REVERSED and ours == theirs[::-1]
     return ResultDifference(prefix, "reversed" if is_reversed else "order")
@@ -206,7 +213,7 @@ def _row_difference(
 def _column_difference(
     path: str, left: Sequence[Any], right: Sequence[Any], numbers: Counter[float]
 ) -> ResultDifference | None:
-    """The first difference of two columns of which most depends."""
+    """The first of the most serious differences between two columns."""
     if len(left) != len(right):
         return ResultDifference(path, "length", len(left), len(right))
     kinds: dict[DifferenceKind, tuple[Any, Any]] = {}
@@ -236,9 +243,9 @@ def _value_difference(a: Any, b: Any, numbers: Counter[float]) -> DifferenceKind
 
 
 def _text_difference(a: str, b: str, numbers: Counter[float]) -> DifferenceKind | None:
-    """How two texts differ: in lines, in numbers, or only in what is around them.
+    """How two texts differ: in lines, in numbers, or only in the words around them.
 
-    A text may repeat the ``numbers`` of the call before or after its own.
+    A text may repeat the ``numbers`` of the call before or after its own numbers.
     """
     times = [[_moment(one) for one in _TIME.findall(text)] for text in (a, b)]
     has_clock = times[0] != times[1] and len(times[0]) == len(times[1])
@@ -265,9 +272,10 @@ def _text_difference(a: str, b: str, numbers: Counter[float]) -> DifferenceKind 
 
 
 def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[ResultDifference]:
-    """The fields of one result of which the other, a text, does not say all values.
+    """The fields of one result whose values are not all stated in the other result, which is a
+    text.
 
-    None are missing if the left value is one of the fields.
+    No field counts as missing if the left result is the text and repeats values of the fields.
     """
     text, fields = (left, right) if left.keys() == {""} else (right, left)
     given = {_key(one) for own in fields.values() for one in own}
@@ -280,7 +288,7 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
         if _is_number(value) and float(value) in numbers:
             return True
         moment = _moment(value)
-        if moment is not None:  # a text often gives the time of the place without its zone
+        if moment is not None:  # a text often gives the local time without its zone
             is_near = any(one is not None and abs(one - moment) < _CLOCK for one in times)
             return is_near or str(value).replace("T", " ")[:16] in words
         return " ".join(str(value).replace("T", " ").split()) in words
@@ -295,7 +303,9 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
 
 
 def _key(value: Any) -> str:
-    """A value as compared: numbers to nine digits, texts without differences in blanks."""
+    """The form of a value that is compared: numbers have nine digits, and blanks in texts are
+    unified.
+    """
     if _is_number(value):
         return f"{float(value):.9g}" if abs(value) < 1e300 else str(value)
     return f'"{" ".join(value.split())}"' if isinstance(value, str) else str(value)
@@ -314,7 +324,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _amount(value: Any) -> float:
-    """A number, or a time as hours; infinite for anything else."""
+    """The value of a number, or of a time in hours; infinite for anything else."""
     if _is_number(value):
         return float(value)
     moment = _moment(value)
@@ -326,7 +336,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _moment(value: Any) -> float | None:
-    """The time that a value gives, in seconds since 1970, in UTC if it names no zone."""
+    """The time that a value gives, in seconds since 1970; UTC is assumed if no zone is given."""
     if _is_number(value):
         return next((value / unit for low, high, unit in _EPOCHS if low < value < high), None)
     if not isinstance(value, str) or not _TIME.fullmatch(value.strip()):

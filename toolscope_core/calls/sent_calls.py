@@ -1,4 +1,4 @@
-"""The same calls sent to two tools on their servers, through the argument maps of their merge."""
+"""Sends the same calls to two tools on their servers, through the argument maps of their merge."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ STAGE = "calls"
 
 @dataclass(frozen=True, slots=True)
 class CallBudget:
-    """The most different ``calls`` for each pair, ``seconds`` for all pairs, and requests
-    ``per_minute`` for each server. Each call is sent twice to both servers.
+    """Limits on the calls that are sent. Each call is sent twice to both servers.
+
+    ``calls`` is the most different calls per pair, ``seconds`` the time for all pairs together, and
+    ``per_minute`` the number of requests to each server per minute.
     """
 
     calls: int = 12
@@ -52,10 +54,10 @@ class CallBudget:
 
 @dataclass(frozen=True, slots=True)
 class ComparedTools:
-    """A tool, and the one that would take over its calls.
+    """A tool, and the tool that would take over its calls.
 
-    ``alphas`` are the argument maps of both to their merged tool, which has the ``schema``.
-    ``calls`` are arguments that a person wants to see sent.
+    ``alphas`` are the argument maps from each tool to their merged tool, which has the ``schema``.
+    ``calls`` are arguments that a person wants to be sent.
     """
 
     source: Tool
@@ -69,7 +71,9 @@ class ComparedTools:
         return self.source, self.target
 
     def mapped(self, arguments: JsonObject) -> MappedCall:
-        """The call of the target that a call of the source becomes; ``losses`` have no place."""
+        """The call to the target that replaces a call to the source; ``losses`` fit nowhere in
+        it.
+        """
         merged = map_call(self.alphas[0], arguments)
         foreign = foreign_arguments(self.alphas[1], merged.arguments, properties_of(self.schema))
         types = {one.name: one.type for one in self.target.parameters}
@@ -77,7 +81,7 @@ class ComparedTools:
         return replace(call, losses=(*merged.losses, *foreign, *call.losses))
 
     def new_calls(self, seen: SeenValues, most: int) -> tuple[JsonObject, ...]:
-        """The person's calls and written ones, without those of which an argument would be lost."""
+        """The person's calls and written ones, except calls that would lose an argument."""
         every = (*self.calls, *written_calls(self.source, seen, most))
         return tuple(one for one in every if not self.mapped(one).losses)[:most]
 
@@ -91,9 +95,10 @@ class ComparedTools:
 
 
 def why_not_called(tool: Tool, ticked: Sequence[str]) -> str:
-    """Why the tool may not be called to compare it; empty if it only reads.
+    """Why a comparison may not call the tool; empty if the tool only reads.
 
-    Its server says so and its words do not contradict that, or a person ticked it.
+    A tool only reads if its server says so and its words do not contradict this. A tool that a
+    person ticked may be called as well.
     """
     if tool.id in ticked:
         return ""
@@ -115,11 +120,11 @@ def compare_tools(
     limits: ConnectionLimits = LIMITS,
     progress: Progress = silent,
 ) -> tuple[CallComparison, ...]:
-    """A comparison for each pair, in order, as far as the budget allows.
+    """A comparison of each pair, in order, as far as the budget allows.
 
-    Pairs whose tools need no argument come first, since their results have values for the others.
-    Only servers of the pairs are started. A pair ends at the first sign of an effect, or when a
-    server fails. The thread must have no event loop.
+    Pairs whose tools need no argument come first, because their results supply values for the
+    others. Only the servers of the pairs are started. The work on a pair ends at the first sign of
+    an effect, or when a server fails. The thread must not have an event loop.
     """
     load_sdk()
 
@@ -147,12 +152,12 @@ def _needs(pair: ComparedTools) -> int:
 
 
 class _StopError(Exception):
-    """No more calls of this pair are sent, for the reason in its message."""
+    """Stops the calls of a pair; the message gives the reason."""
 
 
 @dataclass(slots=True)
 class _Session:
-    """The servers of one run, when each was last called, and the values seen in results."""
+    """The servers of one run, the time of the last call to each, and the values seen in results."""
 
     group: anyio.abc.TaskGroup
     launches: Mapping[str, Callable[[], Launch]]
@@ -184,14 +189,16 @@ class _Session:
         return replace(comparison_of(pair.tools, calls), stopped=stopped, versions=versions)
 
     async def _send_all(self, pair: ComparedTools, calls: list[AnsweredCall]) -> None:
-        """Send each call to both, then once more; results may give values for further calls.
+        """Send each call to both servers, then once more; results may give values for further
+        calls.
 
         Raises ``_StopError`` if there is no call to send.
         """
         while len(calls) < self.budget.calls:
             sent = [one.arguments for one in calls]
             new = pair.new_calls(self.seen, self.budget.calls)
-            # a single call is made a second time, since changes by themselves need two
+            # a single call is sent again as a new one: two are needed to see which values change by
+            # themselves
             again = sent if len(sent) == 1 else []
             left = [*(one for one in new if one not in sent), *again]
             if not left:
@@ -201,9 +208,9 @@ class _Session:
             raise _StopError(pair.why_no_calls(self.seen))
 
     async def _answered(self, pair: ComparedTools, arguments: JsonObject) -> AnsweredCall:
-        """The call sent to both, and once more if both answer.
+        """The call after it was sent to both servers, and once more if both answered.
 
-        Raises ``_StopError`` if a list has another length the second time.
+        Raises ``_StopError`` if a list has a different length the second time.
         """
         mapped = pair.mapped(arguments).arguments
         both = (pair.source, arguments), (pair.target, mapped)
@@ -222,8 +229,9 @@ class _Session:
         return call if any(one.refusal for one in second) else replace(call, again=second)
 
     async def _answer(self, tool: Tool, arguments: JsonObject) -> CallAnswer:
-        """The answer to one call. Raises ``_StopError`` if the server fails, or reports an
-        effect.
+        """The answer to one call.
+
+        Raises ``_StopError`` if the server fails or reports an effect.
         """
         now = time.monotonic()
         at = max(now, self._next.get(tool.server, now))
@@ -253,8 +261,9 @@ class _Session:
         return answer
 
     async def _version(self, tool: Tool) -> str:
-        """The version of the tool's server. Raises ``_StopError`` if it declares the tool
-        otherwise than the catalog.
+        """The version of the tool's server.
+
+        Raises ``_StopError`` if the server now declares the tool differently from the catalog.
         """
         server = await self._servers.ready(tool.server, NO_ANSWERS)
         now = self._declared[tool.server].by_name.get(tool.name)
@@ -270,4 +279,4 @@ class _Session:
 
 
 async def _ignore(name: str, method: str, message: object) -> None:
-    """Nothing is done with what servers say unasked."""
+    """Ignores what servers send without being asked."""
