@@ -1,4 +1,4 @@
-"""The constraints that the active decisions put on today's catalog."""
+"""The constraints that active decisions impose on the current catalog."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from toolscope_core.model.tool import Augmentation
 
 
 def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
-    """The constraints that the active decisions put on the tools of ``catalog``, by id.
+    """The constraints that the active decisions impose on the tools of ``catalog``, by tool id.
 
     Members that left the catalog are ignored. If a member's fingerprint has changed, the decision
-    joins no tools and keeps apart only unchanged ones; its members are stale until a later decision
-    includes their new versions. A joined group with a pair to keep apart is in conflict and not
-    enforced. A pair stays proposed while both tools are unchanged and not kept apart. Omitted tools
-    appear in none of these. The groups are sorted.
+    joins no tools and keeps apart only the unchanged ones. Its members are stale until a later
+    decision includes their new versions. A joined group that contains a pair to keep apart is in
+    conflict and is not enforced. A pair stays proposed while both tools are unchanged and not kept
+    apart. Omitted tools appear in none of these. The groups are sorted.
     """
     locate = ToolLocator(catalog, log)
     linking = [item for item in active(log) if item.action in LINKING]
@@ -76,14 +76,17 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
 
 
 def omitted(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Decision]:
-    """The decision that omitted each tool, by tool id; a tool that has changed since is not
-    omitted.
+    """The decision that omitted each tool, by tool id.
+
+    A tool that has changed since then is not omitted.
     """
     return dict(ToolLocator(catalog, log).omitted)
 
 
 def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
-    """The implied server that people last gave each tool, by tool id; empty for none."""
+    """The implied server that people last assigned to each tool, by tool id; empty for no
+    server.
+    """
     return {
         tool_id: str(item.detail["owner"]).strip()
         for item, _, tool_id in _on_tools(catalog, log, "owner")
@@ -91,9 +94,9 @@ def owners(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
 
 
 def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], bool]:
-    """For pairs of servers, whether people said that both work on one account.
+    """For pairs of servers, whether people said that both work on the same account.
 
-    The last answer counts for which each server still has an unchanged tool.
+    The answer that counts is the last one for which each server still has an unchanged tool.
     """
     servers: dict[int, set[str]] = {}
     answers: dict[int, bool] = {}
@@ -104,7 +107,7 @@ def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str
 
 
 def comparisons(catalog: Catalog, log: Sequence[Decision]) -> dict[Pair, Decision]:
-    """The last comparison of the calls of each pair, while both tools are unchanged."""
+    """The last comparison of the calls of each pair, as long as both tools are unchanged."""
     locate = ToolLocator(catalog, log)
     latest = {}
     for item in active(log):
@@ -115,9 +118,10 @@ def comparisons(catalog: Catalog, log: Sequence[Decision]) -> dict[Pair, Decisio
 
 
 def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentation]:
-    """The document variant that people last gave each tool, by tool id; empty if they want none.
+    """The document variant that people last gave each tool, by tool id; empty if they want no
+    variant.
 
-    Changed tools have none.
+    A changed tool has no variant.
     """
     latest: dict[str, Augmentation] = {}
     for item, place, tool_id in _on_tools(catalog, log, "augment"):
@@ -127,7 +131,7 @@ def variants(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Augmentatio
 
 
 def deferrals(catalog: Catalog, log: Sequence[Decision]) -> dict[str, bool]:
-    """Whether people last left a tool to clients' search, by tool id."""
+    """Whether people last left a tool to the search of clients, by tool id."""
     return {
         tool_id: item.detail["loading"] == BY_SEARCH
         for item, _, tool_id in _on_tools(catalog, log, "load")
@@ -137,7 +141,8 @@ def deferrals(catalog: Catalog, log: Sequence[Decision]) -> dict[str, bool]:
 def namespace_descriptions(catalog: Catalog, log: Sequence[Decision]) -> dict[str, str]:
     """The description that people last gave each server's namespace, by server.
 
-    It counts while a tool of the server is unchanged; empty ones are left out.
+    A description counts as long as a tool of the server is unchanged. Empty descriptions are left
+    out.
     """
     latest = {
         catalog.by_id[tool_id].server: item.detail["description"].strip()
@@ -147,7 +152,7 @@ def namespace_descriptions(catalog: Catalog, log: Sequence[Decision]) -> dict[st
 
 
 def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
-    """The active flags of each tool, by tool id, oldest first; a changed tool has none."""
+    """The active flags on each tool, by tool id, oldest first; a changed tool has no flags."""
     active_flags: dict[str, tuple[Decision, ...]] = {}
     for item, _, tool_id in _on_tools(catalog, log, "flag"):
         active_flags[tool_id] = (*active_flags.get(tool_id, ()), item)
@@ -155,11 +160,11 @@ def flags(catalog: Catalog, log: Sequence[Decision]) -> dict[str, tuple[Decision
 
 
 def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edit]:
-    """The latest canonical choice and document edit of each edited member set.
+    """The latest canonical choice and document edit for each edited set of members.
 
-    A choice made by an accepted merge counts. Later edits override single fields. Members that left
-    the catalog are removed from the set. A changed member suspends an edit, but not the canonical
-    choice, which nobody withdrew.
+    A choice that was part of an accepted merge counts too. Later edits override single fields.
+    Members that left the catalog are removed from the set. A changed member suspends an edit, but
+    not the canonical choice, which nobody withdrew.
     """
     locate = ToolLocator(catalog, log)
     edits_of: dict[frozenset[str], Edit] = {}
@@ -168,7 +173,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
         keeps_one = item.action == "accept" and "canonical" in item.detail
         is_edit = item.action in ("edit", "canonical") and not changed
         all_places = present | {at: old for at, old in enumerate(item.ids) if old in changed}
-        if item.action == "canonical" and changed:  # said later than what was kept
+        if item.action == "canonical" and changed:  # a later choice than the one that was kept
             edits_of.pop(frozenset(all_places.values()), None)
         if not (keeps_one or is_edit) or not present:
             continue
@@ -186,7 +191,7 @@ def edits(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str], Edi
 
 
 def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
-    """The current profiles by name, sorted, as last saved, with today's tool ids in ``catalog``."""
+    """The current profiles as last saved, by name and sorted, with the tool ids of ``catalog``."""
     locate = ToolLocator(catalog, log)
     latest = {item.detail["profile"]: item for item in active(log) if item.action == "profile"}
     active_profiles = {}
@@ -206,7 +211,7 @@ def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[
 def _on_tools(
     catalog: Catalog, log: Sequence[Decision], action: Action
 ) -> Iterator[tuple[Decision, int, str]]:
-    """Each active decision of an action with each of its unchanged tools: position and id."""
+    """Each active decision with this action and each of its unchanged tools, as position and id."""
     locate = ToolLocator(catalog, log)
     for item in active(log):
         if item.action == action:
@@ -217,10 +222,10 @@ def _on_tools(
 def _put_forward(
     locate: ToolLocator, log: Sequence[Decision], actions: Collection[Action]
 ) -> Iterator[Pair]:
-    """The pairs that a person wants to see proposed, through one of the actions.
+    """The pairs that a person wants to see proposed, through one of ``actions``.
 
-    A recut proposes the pairs that stay together, because the judge might divide them; in a family,
-    any two must be one operation anyway.
+    A recut proposes the pairs that stay together, because the judge might divide them. A recut
+    family proposes none, because any two of its tools must be one operation anyway.
     """
     for item in active(log):
         if item.action not in actions:
@@ -238,7 +243,7 @@ def _put_forward(
 
 
 class ToolLocator:
-    """Finds the tools of one catalog that are members of a log's decisions."""
+    """Finds the tools of one catalog that are members of decisions in a log."""
 
     def __init__(self, catalog: Catalog, log: Sequence[Decision]) -> None:
         self._by_id = catalog.by_id
@@ -255,16 +260,18 @@ class ToolLocator:
         }
 
     def __call__(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Tool ids by position in ``fingerprints``, and the ids of changed members, without omitted
-        tools.
+        """Tool ids by position in ``fingerprints``, and the ids of changed members.
+
+        Omitted tools are left out.
         """
         present, changed = self.in_catalog(decision)
         remaining = {at: tool_id for at, tool_id in present.items() if tool_id not in self.omitted}
         return remaining, changed - self.omitted.keys()
 
     def in_catalog(self, decision: Decision) -> tuple[dict[int, str], set[str]]:
-        """Like a call; among tools with one fingerprint, the one with the
-        recorded id comes first.
+        """Like calling the locator, but with omitted tools.
+
+        Among tools with one fingerprint, the tool with the recorded id comes first.
         """
         members = enumerate(zip(decision.fingerprints, decision.ids, strict=True))
         present = {i: old for i, (member, old) in members if old in self._owners.get(member, ())}
@@ -280,6 +287,6 @@ class ToolLocator:
         return present, {old for old in absent_ids - used_ids if old in self._by_id}
 
     def are_decided_on(self, ids: Iterable[str], log: Iterable[Decision]) -> bool:
-        """Whether one of the decisions names all of these tools in their current version."""
+        """Whether one of the decisions names all of these tools in their current versions."""
         prints = {self._by_id[tool_id].fingerprint for tool_id in ids}
         return any(prints <= set(item.fingerprints) for item in log)

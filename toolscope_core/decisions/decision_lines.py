@@ -19,10 +19,11 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 
 def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
-    """One line of a ``decisions.jsonl`` as a decision, ready for ``admit``; keeps its ``seq``.
+    """The decision in one line of a ``decisions.jsonl``, ready for ``admit``, with the line's
+    ``seq``.
 
-    ``fingerprints`` may be missing if ``ids`` name tools of ``catalog``, and vice versa; ``detail``
-    may name tools by id or by fingerprint. Raises ``DecisionError``.
+    ``fingerprints`` may be missing if ``ids`` name tools of ``catalog``, and vice versa. ``detail``
+    may name tools by id or by fingerprint. Raises ``DecisionError`` for an invalid line.
     """
     action = next((one for one in ACTIONS if one == row.get("action")), None)
     if action is None:
@@ -55,7 +56,9 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
 
 
 def decision_row(decision: Decision) -> dict[str, Any]:
-    """The line of a ``decisions.jsonl``, as JSON values; the inverse of ``decision_of_row``."""
+    """A decision as a line of ``decisions.jsonl``, in JSON values; the inverse of
+    ``decision_of_row``.
+    """
     return {
         "seq": decision.seq,
         "at": decision.at,
@@ -68,9 +71,9 @@ def decision_row(decision: Decision) -> dict[str, Any]:
 
 
 def under_new_ids(decision: Decision, new_ids: Mapping[str, str]) -> Decision:
-    """The decision with the current ids of its tools, renamed by ``new_ids``.
+    """The decision with the current ids of its tools; ``new_ids`` maps old ids to new ones.
 
-    The fingerprints stay, so a renamed tool counts as changed.
+    The fingerprints do not change, so a renamed tool counts as changed.
     """
     ids = tuple(new_ids.get(one, one) for one in decision.ids)
     is_same = ids == decision.ids or len(set(ids)) < len(ids)
@@ -100,8 +103,8 @@ def _by_fingerprint(detail: Mapping[str, Any], prints: Mapping[str, str]) -> dic
 
 
 _TOOLS = "tools"
-"""Key of a row: the tools that no earlier row described, by id, so that renamed tools are found in
-another version.
+"""A key of a row: the tools that no earlier row described, by id. With their descriptions, renamed
+tools can be found in another version.
 """
 _DOCUMENT = ("name", "description", "schema")
 
@@ -111,12 +114,12 @@ ImportOutcome = Literal["new", "suspended", "recorded", "of another catalog", "r
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow:
-    """A decision from a file, and what importing it does.
+    """A decision from a file, and the outcome of importing it.
 
     *new* is added and active. *suspended* is added but inactive, because one of its tools has
-    changed. *recorded* is already in the log. *of another catalog* names none of its tools and is
-    skipped. *refused* cannot be added. ``why`` says which tools have changed or are gone, or why it
-    is refused; it may be empty.
+    changed. *recorded* is already in the log. *of another catalog* names no tool of this catalog
+    and is skipped. *refused* cannot be added. ``why`` says which tools have changed or are gone, or
+    why the decision is refused; it may be empty.
     """
 
     decision: Decision
@@ -137,7 +140,9 @@ class ImportPreview:
 
 
 def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
-    """The log as a ``decisions.jsonl`` with every row, and what its tools are in ``catalog``."""
+    """The log as a ``decisions.jsonl`` with every row, and with its tools as described in
+    ``catalog``.
+    """
     ids_so_far = set[str]()
 
     def rows() -> Iterator[JsonObject]:
@@ -151,7 +156,7 @@ def decision_lines(log: Sequence[Decision], catalog: Catalog) -> bytes:
 
 
 def _tool_row(tool: Tool) -> JsonObject:
-    """The parts of a tool by which ``versions`` recognises it."""
+    """The parts of a tool by which the ``versions`` module recognises the tool."""
     return {
         "name": tool.name,
         "server": tool.server,
@@ -161,21 +166,22 @@ def _tool_row(tool: Tool) -> JsonObject:
 
 
 def read_decisions(catalog: Catalog, path: Path) -> tuple[Decision, ...]:
-    """The log in a decisions file; see ``decisions_in``."""
+    """The log in a decisions file, read as in ``decisions_in``."""
     return tuple(numbered_decisions(catalog, path).values())
 
 
 def numbered_decisions(catalog: Catalog, path: Path) -> dict[int, Decision]:
-    """The log in a decisions file, by the line number of each decision."""
+    """The decisions in a file, each by its line number."""
     return _by_line(catalog, read_rows(path), path.name)
 
 
 def decisions_in(catalog: Catalog, content: bytes, name: str) -> tuple[Decision, ...]:
     """The log in the JSON lines of a decisions file called ``name``.
 
-    Tools that were renamed since then get their new ids. In a profile this holds only if they
-    stayed on their server, because another server may be another account. A line with a ``seq`` was
-    admitted before and is replayed unchanged; a line without one must pass the rules of review.
+    Tools that were renamed since the file was written get their new ids. In a profile they do so
+    only if they stayed on their server, because another server may be another account. A line with
+    a ``seq`` was admitted before and is replayed unchanged. A line without a ``seq`` must pass the
+    rules of review.
 
     Raises ``DecisionError`` with the line of a refused decision.
     """
@@ -216,7 +222,10 @@ def _object(value: object) -> JsonObject:
 
 
 def _tool(tool_id: str, about: object) -> Tool | None:
-    """A tool as a row describes it; ``None`` if damaged, since it only helps to find the tool."""
+    """The tool that a row describes.
+
+    ``None`` if the description is damaged, which is no error: it only helps to find the tool.
+    """
     parts = _object(about)
     name, server, description = (parts.get(key) for key in ("name", "server", "description"))
     names = parts.get("parameters")
@@ -228,13 +237,13 @@ def _tool(tool_id: str, about: object) -> Tool | None:
 
 
 def count_of_others(catalog: Catalog, log: Sequence[Decision]) -> int:
-    """The number of decisions that name tools, but none of this catalog, by id or by content."""
+    """The number of decisions that name tools, but no tool of this catalog, by id or by content."""
     names_tools = _tools_of(catalog)
     return sum(not names_tools(one) for one in log if one.fingerprints)
 
 
 def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
-    """A test whether a decision names a tool of the catalog, by id or by content."""
+    """A test for whether a decision names a tool of the catalog, by id or by content."""
     ids, prints = catalog.by_id.keys(), {tool.fingerprint for tool in catalog.tools}
     return lambda one: not (ids.isdisjoint(one.ids) and prints.isdisjoint(one.fingerprints))
 
@@ -242,9 +251,9 @@ def _tools_of(catalog: Catalog) -> Callable[[Decision], bool]:
 def import_preview(
     catalog: Catalog, log: Sequence[Decision], other_log: Sequence[Decision]
 ) -> ImportPreview:
-    """A preview of adding the active decisions of another log to ``log``, in order.
+    """A preview of adding the active decisions of ``other_log`` to ``log``, in order.
 
-    Each keeps its reviewer and time; refused ones are left out.
+    Each decision keeps its reviewer and time. Refused decisions are left out of the new log.
     """
     grown, rows = tuple(log), list[ImportedRow]()
     contents = [_content(one) for one in active(log)]
@@ -267,7 +276,7 @@ def import_preview(
 
 
 def _row_of(catalog: Catalog, decision: Decision) -> ImportedRow:
-    """The outcome of adding a decision, which may name tools that have changed or are gone."""
+    """The outcome of adding a decision; some of its tools may have changed or be gone."""
     prints = {tool.fingerprint for tool in catalog.tools}
     unmatched = [
         tool_id
@@ -284,12 +293,12 @@ def _row_of(catalog: Catalog, decision: Decision) -> ImportedRow:
 
 
 def _content(decision: Decision) -> tuple[object, ...]:
-    """The content that identifies the same decision in two logs."""
+    """The content by which the same decision is recognised in two logs."""
     return decision.action, decision.fingerprints, decision.reviewer, decision.at, decision.detail
 
 
 def _check_document(decision: Decision) -> None:
-    """Check an edit from a file like one from the screen."""
+    """Check an edit from a file like an edit on the screen."""
     if decision.action != "edit":
         return
     check_form(decision)

@@ -8,16 +8,16 @@ import jsonschema_rs
 from toolscope_core.model.cluster import Document
 
 NAME_RULE = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"
-"""Names accepted by MCP and most clients: 1 to 64 characters (the specifications allow 128)."""
+"""Names that MCP and most clients accept: 1 to 64 characters (the specifications allow 128)."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def document_problems(
     document: Document, before: Document, outside: frozenset[str]
 ) -> tuple[str, ...]:
-    """Sentences about what is wrong; empty if nothing is.
+    """Sentences about the problems of a document; empty if there are none.
 
-    ``before`` is the document before the edit: a name it already had is allowed. ``outside`` are
+    ``before`` is the document before the edit; the name in it is always allowed. ``outside`` are
     the names of tools outside the cluster.
     """
     problems = []

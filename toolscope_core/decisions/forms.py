@@ -1,4 +1,6 @@
-"""The forms of decisions: what each means for later merges, its detail, and its history text."""
+"""The forms of decisions: their effect on later merges, their detail, and their text in the
+history.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +18,7 @@ LONGEST_OWNER = 200
 LONGEST_NOTE = 1_000
 
 ONE_ACCOUNT, OWN_ACCOUNTS = "one account", "each its own"
-"""People's answers on the account of two servers."""
+"""People's answers to whether two servers work on one account."""
 
 IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
 """How a client that searches for tools loads a tool."""
@@ -24,11 +26,11 @@ IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
 
 @dataclass(frozen=True, slots=True)
 class DetailPart:
-    """One part of a decision's detail: its key, a test of its form, and that form in words (after
-    *give*).
+    """One part of a decision's detail.
 
-    An ``optional`` part may be missing. ``in_words`` is the history's text for a value; empty for
-    none.
+    It has a ``key``, a test of the value's form, and the ``form`` in words, written to follow
+    *give*. An ``optional`` part may be missing. ``in_words`` is the history's text for a value;
+    empty for no text.
     """
 
     key: str
@@ -42,11 +44,11 @@ class DetailPart:
 class DecisionForm:
     """The form of one action.
 
-    ``label`` is its name in the history. ``addresses`` says which tools it names, from
-    ``least_tools`` to ``most``. ``implies`` is its effect on later merges, ``undo`` what reverses
-    it. ``merge --decisions`` replays every form. The detail may have other parts too, such as the
-    batch, unless the form ``is_closed``. A form ``beside_merges`` joins and separates no tools, so
-    decisions on merges do not depend on it.
+    ``label`` is the name of the action in the history. ``addresses`` says which tools a decision
+    names, from ``least_tools`` to ``most`` of them. ``implies`` is the effect on later merges, and
+    ``undo`` says what reverses it. ``merge --decisions`` replays every form. The detail may have
+    other parts too, such as the batch, unless the form ``is_closed``. A form that is
+    ``beside_merges`` joins and separates no tools, so decisions on merges do not depend on it.
     """
 
     label: str
@@ -116,8 +118,9 @@ def _are_texts(value: object) -> bool:
 def _text(
     key: str, form: str, longest: int | None = None, required: bool = True, empty: str = ""
 ) -> DetailPart:
-    """A text quoted in the history, or ``empty`` if it is empty; it may not be blank if
-    ``required``.
+    """A part for a text, which the history quotes.
+
+    If the text is empty, the history shows ``empty``. A ``required`` text may not be blank.
     """
 
     def is_valid(value: object, decision: Decision) -> bool:
@@ -175,7 +178,7 @@ def _are_maps(maps: object, decision: Decision) -> bool:
 
 
 def _is_map(value: object) -> bool:
-    """Whether ``merging.edited_maps`` can read this."""
+    """Whether ``merging.edited_maps`` can read this value."""
     if not isinstance(value, dict) or not set(value) <= {"moves", "constants", "dropped"}:
         return False
     if not all(isinstance(part, dict) for part in value.values()):
@@ -211,7 +214,9 @@ def _variants_in_words(variants: Sequence[Mapping[str, Any]], decision: Decision
 
 
 def _is_profile(name: object, decision: Decision) -> bool:
-    """True, or a ``DecisionError`` that names the invalid part of the profile."""
+    """True for a valid profile; otherwise a ``DecisionError`` that names the invalid part is
+    raised.
+    """
     if decision.detail.get("deleted") is True:
         check_name(name)
     else:
@@ -459,7 +464,7 @@ ACTIONS: Mapping[Action, DecisionForm] = {
         undo="none: decide again",
     ),
 }
-"""The table of actions that a person can decide."""
+"""All actions that a person can decide, each with its form."""
 
 LINKING: tuple[Action, ...] = ("accept", "keep_apart", "recut", "split", "drop")
 """The actions that keep tools together or apart."""
@@ -471,13 +476,13 @@ WITH_RELATION: tuple[Action, ...] = (*JOINING, "recut")
 """The actions whose detail has the relation of the shown cluster."""
 
 ON_SEVERAL = tuple(action for action, form in ACTIONS.items() if form.least_tools > 1)
-"""The actions on two or more tools; *propose* and *recut* leave a card to decide."""
+"""The actions on two or more tools. After *propose* and *recut*, a card is still to be decided."""
 
 HOLDING: tuple[Action, ...] = ("propose",)
-"""The actions that reserve their proposal for a person."""
+"""The actions that reserve a proposal for a person."""
 
 ASKING_ACTIONS: tuple[Action, ...] = (*HOLDING, "recut")
-"""The actions that request a proposal, whatever the judge says."""
+"""The actions that ask for a proposal, whatever the judge says."""
 
 BESIDE_MERGES = tuple(action for action, form in ACTIONS.items() if form.beside_merges)
 """The actions that join and separate no tools."""

@@ -1,4 +1,4 @@
-"""The log of people's decisions: which are active, and what may be appended."""
+"""The log of people's decisions: which decisions are active, and which may be appended."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -20,7 +20,9 @@ Member = TypeVar("Member", bound=Hashable)
 
 
 def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]]:
-    """The groups that stay together and the pairs kept apart, as positions in ``fingerprints``."""
+    """The groups that stay together and the pairs to keep apart, as positions in
+    ``fingerprints``.
+    """
     everybody = tuple(range(len(decision.fingerprints)))
     match decision.action:
         case "accept" | "propose":
@@ -39,7 +41,10 @@ def links_of(decision: Decision) -> tuple[list[Positions], list[tuple[int, int]]
 
 
 def meaning_of(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy, Copy]]]:
-    """The links between fingerprints, pairs sorted; the n-th copy of one is (fingerprint, n)."""
+    """The groups and the sorted pairs of ``links_of``, as copies of fingerprints.
+
+    The n-th copy of a fingerprint is written (fingerprint, n).
+    """
     members = decision.fingerprints
     copies = [(member, members[:i].count(member)) for i, member in enumerate(members)]
     must, cannot = links_of(decision)
@@ -50,7 +55,7 @@ def meaning_of(decision: Decision) -> tuple[set[frozenset[Copy]], set[tuple[Copy
 
 
 def united(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
-    """For each member, its set after groups with common members are joined."""
+    """For each member, the set that contains it after groups with common members are joined."""
     home: dict[Member, set[Member]] = {}
     for group in groups:
         merged = set(group).union(*(home[item] for item in group if item in home))
@@ -59,15 +64,15 @@ def united(groups: Iterable[Collection[Member]]) -> dict[Member, set[Member]]:
 
 
 def active(log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The active decisions in order, without retracted ones and undo rows."""
+    """The active decisions in order, without retracted decisions and without the undo rows."""
     retracted = {item.detail["retracts"] for item in log if item.action == "undo"}
     return tuple(item for item in log if item.action != "undo" and item.seq not in retracted)
 
 
 def version_of(members: Iterable[str], log: Sequence[Decision]) -> str:
-    """The version of a set of fingerprints: a hash of them and of the decisions on them.
+    """The version of a set of fingerprints: a hash of the set and of the decisions that involve it.
 
-    Decisions that change no merge are left out.
+    Decisions that do not affect merges are left out.
     """
     return versions_of([members], log)[0]
 
@@ -91,15 +96,15 @@ def admit(
     seen_version: str | None = None,
     suspended: frozenset[int] = frozenset(),
 ) -> Decision:
-    """The ``proposal`` as the row to append, with the next ``seq``; every new row passes here.
+    """The ``proposal`` as the row to append, with the next ``seq``; every new row is checked here.
 
-    Call it inside the transaction that appends. If it repeats the last active decision on these
-    members by the same reviewer (a double click; except canonical and edit), that decision is
-    returned whatever version was seen, and nothing is to be appended. An undo gets the members of
-    the decision it retracts. Raises ``StaleDecisionError`` if ``seen_version`` is not the current
-    ``version_of`` the members. Raises ``DecisionError`` if the proposal is malformed, contradicts
-    an active decision, or retracts one that later decisions build on. Decisions whose seq is in
-    ``suspended`` contradict nothing.
+    Call this inside the transaction that appends. If the proposal repeats the last active decision
+    on these members by the same reviewer (a double click; except canonical and edit), that decision
+    is returned whatever version was seen, and there is nothing to append. An undo gets the members
+    of the decision that it retracts. Raises ``StaleDecisionError`` if ``seen_version`` is not the
+    current ``version_of`` the members. Raises ``DecisionError`` if the proposal is malformed,
+    contradicts an active decision, or retracts a decision that later ones build on. Decisions whose
+    ``seq`` is in ``suspended`` contradict nothing.
     """
     proposal = _well_formed(log, proposal)
     in_force = active(log)
@@ -119,10 +124,10 @@ def admit(
 
 
 def building_on(in_force: Sequence[Decision], target: Decision) -> list[Decision]:
-    """The later ``in_force`` decisions that share two members with ``target`` or save its profile
-    again.
+    """The later decisions that build on ``target``, which cannot be undone before they are.
 
-    ``target`` cannot be undone before them.
+    They are the decisions ``in_force`` that share two members with ``target`` or save its profile
+    again.
     """
     if target.action == "profile":
         name = target.detail["profile"]
@@ -139,7 +144,7 @@ def building_on(in_force: Sequence[Decision], target: Decision) -> list[Decision
 
 
 def notes(log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
-    """The active notes on each decision, by its key, oldest first."""
+    """The active notes on each decision, by the decision's key, oldest first."""
     notes_on: dict[str, tuple[Decision, ...]] = {}
     for item in active(log):
         if item.action == "note":
@@ -149,10 +154,11 @@ def notes(log: Sequence[Decision]) -> dict[str, tuple[Decision, ...]]:
 
 
 def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
-    """A decision that a log already admitted, as the next row of a replay, with its own ``seq``.
+    """A decision that a log has already admitted, as the next row of a replay, with the same
+    ``seq``.
 
-    Only its form and position are checked; ``constraints`` reports contradictions. Raises
-    ``DecisionError``.
+    Only the form and the position are checked; ``constraints`` reports contradictions. Raises
+    ``DecisionError`` if a check fails.
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
@@ -162,7 +168,9 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
 
 
 def _well_formed(log: Sequence[Decision], decision: Decision) -> Decision:
-    """The decision with its form checked; an undo has the members of what it retracts."""
+    """The decision after its form was checked; an undo gets the members of the decision it
+    retracts.
+    """
     if decision.action == "undo":
         target = _target(log, decision)
         decision = replace(decision, fingerprints=target.fingerprints, ids=target.ids)
@@ -212,7 +220,9 @@ def _repeats(earlier: Decision, proposal: Decision) -> bool:
 def _contradicted(
     in_force: Sequence[Decision], proposal: Decision, suspended: frozenset[int]
 ) -> Decision | None:
-    """The active decision that would complete a contradiction with ``proposal``, if any."""
+    """The active decision that would complete a contradiction with ``proposal``; ``None`` if none
+    would.
+    """
     if proposal.action not in ON_SEVERAL:
         return None
     linking = [i for i in in_force if i.action in LINKING and i.seq not in suspended]
@@ -230,8 +240,8 @@ def _contradicted(
 
 
 def _bearing_on(linking: Sequence[Decision], proposal: Decision) -> list[Decision]:
-    """The decisions on two or more tools that may be kept together with a
-    member of the proposal.
+    """The decisions on two or more tools that may be kept together with a member of the
+    proposal.
     """
     reach, size = set(proposal.fingerprints), 0
     keeping = [set(i.fingerprints) for i in linking if i.action not in ("keep_apart", "recut")]
@@ -271,9 +281,9 @@ def _cite(decision: Decision) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """The steps that bring a log to an earlier state.
+    """The steps that bring a log back to an earlier state.
 
-    ``to_undo`` are decisions to retract, newest first; ``to_redo`` are decisions to repeat
+    ``to_undo`` are decisions to retract, newest first. ``to_redo`` are decisions to repeat
     unchanged, oldest first.
     """
 
@@ -285,23 +295,23 @@ class Restoration:
 
 
 def with_dependents(log: Sequence[Decision], seqs: Collection[int]) -> tuple[Decision, ...]:
-    """The active ones of these decisions and all that build on them, newest first.
+    """The active decisions among ``seqs`` and all decisions that build on them, newest first.
 
-    Indirect dependents are included; in this order they can be retracted.
+    Indirect dependents are included. The decisions can be retracted in this order.
     """
     in_force = active(log)
     by_seq = {item.seq: item for item in in_force if item.seq in seqs}
-    for item in in_force:  # what builds on a decision is later
+    for item in in_force:  # a decision that builds on another is later
         if item.seq in by_seq:
             by_seq |= {later.seq: later for later in building_on(in_force, item)}
     return tuple(by_seq[seq] for seq in sorted(by_seq, reverse=True))
 
 
 def restoration(log: Sequence[Decision], seq: int) -> Restoration:
-    """The steps that restore the decisions active right after row ``seq`` (0: none).
+    """The steps that restore the decisions active right after row ``seq`` (0 for none).
 
-    A decision that is active both then and now stays, unless one on the same tools has to be
-    repeated before it: later edits override earlier ones, so the order is restored too. Notes and
+    A decision that is active both then and now stays, unless a decision on the same tools has to be
+    repeated before it. Later edits override earlier ones, so the order is restored too. Notes and
     flags stay.
     """
     target = _deciding(active([item for item in log if item.seq <= seq]))
@@ -322,5 +332,7 @@ def _deciding(decisions: Sequence[Decision]) -> list[Decision]:
 
 
 def _places(item: Decision) -> set[str]:
-    """The subjects of a decision: tools, by fingerprint and id, or the catalog's thresholds."""
+    """The subjects of a decision: its tools, by fingerprint and by id, or the catalog's
+    thresholds.
+    """
     return {*item.fingerprints, *item.ids} or {item.action}

@@ -1,4 +1,4 @@
-"""Profiles as decisions: the form of their detail, and the profile in a decision."""
+"""Profiles as decisions: the form of their detail, and how a profile is read from a decision."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ def profile_of(
 ) -> Profile:
     """The profile in a decision.
 
-    ``present`` has today's tool ids by position, except for ``changed`` ones; by default the
-    recorded ids. Raises ``DecisionError`` for an invalid detail.
+    ``present`` has the current tool ids by position, without the ``changed`` tools; by default, the
+    recorded ids are used. Raises ``DecisionError`` for an invalid detail.
     """
     detail = decision.detail
     name, rows = check_name(detail.get("profile")), detail.get("tools", [])
@@ -53,7 +53,9 @@ def profile_of(
 
 
 def check_name(name: object) -> str:
-    """The name of a profile. Raises ``DecisionError`` if it cannot be part of an address."""
+    """The name of a profile, after a check. Raises ``DecisionError`` if it cannot be part of an
+    address.
+    """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DecisionError(
             f"the profile is called {str(name)[:60]!r}; use up to 40 lower-case letters, "
@@ -63,10 +65,10 @@ def check_name(name: object) -> str:
 
 
 def profile_detail(profile: Profile, tools: Sequence[ProfileTool]) -> JsonObject:
-    """The detail of the decision that saves a profile.
+    """The detail of a decision that saves a profile.
 
-    ``tools`` are its current tools and those excluded by hand, in the order of the decision's
-    members.
+    ``tools`` are the profile's current tools and the tools excluded by hand, in the order of the
+    decision's members.
     """
     rules = {"include": profile.include, "exclude": profile.exclude}
     return {
