@@ -1,4 +1,6 @@
-"""Finds tools with similar vectors: neighbours, candidate pairs and their number, server fields."""
+"""Finds tools with similar vectors: neighbours, candidate pairs, counts of pairs, and server
+fields.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,8 +42,8 @@ _DIGITS = 6
 class Candidates:
     """Candidate pairs as columns of equal length m, sorted by (left, right).
 
-    ``left`` < ``right`` are int32 row numbers. ``similarity`` is the cosine in [-1, 1], float64,
-    rounded to six digits so that a pair's value does not depend on what is computed with it.
+    ``left`` < ``right`` are int32 row numbers. ``similarity`` is the cosine in [-1, 1] as float64.
+    It is rounded to six digits, so that a pair's value does not depend on what is computed with it.
     """
 
     left: PairRows
@@ -55,9 +57,9 @@ class Candidates:
 def default_threshold(model_name: str) -> float:
     """The lowest cosine of a candidate pair for an embedding model.
 
-    0.6 for all-MiniLM-L6-v2 and its 8-bit form, calibrated on labelled pairs; 0.82 for
-    thenlper/gte-large (ToolScope, arXiv 2510.20036). Others get 0.7: cosines are not comparable
-    between models, so set the threshold after a look at the collision curve.
+    It is 0.6 for all-MiniLM-L6-v2 and its 8-bit form, calibrated on labelled pairs, and 0.82 for
+    thenlper/gte-large (ToolScope, arXiv 2510.20036). Other models get 0.7. Cosines are not
+    comparable between models, so set the threshold after a look at the collision curve.
     """
     return _THRESHOLDS.get(model_name, _FALLBACK_THRESHOLD)
 
@@ -65,13 +67,14 @@ def default_threshold(model_name: str) -> float:
 def nearest(
     vectors: Vectors, neighbours: int, threshold: float, engine: Engine = LOCAL
 ) -> Candidates:
-    """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥ the
-    threshold.
+    """Pairs in which one row is among the ``neighbours`` nearest of the other, cosine ≥
+    ``threshold``.
 
-    ``vectors`` is float32 of shape (n, d), rows normalised. The inner product is exact, by blocks
-    of rows on the workers of ``engine``. Rows tied with the last neighbour count too, up to as many
-    ties again, so that the pairs do not depend on the order of the rows. Run the exact-duplicate
-    pass first: with more copies than that, the choice of pairs does depend on the order.
+    ``vectors`` is float32 of shape (n, d) with normalised rows. The inner product is exact. It is
+    computed in blocks of rows on the workers of ``engine``. Rows tied with the last neighbour count
+    too, up to ``neighbours`` more rows, so that the pairs do not depend on the order of the rows.
+    Run the exact-duplicate pass first: with more copies than that, the choice of pairs does depend
+    on the order.
     """
     rows = len(vectors)
     if rows < 2:
@@ -90,11 +93,11 @@ def candidates(
     also: tuple[PairRows, PairRows] | None = None,
     engine: Engine = LOCAL,
 ) -> Candidates:
-    """The near pairs (``nearest``) among first copies, the pairs in ``also``, and copies with their
+    """The near pairs (``nearest``) among first copies, the pairs in ``also``, and copies with the
     first.
 
-    ``also`` (left, right) are included at any cosine. ``first`` has, by row, the row of the copy
-    that represents its content.
+    The pairs in ``also`` (left, right) are included at any cosine. ``first`` gives, for each row,
+    the row of the copy that represents the same content.
     """
     firsts = np.unique(first)
     near = nearest(vectors[firsts], neighbours, threshold, engine)
@@ -115,11 +118,12 @@ def candidates(
 def pairs_above(
     vectors: Vectors, thresholds: NDArray[np.float64], progress: Progress = silent
 ) -> NDArray[np.int64]:
-    """The number of the n(n-1)/2 pairs with at least the cosine of each of ``thresholds``.
+    """For each threshold, how many of the n(n-1)/2 pairs have at least that cosine.
 
-    Thresholds ascend in even steps. Exact, by blockwise product; a cosine within 1e-6 below a
-    threshold counts as reaching it, since the float32 product of two copies may miss 1 by that
-    much. Reports ``Step("count", …)`` in rows; ``progress`` may raise to cancel.
+    ``thresholds`` must ascend in even steps. The counts are exact, computed by a blockwise product.
+    A cosine up to 1e-6 below a threshold counts as reaching it, since the float32 product of two
+    copies may miss 1 by that much. Reports ``Step("count", …)`` in rows; ``progress`` may raise to
+    cancel.
     """
     step = thresholds[1] - thresholds[0]
     span = (thresholds[0] - _TIE, thresholds[-1] + step - _TIE)
@@ -134,9 +138,9 @@ def pairs_above(
 def leaf_order(vectors: Vectors) -> list[int]:
     """The rows in an order that puts similar rows next to each other.
 
-    Average linkage with optimal leaf ordering (Bar-Joseph et al. 2001), which minimises the sum of
-    distances between neighbours. Time grows faster than the square: 0.1 s for 400 rows, 1.3 s for
-    1,000.
+    The order comes from average linkage with optimal leaf ordering (Bar-Joseph et al. 2001), which
+    minimises the sum of distances between neighbours. The time grows faster than the square of the
+    rows: 0.1 s for 400 rows, 1.3 s for 1,000.
     """
     if len(vectors) < 3:
         return list(range(len(vectors)))
@@ -147,7 +151,7 @@ def leaf_order(vectors: Vectors) -> list[int]:
 
 
 def cosines(vectors: Vectors, left: PairRows, right: PairRows) -> NDArray[np.float64]:
-    """Cosine of each pair of rows, float64 in [-1, 1], equal for (a, b) and (b, a)."""
+    """The cosine of each pair of rows, float64 in [-1, 1], the same for (a, b) and (b, a)."""
     values = np.empty(len(left))
     for start in range(0, len(left), _PAIR_BLOCK):
         part = slice(start, start + _PAIR_BLOCK)
@@ -159,7 +163,9 @@ def cosines(vectors: Vectors, left: PairRows, right: PairRows) -> NDArray[np.flo
 def _near_codes(
     neighbours: int, threshold: float, vectors: Vectors, block: slice
 ) -> NDArray[np.int64]:
-    """The near pairs of a block's rows, each as smaller row × rows + larger row."""
+    """The near pairs of a block's rows, each encoded as smaller row × number of rows + larger
+    row.
+    """
     rows = len(vectors)
     product = vectors[block] @ vectors.T
     most = min(2 * neighbours + 1, rows)
@@ -182,8 +188,9 @@ def _candidates(vectors: Vectors, codes: NDArray[np.int64], threshold: float) ->
 
 
 def _upper_blocks(vectors: Vectors) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """The clipped cosines of all unordered pairs, each once, as flat blocks with the rows done
-    before.
+    """The clipped cosines of all unordered pairs, each pair once, in flat blocks.
+
+    Each block comes with the number of rows that were finished before it.
     """
     for row in range(0, len(vectors), _BLOCK):
         rows = vectors[row : row + _BLOCK]
@@ -195,9 +202,10 @@ def _upper_blocks(vectors: Vectors) -> Iterator[tuple[int, NDArray[np.float32]]]
 def same_named(
     tools: Sequence[Tool], vectors: Vectors, neighbours: int
 ) -> tuple[PairRows, PairRows]:
-    """Pairs of rows (int32, left < right) whose names mean the same in some words.
+    """Pairs of rows (int32, left < right) whose names have the same meaning.
 
-    Each tool has at most its ``neighbours`` nearest ones. ``tools`` have no boilerplate.
+    Each tool is paired with at most ``neighbours`` others, the nearest ones. Boilerplate must be
+    removed from ``tools`` before.
     """
     by_meaning: dict[frozenset[str], list[int]] = {}
     for row, tool in enumerate(tools):
@@ -218,20 +226,20 @@ def _near(rows: Sequence[int], vectors: Vectors, neighbours: int) -> Iterator[tu
 
 
 def _meaning(tool: Tool) -> frozenset[str]:
-    """The forms of a name's words, without those of the server's name."""
+    """One form for each word of a tool's name, without the words of the server's name."""
     name_words, of_server = named_words(tool), product_words(tool.server)
     words = [word for word in name_words if word not in of_server]
     return frozenset(min(map(str, keys_of(word))) for word in words or name_words)
 
 
 SERVER_CENTRE = Path(__file__).with_name("data") / "server_centre.npy"
-"""The mean of ``server_means`` over the servers of public catalogs, by the default encoder:
-float32 of shape (384,) (``benchmarks/count_words.py``).
+"""The mean of ``server_means`` over the servers of public catalogs, computed with the default
+encoder: float32 of shape (384,) (``benchmarks/count_words.py``).
 """
 
 
 def server_means(vectors: Vectors, servers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The mean vector of each server's tools, by its number; 0 for a server without tools.
+    """The mean vector of the tools on each server, by server number; 0 for a server without tools.
 
     ``servers`` has the server number of each row.
     """
@@ -241,7 +249,8 @@ def server_means(vectors: Vectors, servers: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def server_fields(vectors: Vectors, servers: NDArray[np.int64], model: str) -> Vectors | None:
-    """The mean vector of each server minus that of all servers, rows normalised, by number.
+    """The mean vector of each server minus the mean of all servers, by server number, rows
+    normalised.
 
     ``None`` if the mean of all servers is unknown for this embedding model.
     """

@@ -30,17 +30,19 @@ _Encoded = TypeVar("_Encoded")
 _DEFAULT_ALIASES = (DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
 _BATCH, _LEAST, _SHARES = 64, 8, 4
 _GPU_BATCH = 256
-"""Texts of a batch at most, and at least where a few are divided into so many batches."""
+"""The most texts in a batch; few texts are divided into ``_SHARES`` batches of at least ``_LEAST``.
+"""
 _TOKENS = 256
 _CROSS_TOKENS = 512
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model, on the GPU if torch sees one: a ``backends.Embedder``.
+    """A sentence-transformers model, on the GPU if torch sees one: a ``protocols.Embedder``.
 
-    ``name`` is ``all-MiniLM-L6-v2`` (shipped in a package, its files checked), the folder of a
-    saved model, or any model name of the Hugging Face hub. The model is loaded by the first
-    ``encode`` with texts. Texts are read up to 256 tokens, or the model's own lower limit.
+    ``name`` is ``all-MiniLM-L6-v2`` (which comes in a package and whose files are checked), the
+    folder of a saved model, or the name of any model on the Hugging Face hub. The first ``encode``
+    with texts loads the model. Of each text, at most 256 tokens are read, or fewer if the model's
+    limit is lower.
     """
 
     def __init__(self, name: str, threads: int | None = None) -> None:
@@ -55,7 +57,7 @@ class SentenceEmbedder:
 
     @property
     def name(self) -> str:
-        """The model's name; for a folder, followed by ``@`` and a hash of its files.
+        """The model's name; the name of a folder is followed by ``@`` and a hash of its files.
 
         Raises ``ModelError`` if the folder cannot be read.
         """
@@ -76,7 +78,7 @@ class SentenceEmbedder:
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
         """Like ``encode``, but also returns for each text a float32 array of shape (tokens, d).
 
-        Its rows are L2-normalised. The special tokens at both ends are included.
+        The rows of the array are L2-normalised. The special tokens at both ends are included.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32), []
@@ -84,18 +86,22 @@ class SentenceEmbedder:
         return np.array(vectors, dtype=np.float32), list(tokens)
 
     def token_weights(self, texts: Sequence[str]) -> list[Vectors]:
-        """See ``VocabularyEmbedder``; empty unless its vocabulary is the default encoder's."""
+        """See ``VocabularyEmbedder``; empty arrays unless the model has the default encoder's
+        vocabulary.
+        """
         if self._same_vocabulary is None:
             return [np.zeros(0, dtype=np.float32)] * len(texts)
         return self._same_vocabulary.token_weights(texts)
 
     def coverage(self, text: str) -> float:
-        """See ``VocabularyEmbedder``; 1 unless its vocabulary is the default encoder's."""
+        """See ``VocabularyEmbedder``; 1 unless the model has the default encoder's vocabulary."""
         return self._same_vocabulary.coverage(text) if self._same_vocabulary else 1.0
 
     @cached_property
     def _same_vocabulary(self) -> MiniLmEmbedder | None:
-        """The default encoder if this model has the same tokens, as models tuned from it do."""
+        """The default encoder if this model has the same tokens, as models tuned from it do; else
+        ``None``.
+        """
         folder = packaged_model() if self._source == DEFAULT_MODEL else Path(self._source)
         try:
             tokenizer = json.loads((folder / "tokenizer.json").read_text("utf-8"))
@@ -107,10 +113,12 @@ class SentenceEmbedder:
     def _each(
         self, encode: Callable[[list[str]], Iterable[_Encoded]], texts: Sequence[str]
     ) -> list[_Encoded]:
-        """The result of ``encode`` for each text, in batches of similar length."""
+        """The result of ``encode`` for each text. Texts of similar length are encoded in one
+        batch.
+        """
         if self._model is None:
             self._model = _load(self._source)
-            encode([texts[0]])  # settles the tokenizer's options before several threads read them
+            encode([texts[0]])  # sets the tokenizer's options before several threads read them
         order = sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))
         on_cpu = self._model.device.type == "cpu"
         size = min(_BATCH, max(_LEAST, -(-len(order) // _SHARES))) if on_cpu else _GPU_BATCH
@@ -144,9 +152,10 @@ class SentenceEmbedder:
 
 
 class CrossScorer:
-    """A sentence-transformers ``CrossEncoder`` by name or folder: a ``backends.PairScorer``.
+    """A sentence-transformers ``CrossEncoder``, given by name or folder: a
+    ``protocols.PairScorer``.
 
-    The model is loaded at the first scoring, on the GPU if torch sees one.
+    The first scoring loads the model, on the GPU if torch sees one.
     """
 
     def __init__(self, name: str) -> None:
@@ -154,7 +163,7 @@ class CrossScorer:
         self._model: Any = None
 
     def scores(self, text: str, others: Sequence[str]) -> NDArray[np.float32]:
-        """The scores: float32 of shape (len(others),) on the model's own scale.
+        """The scores: float32 of shape (len(others),), on the model's own scale.
 
         Raises ``ModelError`` if the model cannot be loaded, or gives more than one number for a
         pair.
@@ -167,7 +176,7 @@ class CrossScorer:
         logits = self._model.predict(
             pairs,
             batch_size=_BATCH,
-            # a sigmoid would press those of good answers together
+            # a sigmoid would push the scores of good answers too close together
             activation_fn=import_module("torch.nn").Identity(),
             show_progress_bar=False,
         )
@@ -183,9 +192,9 @@ class CrossScorer:
 def _in_parallel(
     encode: Callable[[list[str]], _Encoded], batches: Sequence[list[str]], workers: int
 ) -> list[_Encoded]:
-    """Encodes with one torch thread per batch and a batch per core.
+    """Encodes one batch per core, with one torch thread per batch.
 
-    Several torch threads in one batch wait for each other at every layer; on a busy machine that
+    Several torch threads in one batch wait for each other at every layer; on a busy machine, this
     took twice the processor time.
     """
     import torch
@@ -202,15 +211,16 @@ def _in_parallel(
 def loaded_encoder(name: str) -> Any:
     """The modules of a sentence-transformers model, transformer first, for further training.
 
-    ``name`` is as for ``SentenceEmbedder``. Raises ``ModelError`` if it cannot be loaded.
+    ``name`` is as for ``SentenceEmbedder``. Raises ``ModelError`` if the model cannot be loaded.
     """
     return _load(DEFAULT_MODEL if name in _DEFAULT_ALIASES else name, "cpu")
 
 
 def triplet_loss(model: Any, margin: float) -> Any:
-    """A loss of a loaded encoder on the features of three texts.
+    """A loss for training a loaded encoder on the features of three texts.
 
-    By cosine, the first should be closer to the second than to the third by ``margin``.
+    The first text should be closer to the second than to the third by ``margin``, in cosine
+    distance.
     """
     from sentence_transformers.sentence_transformer import losses
 
@@ -218,7 +228,7 @@ def triplet_loss(model: Any, margin: float) -> Any:
 
 
 def _device() -> str:
-    """The GPU that torch sees, if any."""
+    """The name of torch's device: the GPU if torch sees one, otherwise the CPU."""
     return "cuda" if import_module("torch").cuda.is_available() else "cpu"
 
 
@@ -249,7 +259,7 @@ def _load_cross_encoder(source: str) -> Any:
 
 @contextmanager
 def _loading(what: str, remedy: str) -> Iterator[None]:
-    """Turns errors of loading a model into a ``ModelError``."""
+    """Turns errors that occur while a model is loaded into a ``ModelError``."""
     from safetensors import SafetensorError
 
     import_module("transformers.utils.logging").disable_progress_bar()
@@ -263,7 +273,9 @@ def _loading(what: str, remedy: str) -> Iterator[None]:
 
 
 def _folder_name(folder: Path) -> str:
-    """A name such as ``name@hash``, because the same folder with other files is another model."""
+    """A name such as ``name@hash``, because the same folder with other files is a different
+    model.
+    """
     try:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in files]

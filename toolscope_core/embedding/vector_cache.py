@@ -1,7 +1,7 @@
-"""Vectors on disk, so that a text is embedded once per model.
+"""Vectors on disk, so that each model embeds a text only once.
 
-It stores vectors of texts, those of their tokens (int8, memory-mapped), and numbers computed from
-them.
+The cache stores vectors of texts, vectors of their tokens (int8, memory-mapped), and numbers
+computed from the vectors.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _MOST_FILES = 24
 
 
 class VectorCache:
-    """Vectors per (model, SHA-256 of the text) in a folder, one subfolder per model.
+    """Vectors per (model, SHA-256 of the text) in a folder, with one subfolder per model.
 
-    Every ``write`` makes a new file named by the SHA-256 of its bytes. So files are complete or
-    absent, a damaged file no longer matches its name and is removed when read, and concurrent
-    writers cannot overwrite each other. Many small files are merged now and then; at worst entries
-    are lost and embedded again.
+    Every ``write`` makes a new file that is named by the SHA-256 of its bytes. So files are
+    complete or absent, a damaged file no longer matches its name and is removed when it is read,
+    and concurrent writers cannot overwrite each other. Many small files are merged now and then. At
+    worst, entries are lost and their texts are embedded again.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        """The folder of everything that is cached."""
+        """The folder of all caches."""
 
     def read(self, model: str, texts: Sequence[str]) -> dict[str, Vectors]:
         """The cached vectors of ``texts``, by text, each float32 of shape (d,)."""
@@ -85,17 +85,19 @@ class VectorCache:
 
 
 class ArrayCache:
-    """Numbers computed from a set of vectors, in a folder, one small file per array."""
+    """Numbers computed from a set of vectors, stored in a folder with one small file per array."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def counts(self, key: str, size: int) -> NDArray[np.int64] | None:
-        """The ``size`` cached integers under this key; ``None`` if there are none."""
+        """The ``size`` integers that are cached under this key; ``None`` if there are none."""
         return self._read(key, (size,), np.int64)
 
     def points(self, key: str, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-        """The cached float64 numbers of this shape under this key; ``None`` if there are none."""
+        """The float64 numbers of this shape that are cached under this key; ``None`` if there are
+        none.
+        """
         return self._read(key, shape, np.float64)
 
     def write(self, key: str, values: NDArray[np.int64] | NDArray[np.float64]) -> None:
@@ -117,7 +119,7 @@ def text_key(text: str) -> bytes:
 
 
 def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
-    """Write ``entries`` to one file named by the hash of its bytes, in one step."""
+    """Write ``entries`` in one step to a file that is named by the hash of its bytes."""
     matrix = np.stack(list(entries.values())).astype("<f4")
     body = _HEADER.pack(_MAGIC, *matrix.shape) + b"".join(entries) + matrix.tobytes()
     path = folder / f"{hashlib.sha256(body).hexdigest()}.vec"
@@ -126,7 +128,7 @@ def _write_file(folder: Path, entries: Mapping[bytes, Vectors]) -> Path:
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
-    """Keys and vectors of a file; a damaged file is removed and has none."""
+    """The keys and vectors in a file; a damaged file is removed and gives none."""
     try:
         body = path.read_bytes()
         if hashlib.sha256(body).hexdigest() != path.stem:
@@ -147,9 +149,9 @@ def _entries(path: Path) -> Iterator[tuple[bytes, Vectors]]:
 TokenCodes = NDArray[np.int8]
 
 TOKEN_CHUNK = 1_024
-"""The number of texts per file, which an interrupted run keeps."""
+"""The number of texts per file; an interrupted run keeps every finished file."""
 STEPS = 127
-"""A component of a normalised vector, -1 to 1, is kept as a whole number of 127ths."""
+"""A component of a normalised vector, from -1 to 1, is stored as a whole number of 127ths."""
 
 _TOKEN_MAGIC = b"TSTOK001"
 _ENTRY = struct.Struct("<32sQII")
@@ -158,9 +160,9 @@ _ENTRY = struct.Struct("<32sQII")
 class TokenCache:
     """Token vectors per (model, SHA-256 of the text) in a folder.
 
-    A file has a table (key, offset, tokens, CRC-32 of the codes), the SHA-256 of the table, and the
-    codes. Files are complete or absent. A file with a damaged table is removed; a text with damaged
-    codes counts as missing.
+    A file consists of a table (key, offset, tokens, CRC-32 of the codes), the SHA-256 of the table,
+    and the codes. Files are complete or absent. A file with a damaged table is removed. A text with
+    damaged codes counts as missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -175,8 +177,8 @@ class TokenCache:
         """The token vectors of ``texts``; missing ones are computed and stored.
 
         The same pass stores the vectors of the texts. Reports ``Step("tokens", …)`` in distinct
-        texts. Raises ``ConfigError`` if the folder is unusable, ``ModelError`` as the embedder
-        does.
+        texts. Raises ``ConfigError`` if the folder is unusable, and ``ModelError`` in the same
+        cases as the embedder.
         """
         distinct = dict.fromkeys(texts)
         places = self._read(embedder.name, distinct)
@@ -202,7 +204,10 @@ class TokenCache:
         return places
 
     def write(self, model: str, codes: Mapping[str, TokenCodes]) -> None:
-        """Store the codes of each text, at least one. Raises ``ConfigError`` as ``ensure`` does."""
+        """Store the codes of each text; there must be at least one text.
+
+        Raises ``ConfigError`` in the same case as ``ensure``.
+        """
         width = next(iter(codes.values())).shape[1]
         table, offset = bytearray(), _HEADER.size + _ENTRY.size * len(codes) + 32
         for text, rows in codes.items():
@@ -223,18 +228,21 @@ class TokenCache:
 
 
 class TokenVectors:
-    """Token vectors by text, read from the mapped files on demand."""
+    """Token vectors of texts, read from the mapped files on demand."""
 
     def __init__(self, places: Mapping[str, _Place], embedder: protocols.TokenEmbedder) -> None:
         self._places = places
         self._embedder = embedder
 
     def of(self, text: str) -> Vectors:
-        """The vectors: float32 (tokens, d), rows of about length 1; computed again if damaged."""
+        """The token vectors of a text: float32 (tokens, d), rows of length about 1.
+
+        They are computed again if the stored ones are damaged.
+        """
         return decoded(self.codes(text))
 
     def codes(self, text: str) -> TokenCodes:
-        """The vectors as int8 in units of 1/127."""
+        """The token vectors of a text as int8 in units of 1/127."""
         place = self._places.get(text)
         codes = place.codes() if place else None
         return coded(self._embedder.encode_with_tokens([text])[1][0]) if codes is None else codes
@@ -250,7 +258,9 @@ class _Place:
     checksum: int
 
     def codes(self) -> TokenCodes | None:
-        """int8 of shape (tokens, d); ``None`` if the bytes have changed since they were written."""
+        """The codes: int8 of shape (tokens, d); ``None`` if the bytes have changed since they were
+        written.
+        """
         size = self.shape[0] * self.shape[1]
         body = self.file[self.offset : self.offset + size].tobytes()
         if len(body) != size or zlib.crc32(body) != self.checksum:
@@ -259,17 +269,17 @@ class _Place:
 
 
 def coded(vectors: Vectors) -> TokenCodes:
-    """Normalised rows as integers in units of 1/127."""
+    """Normalised rows, converted to integers in units of 1/127."""
     return np.clip(np.rint(vectors * STEPS), -STEPS, STEPS).astype(np.int8)
 
 
 def decoded(codes: TokenCodes) -> Vectors:
-    """The codes as float32 rows of about length 1."""
+    """The rows that the codes stand for: float32, of length about 1."""
     return codes.astype(np.float32) * np.float32(1 / STEPS)
 
 
 def _table(path: Path) -> list[tuple[bytes, _Place]]:
-    """Keys and places of a file; a file with a damaged table is removed and has none."""
+    """The keys in a file and the places of their codes; a file with a damaged table is removed."""
     try:
         if path.stat().st_size < _HEADER.size:
             path.unlink(missing_ok=True)
@@ -292,7 +302,7 @@ def _table(path: Path) -> list[tuple[bytes, _Place]]:
 
 CHUNK = 512
 PIECE = 128
-"""Texts between two steps of progress."""
+"""The number of texts between two reports of progress."""
 
 
 def embed_cached(
@@ -306,11 +316,11 @@ def embed_cached(
 ) -> Vectors:
     """The vectors: float32 of shape (len(texts), d) in the order of ``texts``; (0, 0) for no texts.
 
-    Each distinct text is encoded at most once, short texts first, in chunks that are stored before
-    the next one starts, so an interrupted run continues where it stopped. ``keep_tokens`` stores
-    token vectors from the same pass for a later search, if the embedder gives them. A local
-    embedder encodes on the workers of ``engine``; an endpoint's encodes here, where its key is.
-    Reports ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
+    Each distinct text is encoded at most once, short texts first. Each chunk is stored before the
+    next one starts, so an interrupted run continues where it stopped. ``keep_tokens`` also stores
+    token vectors from the same pass for a later search, if the embedder provides them. A local
+    embedder encodes on the workers of ``engine``; the embedder of an endpoint encodes here, where
+    its key is. Reports ``Step("embed", …)`` in distinct texts; ``progress`` may raise to cancel.
     """
     distinct = sorted(set(texts), key=lambda text: (len(text), text))
     vectors = cache.read(embedder.name, distinct)
@@ -341,7 +351,7 @@ def embed_cached(
 def _encode(
     keep_tokens: bool, embedder: protocols.Embedder, texts: list[str]
 ) -> tuple[Vectors, list[TokenCodes]]:
-    """The vectors of texts and the codes of their tokens; no codes unless ``keep_tokens``."""
+    """The vectors of texts, and the codes of their tokens if ``keep_tokens`` is set."""
     if keep_tokens and isinstance(embedder, protocols.TokenEmbedder):
         encoded, tokens = embedder.encode_with_tokens(texts)
         return encoded, list(map(coded, tokens))
