@@ -1,1 +1,1 @@
-"""Engines that run blocks of work on other machines; `LOCAL` is that of this process."""
+"""Engines run blocks of work, also on other machines; `LOCAL` runs them in this process."""

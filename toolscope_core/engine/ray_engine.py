@@ -1,4 +1,6 @@
-"""The engine of a Ray cluster: shared values in its object store, functions on its actors."""
+"""An engine on a Ray cluster: the object store holds shared values, and actors run the
+functions.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ from toolscope_core.model.protocols import SharedState, SharedValue, WorkBlock, 
 _RETRIES = 3
 """How often a block is sent again after its worker died. Workers are restarted without limit."""
 _AHEAD = 2
-"""Blocks that a worker has at a time: the next one is there when it is done with the first."""
+"""The number of blocks that a worker has at a time, so that the next one is ready when one is done.
+"""
 _SECONDS = 10.0
 _PACKAGES = ("catalog", "embedding", "engine", "judging", "model", "wording")
-"""The packages on which a block's result depends."""
+"""The packages that affect the result of a block."""
 _START = (
     "start one with `ray start --head`, set RAY_AUTH_MODE=token if it needs a token, or omit "
     "--ray-address to use one on this machine"
@@ -30,11 +33,11 @@ _START = (
 
 @contextmanager
 def ray_engine(address: str | None) -> Iterator[RayEngine]:
-    """An engine with a worker for each core of a Ray cluster.
+    """An engine with one worker for each core of a Ray cluster.
 
-    ``address`` is ``auto``, ``host:port`` or ``ray://host:port``; without one, a cluster on this
-    machine is used that ends with the block. Raises ``ConfigError`` if there is no such cluster, or
-    it has another version of the program.
+    ``address`` is ``auto``, ``host:port`` or ``ray://host:port``. Without an address, a cluster is
+    started on this machine and ends with the block. Raises ``ConfigError`` if there is no such
+    cluster, or if the cluster has another version of the program.
     """
     os.environ["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # the first error ends the run, and is shown
     if not address:
@@ -60,9 +63,10 @@ def ray_engine(address: str | None) -> Iterator[RayEngine]:
 
 
 def _protect() -> None:
-    """Our own cluster sends no reports and accepts only callers with this process's token.
+    """Keep our own cluster from sending reports and from accepting callers without this process's
+    token.
 
-    Ray listens on all addresses of the machine.
+    This is needed because Ray listens on all addresses of the machine.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_AUTH_MODE"] = "token"
@@ -70,7 +74,9 @@ def _protect() -> None:
 
 
 def _reach(address: str) -> None:
-    """Raises ``ConfigError`` if nothing listens at the address; Ray notices only after minutes."""
+    """Raises ``ConfigError`` if nothing listens at the address; Ray itself notices only after
+    minutes.
+    """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         raise ConfigError(f"--ray-address is {address!r}; use auto, host:port or ray://host:port")
@@ -81,7 +87,7 @@ def _reach(address: str) -> None:
 
 
 class RayEngine:
-    """An ``Engine`` on actors of the cluster to which this process is connected."""
+    """An ``Engine`` that uses actors of the cluster to which this process is connected."""
 
     def __init__(self, workers: int) -> None:
         import ray
@@ -108,8 +114,8 @@ class RayEngine:
     ) -> Iterator[WorkResult]:
         """Gives the next block to the first idle worker; early results wait in the object store.
 
-        Ray's dashboard shows a block by the name of its function, on an actor *ToolScope 1* and so
-        on.
+        Ray's dashboard shows a block under the name of its function, on an actor named *ToolScope
+        1*, *ToolScope 2* and so on.
         """
         work = iter(blocks)
         running: dict[Any, Any] = {}
@@ -133,7 +139,7 @@ class RayEngine:
             yield self._result(in_order.popleft())
 
     def _ref(self, shared: SharedState[Any]) -> Any:
-        """The reference of the value in the object store, where it is put the first time."""
+        """A reference to the value in the object store; the first use stores the value there."""
         if shared not in self._refs:
             self._refs[shared] = self._ray.put(shared.value)
         return self._refs[shared]
@@ -159,7 +165,7 @@ class RayEngine:
 
 
 class RayWorker:
-    """Runs functions in a process of the cluster, and keeps the value that they last used."""
+    """Runs functions in a process of the cluster, and keeps the value that they used last."""
 
     def __init__(self) -> None:
         self._ref: Any = None
@@ -177,7 +183,8 @@ class RayWorker:
     ) -> WorkResult:
         """Run a function on a block.
 
-        ``refs`` has one reference, because Ray would fetch a plain argument for each call.
+        ``refs`` is a list with one reference, because Ray would fetch a plain argument for each
+        call.
         """
         import ray
 
