@@ -1,1 +1,1 @@
-"""Files and folders written completely or not at all, archives, and JSON Lines."""
+"""Writes files and folders completely or not at all; reads archives and JSON Lines."""

@@ -17,24 +17,26 @@ from toolscope_core.files.folders import MANIFEST, MOST_BYTES, read_file
 from toolscope_core.model.errors import ConfigError
 
 BUNDLE_BELOW = "bundle"
-"""The folder of the bundle in the zip of the Export page."""
+"""The name of the bundle's folder in a zip from the Export page."""
 _ANCHOR = "relabel.json"
 _PART = re.compile(r"(?!\.+$)[\w. -]{1,80}")
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, ValueError),
     *(IndexError, EOFError, OSError),
 )
-"""What ``zipfile`` raises for files that are damaged."""
+"""The errors that ``zipfile`` raises for damaged files."""
 _REMEDY = "use the zip from the Export page, or a folder"
 MOST_FILES = 10_000
 MOST_AT_ONCE = 1 << 20
-"""The most bytes of a zip read at once, including its list of files."""
+"""The number of bytes that are read from a zip at once, at most; also for its list of files."""
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-"""Other methods can expand to any size in one step."""
+"""The allowed compression methods; others can expand to any size in one step."""
 
 
 def bundle_below(folder: Path) -> Path:
-    """The folder of the bundle: the one below if somebody unpacked a zip of the page."""
+    """The folder of the bundle: an inner folder if ``folder`` is an unpacked zip from the Export
+    page.
+    """
     inner = folder / BUNDLE_BELOW
     unpacked = not (folder / MANIFEST).exists() and (inner / MANIFEST).is_file()
     return inner if unpacked else folder
@@ -44,7 +46,7 @@ def bundle_below(folder: Path) -> Path:
 def bundle_folder(path: Path) -> Iterator[Path]:
     """The folder of the bundle at ``path``; the folder of a zip exists until the block ends.
 
-    Raises ``ConfigError`` for a file that is not a zip of a bundle.
+    Raises ``ConfigError`` for a file that is not a zip with a bundle.
     """
     if not path.is_file():
         yield bundle_below(path)
@@ -55,9 +57,9 @@ def bundle_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def archive_folder(path: Path) -> Iterator[Path]:
-    """The folder of the files in a zip, without folders that only have one folder in them.
+    """The folder with the files in a zip; outer folders that contain only one folder are skipped.
 
-    It exists until the block ends. Raises ``ConfigError`` for a damaged zip.
+    The folder exists until the block ends. Raises ``ConfigError`` for a damaged zip.
     """
     with _unpacked(path, path.stem, files_in) as whole:
         folder = whole
@@ -67,7 +69,7 @@ def archive_folder(path: Path) -> Iterator[Path]:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a path is called a zip, and is a file."""
+    """Whether a path ends in ``.zip`` and is a file."""
     return path.suffix.lower() == ".zip" and path.is_file()
 
 
@@ -75,7 +77,7 @@ def is_archive(path: Path) -> bool:
 def _unpacked(
     path: Path, name: str, files_of: Callable[[bytes, str], Mapping[str, bytes]]
 ) -> Iterator[Path]:
-    """A folder called ``name`` with the files of a zip."""
+    """A temporary folder called ``name`` with the files in a zip."""
     with tempfile.TemporaryDirectory(prefix="toolscope-") as place:
         folder = Path(place) / name
         try:
@@ -89,7 +91,7 @@ def _unpacked(
 
 
 def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
-    """The files beside or below φ in a zip, by their path from there.
+    """The files beside or below φ in a zip, by their path relative to φ's folder.
 
     Raises ``ConfigError`` if there is no φ, and the errors of ``files_in``.
     """
@@ -97,11 +99,12 @@ def bundle_files_in(content: bytes, label: str) -> dict[str, bytes]:
 
 
 def files_in(content: bytes, label: str, anchor: str = "") -> dict[str, bytes]:
-    """The files in a zip by their path; with an ``anchor``, those beside or below a file so called.
+    """The files in a zip by path; with an ``anchor``, the files beside or below a file of that
+    name.
 
-    Files with names that the program never writes are left out. Raises ``ConfigError`` if there is
-    no anchor, the zip is damaged or has more than ``MOST_FILES``, or they exceed ``MOST_BYTES``
-    together.
+    Files with names that the program never writes are left out. Raises ``ConfigError`` if the
+    anchor is missing, if the zip is damaged or has more than ``MOST_FILES`` files, or if the files
+    exceed ``MOST_BYTES`` together.
     """
     try:
         with zipfile.ZipFile(_Zip(content)) as archive:
@@ -130,8 +133,9 @@ def files_in(content: bytes, label: str, anchor: str = "") -> dict[str, bytes]:
 
 
 class _Zip(io.BytesIO):
-    """The bytes of a zip, limited because ``zipfile`` reads the list of files at its declared
-    length.
+    """The bytes of a zip, read in limited amounts.
+
+    The limit is needed because ``zipfile`` reads the list of files at its declared length.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -141,11 +145,11 @@ class _Zip(io.BytesIO):
 
 
 def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, called: str) -> bytes:
-    """The content of a file in a zip. Raises ``ConfigError`` beyond ``most`` bytes."""
+    """The content of a file in a zip. Raises ``ConfigError`` if it has more than ``most`` bytes."""
     if member.compress_type not in _METHODS:
         raise zipfile.BadZipFile(f"{member.filename!r} is not compressed with deflate")
     too_large = ConfigError(f"{called} is larger than {MOST_BYTES >> 20} MiB; {_REMEDY}")
-    if member.file_size > most:  # enough to refuse it, not to take it
+    if member.file_size > most:  # enough to refuse the file, not to accept it
         raise too_large
     parts: list[bytes] = []
     with archive.open(member) as file:

@@ -1,7 +1,7 @@
-"""Writes a bundle's or model's folder completely or not at all, never over foreign files.
+"""Writes the folder of a bundle or model completely or not at all, and never over foreign files.
 
-The new folder is made beside its place. On Linux the two are exchanged in one step, so that the old
-or the new bundle exists at every moment; elsewhere by two renames.
+The new folder is written beside the old one. On Linux the two are exchanged in one step, so that
+the old or the new bundle exists at every moment. Elsewhere this takes two renames.
 """
 
 import ctypes
@@ -22,19 +22,19 @@ from toolscope_core.model.errors import ConfigError, ExportError
 
 MOST_BYTES = 512 << 20
 DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""The errors of reading a file with other contents as JSON."""
+"""The errors that may occur when a file with unexpected contents is read as JSON."""
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A pipe is opened without waiting for its writer, so that it can be refused."""
+"""Flags that open a pipe without waiting for its writer, so that the pipe can be refused."""
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """The content of a regular file.
 
-    Raises ``OSError`` for anything else, for an invalid path, and beyond ``most`` bytes.
+    Raises ``OSError`` for anything else, for an invalid path, and for more than ``most`` bytes.
     """
     try:
         descriptor = os.open(path, _READ)
-    except ValueError as error:  # a NUL in the path, or text that no path can hold
+    except ValueError as error:  # a NUL in the path, or text that no path can contain
         raise OSError(errno.EINVAL, str(error), ascii(str(path))) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -50,21 +50,22 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
 
 MANIFEST = "manifest.json"
 PROGRAM = "toolscope"
-"""The ``program`` of a bundle's manifest."""
+"""The ``program`` in the manifest of a bundle."""
 MODEL_PROGRAM = "toolscope model"
-"""The ``program`` of a trained model's manifest: models and bundles never replace each other."""
+"""The ``program`` in the manifest of a trained model: models and bundles never replace each other.
+"""
 
 EMBEDDER_PROGRAM = "toolscope embedder"
-"""The ``program`` of a tuned embedder's manifest: a sentence-transformers model with a manifest."""
+"""The ``program`` in the manifest of a tuned embedder, a sentence-transformers model."""
 
 _EXCHANGE, _HERE = 2, -100
 _NOUNS = {PROGRAM: "bundle", MODEL_PROGRAM: "model", EMBEDDER_PROGRAM: "embedder"}
 
 
 def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str = PROGRAM) -> None:
-    """Put the files, by name, into ``folder``, all or none.
+    """Write all files, given by name, to ``folder``, or none.
 
-    An unchanged bundle (or model, by the ``program`` of its manifest) is replaced. Raises
+    An unchanged bundle is replaced (or a model, if the ``program`` of the manifest says so). Raises
     ``ExportError`` if the folder contains anything else, or cannot be written.
     """
     size = 0
@@ -87,7 +88,7 @@ def write_folder(files: Iterable[tuple[str, bytes]], folder: Path, program: str 
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         _clear_beside(folder)
-    except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
+    except (OSError, RuntimeError) as error:  # resolve() raises RuntimeError for a loop of links
         reason = getattr(error, "strerror", None) or str(error)
         is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         remedy = f"; free more than {size:,} bytes there and try again" if is_full else ""
@@ -108,9 +109,9 @@ def check_ours(folder: Path, program: str = PROGRAM) -> None:
 
 
 def why_not_ours(folder: Path, program: str = PROGRAM) -> str:
-    """Why the folder is not an unchanged bundle (or model) of this program.
+    """Why the folder is not an unchanged bundle (or model) from this program.
 
-    Empty if it is one, or if the folder is empty or missing.
+    Empty if it is, or if the folder is empty or missing.
     """
     noun = _NOUNS[program]
     if folder.exists() and not folder.is_dir():
@@ -132,13 +133,15 @@ def why_not_ours(folder: Path, program: str = PROGRAM) -> str:
 
 
 def manifest_of(files: Mapping[str, bytes], program: str) -> bytes:
-    """The manifest of these files."""
+    """A manifest of these files, as JSON."""
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     return json.dumps({"program": program, "sha256": hashes}, indent=1).encode()
 
 
 def _hashes(path: Path, program: str) -> dict[str, str] | None:
-    """The hashes of the other files in a manifest of this program; ``None`` for other files."""
+    """The hashes of the other files in a manifest from this program; ``None`` for any other
+    file.
+    """
     try:
         manifest: Any = json.loads(read_file(path))
         hashes = manifest["sha256"]
@@ -149,7 +152,7 @@ def _hashes(path: Path, program: str) -> dict[str, str] | None:
 
 
 def _exchange(new: Path, folder: Path) -> bool:
-    """Whether the two could be exchanged in one step."""
+    """Exchange the two folders in one step; returns whether this was possible."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):
@@ -159,7 +162,9 @@ def _exchange(new: Path, folder: Path) -> bool:
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
-    """Exchange the two in two steps; after a kill between them, the old folder is ``old``."""
+    """Exchange the two folders in two steps; after a kill between the steps, ``old`` is the old
+    folder.
+    """
     folder.rename(old)
     try:
         new.rename(folder)
@@ -169,7 +174,7 @@ def _swap(new: Path, folder: Path, old: Path) -> None:
 
 
 def _clear_beside(folder: Path) -> None:
-    """Remove leftovers of killed programs beside ``folder``."""
+    """Remove what killed programs left beside ``folder``."""
     pattern = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{8}}")
     with suppress(OSError):
         for path in folder.parent.iterdir():
@@ -190,12 +195,13 @@ def _alive(process: int) -> bool:
 
 _PACKAGES = Path(__file__).resolve().parents[2]
 _PLACES = (_PACKAGES, _PACKAGES / "toolscope_app")
-"""Beside the core in a checkout; in a package of its own, since names such as ``ui`` and ``pages``
-are taken too easily, where a wheel is installed (``pyproject.toml``)."""
+"""The places of the app: beside the core in a checkout, and in a package of its own in a wheel
+(``pyproject.toml``), because names such as ``ui`` and ``pages`` are likely to be taken.
+"""
 
 
 def app_folder() -> Path:
-    """The folder with ``app.py``, ``ui``, ``pages`` and ``examples``.
+    """The folder that contains ``app.py``, ``ui``, ``pages`` and ``examples``.
 
     Raises ``ConfigError`` if the core was copied without them.
     """
@@ -209,7 +215,7 @@ def app_folder() -> Path:
 
 
 def child_environment(**variables: str) -> dict[str, str]:
-    """The environment of a child process, in which our own package is found first."""
+    """The environment for a child process; Python searches our own package first."""
     path = os.pathsep.join(filter(None, (str(_PACKAGES), os.environ.get("PYTHONPATH"))))
     return {**os.environ, **variables, "PYTHONPATH": path}
 
@@ -219,7 +225,7 @@ _PROGRAM = Path(__file__).parents[1]
 
 
 def put(path: Path, body: bytes, mode: int = 0o666) -> None:
-    """Write a file completely or not at all; ``mode`` sets its permissions, as for ``open``."""
+    """Write a file completely or not at all; ``mode`` sets the permissions, as for ``open``."""
     partial = path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
         partial.touch(mode, exist_ok=False)
@@ -232,10 +238,10 @@ def put(path: Path, body: bytes, mode: int = 0o666) -> None:
 
 
 def write_sealed(folder: Path, name: str, body: bytes) -> None:
-    """Write a file that begins with the SHA-256 of its content; ``folder`` is the root of all
+    """Write a file that begins with the SHA-256 of the content; ``folder`` is the root of all
     caches.
 
-    Raises ``ConfigError`` if it is unusable.
+    Raises ``ConfigError`` if the folder is unusable.
     """
     path = folder / name
     try:
@@ -246,7 +252,7 @@ def write_sealed(folder: Path, name: str, body: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """The content given to ``write_sealed``; ``None`` if it is missing or damaged."""
+    """The content that ``write_sealed`` wrote; ``None`` if the file is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -262,7 +268,7 @@ def file_sha256(path: Path) -> str:
 
 
 def unusable(folder: Path, error: OSError) -> ConfigError:
-    """The error for a cache folder that cannot be written, with the remedy."""
+    """The error for a cache folder that cannot be written, with a remedy."""
     return ConfigError(
         f"the cache folder {str(folder)!r} cannot be written ({error.strerror or error}); "
         "free some space there, or set TOOLSCOPE_CACHE_DIR to another folder"
@@ -271,9 +277,9 @@ def unusable(folder: Path, error: OSError) -> ConfigError:
 
 @cache
 def code_version(*packages: str) -> str:
-    """The hash of some packages of this program and their word lists.
+    """A hash of some packages of this program, including their word lists.
 
-    If it changes, their results are computed again.
+    If the hash changes, the results of the packages are computed again.
     """
     files = sorted(path for name in packages for path in (_PROGRAM / name).rglob("*"))
     texts = (path.read_bytes() for path in files if path.suffix in (".py", ".json", ".gz"))

@@ -1,4 +1,4 @@
-"""JSON Lines files: reading and writing rows."""
+"""Reads and writes rows in JSON Lines files."""
 
 import errno
 import json
@@ -14,7 +14,7 @@ _LINE_MARKS = "\x85\u2028\u2029"
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
-    """Like ``rows_in`` for a file. Raises ``ConfigError`` also if it cannot be read."""
+    """Like ``rows_in``, but for a file. Also raises ``ConfigError`` if the file cannot be read."""
     try:
         content = read_file(path)
     except OSError as error:
@@ -23,8 +23,9 @@ def read_rows(path: Path) -> Iterator[tuple[int, JsonObject]]:
 
 
 def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
-    """The objects of JSON lines with their line numbers; blank lines are skipped. Raises
-    ``ConfigError``, naming ``label`` and the line.
+    """The objects in JSON lines, with their line numbers; blank lines are skipped.
+
+    Raises ``ConfigError`` with ``label`` and the line number for an invalid line.
     """
     for number, line in enumerate(utf8_text(content, label).split("\n"), 1):
         if line.strip():
@@ -32,7 +33,7 @@ def rows_in(content: bytes, label: str) -> Iterator[tuple[int, JsonObject]]:
 
 
 def utf8_text(content: bytes, label: str) -> str:
-    """The text of a file in UTF-8. Raises ``ConfigError`` for another encoding."""
+    """The text of a UTF-8 file. Raises ``ConfigError`` for another encoding."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -40,7 +41,9 @@ def utf8_text(content: bytes, label: str) -> str:
 
 
 def row_of(line: str, place: str) -> JsonObject:
-    """The object of one line. Raises ``ConfigError``, naming ``place``."""
+    """The object in one line. Raises ``ConfigError`` with ``place`` if the line is not a JSON
+    object.
+    """
     try:
         row: Any = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -51,7 +54,7 @@ def row_of(line: str, place: str) -> JsonObject:
 
 
 def _refuse(constant: str) -> float:
-    """Refuses ``NaN`` and the infinities, which Python reads and JSON does not have."""
+    """Refuses ``NaN`` and the infinities, which Python accepts but JSON does not have."""
     raise ValueError(f"{constant} is not a JSON value")
 
 
@@ -63,7 +66,7 @@ def objects_of_list(value: Any) -> list[JsonObject]:
 def lines_of(rows: Iterable[JsonObject]) -> bytes:
     """The rows as JSON lines.
 
-    They are also safe for readers that treat other characters as line ends.
+    They are safe even for readers that treat other characters as line ends.
     """
     text = "".join(f"{canonical_json(row)}\n" for row in rows)
     for mark in _LINE_MARKS:
@@ -72,16 +75,18 @@ def lines_of(rows: Iterable[JsonObject]) -> bytes:
 
 
 def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
-    """Write all rows or none: the file is written beside its place and renamed.
+    """Write all rows or none: the file is written under another name beside ``path`` and then
+    renamed.
 
-    Raises ``ExportError`` if it cannot be written, or if the place is not a file.
+    Raises ``ExportError`` if the file cannot be written, or if ``path`` is not a file.
     """
     write_whole(path, lines_of(rows), "--out")
 
 
 def write_whole(path: Path, content: bytes, option: str) -> None:
-    """Write the whole file or nothing. Raises like ``write_rows``, naming the ``option`` of the
-    path.
+    """Write the whole file or nothing.
+
+    Raises the same errors as ``write_rows``; the message names the ``option`` that gave the path.
     """
     try:
         place = path.resolve()
