@@ -1,1 +1,1 @@
-"""Finds what is new in a catalog compared with one or a bundle that was accepted before."""
+"""Finds what is new in a catalog, compared with a catalog or bundle that was accepted before."""

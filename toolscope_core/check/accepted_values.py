@@ -1,8 +1,8 @@
 """Decides whether one JSON Schema accepts every value of another.
 
-Both are treated as sets of values: references are followed (even in a cycle), descriptive keywords
-are ignored, and the remaining values are compared, however they are written. A yes is proved; a no
-may only be a doubt, if a schema uses keywords that are not followed here.
+Both schemas are treated as sets of values. References are followed (even in a cycle), descriptive
+keywords are ignored, and the remaining values are compared, no matter how they are written. A yes
+is proved. A no may only be a doubt, if a schema uses keywords that are not followed here.
 """
 
 import re
@@ -39,17 +39,17 @@ _OPAQUE = ("$dynamicRef", "contains", "unevaluatedItems", "unevaluatedProperties
 _ANY_TEXT = frozenset(("", "^", "$", ".*", "^.*", ".*$", "^.*$"))
 
 _Promises = frozenset[tuple[str, str]]
-"""Comparisons that hold for every smaller value, by the texts of both sides."""
+"""Comparisons that are assumed to be true for every smaller value, as the texts of both sides."""
 _Pairs = Iterator[tuple[Any, Schemas]]
-"""Schemas of the wide side, each with those of the narrow side for the same value."""
+"""Schemas of the wide side, each paired with the schemas of the narrow side for the same value."""
 
 
 def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = None) -> bool | None:
     """Whether every value of ``narrow`` is provably a value of ``wide``.
 
-    ``None`` if they cannot be compared: one is not a schema, or the comparison takes more than
-    ``MOST_STEPS``. With ``is_closed``, only values without properties undeclared in ``narrow``
-    count. A reference of ``wide`` without a target is looked up in ``others``.
+    ``None`` if the two cannot be compared: one is not a schema, or the comparison takes more than
+    ``MOST_STEPS`` steps. If ``is_closed``, a value counts only if all its properties are declared
+    in ``narrow``. If a reference in ``wide`` has no target there, it is looked up in ``others``.
     """
     documents = Documents({"wide": (wide, others), "narrow": (narrow,)})
     comparison = _Comparison(documents, is_closed)
@@ -66,9 +66,10 @@ class _Comparison:
         self._empty: dict[str, bool] = {}
 
     def takes(self, wide: Any, narrow: Schemas, promises: _Promises) -> bool:
-        """Whether ``wide`` accepts each value that satisfies all of ``narrow``.
+        """Whether ``wide`` accepts each value that satisfies all schemas in ``narrow``.
 
-        A comparison may rely on itself only for a part of the value, because values are finite.
+        A comparison may assume its own result only for a part of the value, because values are
+        finite.
         """
         if wide is True or wide == {}:
             return True
@@ -85,8 +86,8 @@ class _Comparison:
             raise TooLargeError
 
     def _cases(self, schemas: Schemas) -> list[Case]:
-        """The possible values of all these schemas, split by type, with choices left only in their
-        parts.
+        """The values that satisfy all these schemas, split by type, with choices left only
+        inside the parts.
         """
         cases = (
             Case(kind, distinct((*option, {"type": kind})), self._is_closed, self._cases)
@@ -97,7 +98,9 @@ class _Comparison:
         return [case for case in cases if not self._is_empty_case(case)]
 
     def _is_empty(self, *schemas: Any) -> bool:
-        """Whether no value provably satisfies all of these; false if the proof relies on itself."""
+        """Whether provably no value satisfies all of these schemas; false if the proof relies on
+        itself.
+        """
         text = canonical_json(list(distinct(schemas)))
         if text not in self._empty:
             self._count_step()
@@ -142,7 +145,7 @@ class _Comparison:
         )
 
     def _takes_in_place(self, key: str, wide: JsonObject, case: Case, promises: _Promises) -> bool:
-        """Whether a keyword holds that applies other schemas to the value itself."""
+        """Whether the case satisfies a keyword that applies other schemas to the value itself."""
         if key in ("anyOf", "oneOf"):
             return self._takes_one(key, wide[key], case, promises)
         if key == "not":
@@ -170,9 +173,10 @@ class _Comparison:
     def _takes_one(
         self, key: str, branches: Sequence[Any], case: Case, promises: _Promises
     ) -> bool:
-        """Whether one branch accepts the case, or each part of it is accepted by one.
+        """Whether one branch accepts the whole case, or each part of the case is accepted by some
+        branch.
 
-        Under ``oneOf`` no other branch may accept it.
+        Under ``oneOf``, no other branch may accept the same values.
         """
         for at, branch in enumerate(branches):
             others = [*branches[:at], *branches[at + 1 :]] if key == "oneOf" else []
@@ -186,7 +190,7 @@ class _Comparison:
         )
 
     def _splits(self, case: Case) -> Iterator[list[Schemas]]:
-        """The case in parts.
+        """The ways to split the case into parts.
 
         It is split by required properties with few values, and by properties that an object may
         lack although a schema requires them.
@@ -207,7 +211,7 @@ class _Comparison:
                 return
 
     def _takes_parts(self, key: str, wide: JsonObject, case: Case, deeper: _Promises) -> bool:
-        """Whether a keyword about parts of the value holds."""
+        """Whether the case satisfies a keyword about the parts of a value."""
         if key in ("items", "prefixItems"):
             pairs = _items(wide, case)
         elif key == "properties":
@@ -225,7 +229,9 @@ class _Comparison:
 
 
 def _reasons(refused: Any, case: Case) -> list[JsonObject]:
-    """The possible reasons why a schema refuses an object of the case; none if they are unknown."""
+    """The possible reasons why a schema refuses an object of the case; empty if they are
+    unknown.
+    """
     if not isinstance(refused, dict) or not refused.keys() <= {"type", "properties", "required"}:
         return []
     if refused.get("type", "object") != "object":
@@ -268,7 +274,7 @@ def _further(wide: JsonObject, case: Case) -> _Pairs:
 
 
 def _meets(key: str, wide: JsonObject, case: Case) -> bool:
-    """Whether each value of the case satisfies a keyword that concerns none of its parts."""
+    """Whether each value of the case satisfies a keyword that concerns no parts of the value."""
     value = wide[key]
     if key in _OPAQUE:
         return any(_says_same(key, wide, schema) for schema in case.schemas)
@@ -288,7 +294,7 @@ def _meets(key: str, wide: JsonObject, case: Case) -> bool:
 
 
 def _meets_extent(key: str, value: Any, case: Case) -> bool:
-    """Whether each text, list or object has the length and form that a keyword requires."""
+    """Whether each text, list or object has the length and form that the keyword requires."""
     if key == "pattern":
         return value in _ANY_TEXT or value in case.all_of("pattern")
     if key not in KEYWORD_TYPES or not key.startswith(("min", "max", "unique")):
@@ -310,6 +316,8 @@ def _meets_number(key: str, value: Any, case: Case) -> bool:
 
 
 def _says_same(key: str, wide: JsonObject, schema: JsonObject) -> bool:
-    """Whether an unsupported keyword is the same in both schemas, with those it depends on."""
+    """Whether an unsupported keyword is the same in both schemas, with the keywords that it
+    depends on.
+    """
     keys = (key, *BESIDE) if key == "contains" else wide.keys() | schema.keys()
     return all(canonical_json(wide.get(one)) == canonical_json(schema.get(one)) for one in keys)

@@ -1,4 +1,4 @@
-"""The state that was accepted before: a catalog, or a bundle with its judgements and decisions."""
+"""The state that was accepted before: a catalog, or a bundle with judgements and decisions."""
 
 import json
 import zipfile
@@ -34,13 +34,13 @@ _STATUSES: Mapping[str, RelabelStatus] = {one: one for one in get_args(RelabelSt
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An accepted state, by the ids of its catalog.
+    """An accepted state; all ids are those of its catalog.
 
-    ``outcomes`` are the verdicts on its pairs, ``None`` if not judged yet. ``decided_pairs`` are
-    pairs that people keep apart or put together. ``dangling`` are the tools with the names of
-    removed tools that they cited. ``relabels`` is φ, empty for a catalog. ``least_similarity`` and
-    ``least_probability`` come from people's threshold; ``threshold``, ``model`` and ``plan`` are
-    those of a bundle. ``versions`` are those declared by the catalog's files.
+    ``outcomes`` are the verdicts on the pairs, ``None`` if the pairs have not been judged yet.
+    ``decided_pairs`` are pairs that people keep apart or put together. ``dangling`` are tools, each
+    with the name of a removed tool that it cited. ``relabels`` is φ, empty for a catalog.
+    ``least_similarity`` and ``least_probability`` come from people's threshold. ``threshold``,
+    ``model`` and ``plan`` are those of a bundle. ``versions`` are declared by the catalog's files.
     """
 
     catalog: Catalog
@@ -58,20 +58,20 @@ class Baseline:
 
     @property
     def replaced(self) -> dict[str, str]:
-        """The tools removed by merges, with the drop-in that takes their calls.
+        """The tools that merges removed, each with the drop-in that takes its calls.
 
-        Empty if there are gateway tools, which pass calls on to them.
+        Empty if the plan has gateway tools, because they pass calls on to the merged tools.
         """
         merged = (row for row in self.relabels if row.status == "merged" and not self.plan.gateway)
         return {row.old_id: row.new_id for row in merged if row.new_id is not None}
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a catalog file, a folder of them, or a bundle's folder or zip.
+    """The baseline in a catalog file, a folder of such files, or the folder or zip of a bundle.
 
-    Raises ``CatalogError`` if no catalog can be made and for a bundle folder of another version,
-    ``ExportError`` for a damaged bundle and for a zip of another version, ``ConfigError`` for a
-    damaged zip.
+    Raises ``CatalogError`` if no catalog can be made, and for a bundle folder of another version.
+    Raises ``ExportError`` for a damaged bundle, and for a zip of another version. Raises
+    ``ConfigError`` for a damaged zip.
     """
     if is_bundle(path) or (path.is_file() and zipfile.is_zipfile(path)):
         with bundle_folder(path) as folder:
@@ -128,9 +128,10 @@ def _decided_pairs(baseline: Baseline) -> frozenset[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class BaselineChanges:
-    """The ``diff`` of a catalog against an earlier one, without changes only in raw records.
+    """The ``diff`` between an earlier catalog and a later one; changes only in raw records are left
+    out.
 
-    ``old_ids`` has the old id of every tool that existed before, by new id.
+    ``old_ids`` maps the new id of every tool that existed before to its old id.
     """
 
     diff: CatalogDiff
@@ -138,12 +139,12 @@ class BaselineChanges:
 
     @property
     def new_ids(self) -> frozenset[str]:
-        """Ids of new and changed tools."""
+        """The ids of new and changed tools."""
         changed = {change.new.id for change in self.diff.changed}
         return frozenset(changed.union(tool.id for tool in self.diff.added))
 
     def earlier(self, pair: Pair) -> Pair | None:
-        """The pair by its old ids; ``None`` if one of the two is new."""
+        """The pair under its old ids; ``None`` if one of the tools is new."""
         left, right = self.old_ids.get(pair.left), self.old_ids.get(pair.right)
         return None if left is None or right is None else Pair.of(left, right)
 
@@ -151,9 +152,11 @@ class BaselineChanges:
 def catalog_changes(
     baseline: Baseline, new: Catalog, policy: Policy | None = None
 ) -> BaselineChanges:
-    """The changes from the baseline to ``new``, judged by the policy, in any order of records.
+    """The changes from the baseline to ``new``, judged by the policy; the order of records is
+    ignored.
 
-    A tool removed by a merge is not missed while the tool that takes its calls exists.
+    A tool that a merge removed is not reported as missing while the tool that takes its calls
+    exists.
     """
     old, kept = baseline.catalog, {tool.id for tool in new.tools}
     replaced = (old_id for old_id, new_id in baseline.replaced.items() if new_id in kept)
@@ -170,7 +173,7 @@ def catalog_changes(
 
 
 def _differing(one: Catalog, other: Catalog) -> Catalog:
-    """The tools of one catalog that differ from the other's, without their records."""
+    """The tools of ``one`` that differ from those of ``other``, without their raw records."""
     prints = {tool.id: tool.fingerprint for tool in other.tools}
     differing = (tool for tool in one.tools if prints.get(tool.id) != tool.fingerprint)
     return Catalog(tuple(replace(tool, raw={}) for tool in differing))

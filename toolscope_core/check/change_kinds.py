@@ -1,4 +1,4 @@
-"""The kinds of changes between two versions of a tool: level, reason and example."""
+"""The kinds of changes between two versions of a tool, each with level, reason and example."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 Level = Literal["breaking", "careful", "info"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""*breaking*: a valid call fails, or a caller gets something unexpected. *careful*: no call fails,
-but one may do something else. *info*: nobody notices.
+"""*breaking*: a valid call fails, or a caller gets something unexpected. *careful*: no call
+fails, but a call may do something else. *info*: nobody notices.
 """
 
 
@@ -16,8 +16,8 @@ but one may do something else. *info*: nobody notices.
 class ChangeKind:
     """A kind of change.
 
-    It has a name for reports and ``.toolscope.yaml``, a default level, the effect on callers, the
-    reason for the level, and an example.
+    ``name`` is used in reports and in ``.toolscope.yaml``. ``level`` is the default, ``effect`` is
+    the effect on callers, and ``reason`` explains the level.
     """
 
     name: str
@@ -76,4 +76,4 @@ CHANGE_KINDS: Mapping[str, ChangeKind] = MappingProxyType(
         for name, level, *texts in (line.split(" | ") for line in _TABLE.strip().splitlines())
     }
 )
-"""Every kind of change by its name, in the order of a definition."""
+"""Every kind of change by name, in the order of a tool's definition."""

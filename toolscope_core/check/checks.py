@@ -1,4 +1,4 @@
-"""The checks of `check`: new pairs, confusions, findings and names, doubtful decisions, growth."""
+"""The checks of `check`: new pairs, confusions, findings and names, stale decisions, and growth."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,8 +45,8 @@ from toolscope_core.wording.boilerplate import compared_texts
 
 @dataclass(frozen=True, slots=True)
 class PairJudge:
-    """The means of judging pairs: the embedding model, its cache, and the
-    settings for near pairs.
+    """All that is needed to judge pairs: the embedding model, its cache, and the settings for
+    near pairs.
     """
 
     embedder: Embedder
@@ -57,7 +57,7 @@ class PairJudge:
 
 @dataclass(frozen=True, slots=True)
 class NewPairs:
-    """The verdicts on new pairs, by left and right id: *merge*, *family* and *unsure*."""
+    """The verdicts on new pairs, sorted by left and right id: *merge*, *family* and *unsure*."""
 
     overlaps: tuple[Verdict, ...] = ()
     families: tuple[Verdict, ...] = ()
@@ -67,7 +67,7 @@ class NewPairs:
 def new_pairs(
     catalog: Catalog, changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> NewPairs:
-    """The pairs with a new or changed tool that are newly an overlap, a family or unsure.
+    """The pairs with a new or changed tool that have newly become an overlap, a family or unsure.
 
     Pairs that people keep apart or put together are left out.
     """
@@ -85,14 +85,16 @@ def new_pairs(
 
 
 def _was_there(now: PairOutcome, before: PairOutcome | None) -> bool:
-    """Whether the pair had this outcome before; a former overlap does not count as newly unsure."""
+    """Whether the pair had this outcome before; a former overlap or family is not newly unsure."""
     return before == now or (now == "unsure" and before in ("merge", "family"))
 
 
 def _old_outcomes(
     changes: BaselineChanges, baseline: Baseline, judge: PairJudge
 ) -> Mapping[Pair, PairOutcome]:
-    """The earlier verdicts on pairs whose tools both existed; pairs without one are judged now."""
+    """The earlier verdicts on pairs whose tools both existed; if there are none, they are judged
+    now.
+    """
     if baseline.outcomes is not None:
         return baseline.outcomes
     changed_ids = {change.old.id for change in changes.diff.changed}
@@ -100,7 +102,7 @@ def _old_outcomes(
 
 
 def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
-    """The outcome of a verdict at people's ``least`` probability, if any."""
+    """The outcome of a verdict at the ``least`` probability that people set, if they set one."""
     if least is None or verdict.outcome == "family":
         return verdict.outcome
     if verdict.same_job >= least:
@@ -109,7 +111,7 @@ def _outcome(verdict: Verdict, least: float | None) -> PairOutcome:
 
 
 def _near_verdicts(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> tuple[Verdict, ...]:
-    """The verdicts other than *keep* on the near pairs that contain one of ``ids``."""
+    """All verdicts except *keep* on near pairs that contain a tool in ``ids``."""
     if not ids:
         return ()
     texts = compared_texts(catalog.tools)
@@ -131,9 +133,9 @@ def _near_verdicts(catalog: Catalog, ids: Collection[str], judge: PairJudge) -> 
 
 
 def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> PairRows:
-    """By row, the row that represents all tools of its content.
+    """For each row, the row that represents all tools with the same content.
 
-    It is the first old one, so that a new copy is paired with an old tool.
+    It is the first old row, so that a new copy is paired with an old tool.
     """
     first: dict[str, int] = {}
     for row in np.argsort(is_new, kind="stable").tolist():
@@ -144,7 +146,7 @@ def _first_copies(catalog: Catalog, is_new: np.ndarray[tuple[int], np.dtype[np.b
 def new_danglings(
     catalog: Catalog, changes: BaselineChanges, baseline: Baseline
 ) -> tuple[DanglingReference, ...]:
-    """New references to removed tools, in tool order."""
+    """New references to removed tools, in the order of the tools."""
     phi = {row.old_id: row for row in baseline.relabels}
     remaining = []
     for tool in catalog.tools:
@@ -160,13 +162,15 @@ def new_danglings(
 
 
 def gone_tools(changes: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
-    """What happened to each tool removed or renamed since the baseline, or by its merges."""
+    """What happened to each tool that was removed or renamed since the baseline, or by its
+    merges.
+    """
     merged = (row for row in baseline.relabels if row.status != "kept")
     return (*_gone_rows(changes), *merged)
 
 
 def _gone_rows(changes: BaselineChanges) -> Iterator[Relabel]:
-    """The tools that the catalog no longer has, or has under another name."""
+    """The tools that have left the catalog, or that now have another name."""
     for tool in changes.diff.removed:
         yield Relabel(tool.id, None, tool.server, tool.name, None, "removed")
     for change in changes.diff.changed:
@@ -177,7 +181,7 @@ def _gone_rows(changes: BaselineChanges) -> Iterator[Relabel]:
 
 @dataclass(frozen=True, slots=True)
 class CaseConfusion:
-    """A case by today's ids, and what it finds in place of the expected tool."""
+    """A case with current ids, and the tool that the case finds instead of the expected one."""
 
     case: Query
     confusion: Mismatch
@@ -185,7 +189,7 @@ class CaseConfusion:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedCases:
-    """The numbers of cases and failures, and the confusions that are new."""
+    """The number of cases, the number of failures, and the new confusions."""
 
     cases: int = 0
     failures: int = 0
@@ -195,9 +199,9 @@ class ReplayedCases:
 def replayed_cases(
     before: Catalog, now: Catalog, changes: BaselineChanges, cases: Sequence[Query], ranker: Ranker
 ) -> ReplayedCases:
-    """Cases searched in both catalogs, split by rule.
+    """The results of searching for the cases in both catalogs; requests are split by rules.
 
-    A case may name a tool by a unique name, or by its old id.
+    A case may name a tool by a unique name or by its old id.
     """
     names = {old: new for new, old in changes.old_ids.items() if old not in now.by_id}
     current_cases = [with_names(case, names) for case in with_ids(cases, now.tools)]
@@ -218,10 +222,10 @@ def replayed_cases(
 
 
 def new_findings(old: Catalog, new: Catalog, changes: BaselineChanges) -> tuple[Finding, ...]:
-    """New *block* and *warn* findings, worst first, then in tool order.
+    """New *block* and *warn* findings, the worst first, otherwise in the order of the tools.
 
-    A finding on an unchanged tool is not new, wherever it is, because places may depend on the
-    order of fields.
+    A finding on an unchanged tool is not new, even in another place, because places may depend on
+    the order of fields.
     """
     old_keys = {_key(item, item.tool_id) for item in old.findings}
     kinds = {(item.tool_id, item.severity, item.code) for item in old.findings}
@@ -245,7 +249,7 @@ _CHANGES_NOTHING = ("flag", "note")
 
 @dataclass(frozen=True, slots=True)
 class StaleDecision:
-    """A decision with its tools that changed or are gone, by the ids it names."""
+    """A decision, with the ids of its tools that have changed and of those that are gone."""
 
     decision: Decision
     changed_ids: tuple[str, ...]
@@ -255,10 +259,9 @@ class StaleDecision:
 def stale_decisions(
     catalog: Catalog, baseline: Baseline, changes: BaselineChanges
 ) -> tuple[StaleDecision, ...]:
-    """The active decisions on tools that the baseline has unchanged but the catalog does not, in
-    order.
+    """The active decisions on tools that changed or left since the baseline, in order.
 
-    A renamed tool counts as changed.
+    A renamed tool counts as changed. Tools that had already changed in the baseline do not count.
     """
     known_ids = {*catalog.by_id, *changes.old_ids.values()}
     prints_now = {tool.fingerprint for tool in catalog.tools}
@@ -278,9 +281,10 @@ def stale_decisions(
 
 @dataclass(frozen=True, slots=True)
 class TokenGrowth:
-    """Token counts of both catalogs by format (the totals' format first), and by server, sorted.
+    """Token counts of both catalogs, by format and by server.
 
-    ``estimator`` says whether tokens are estimates.
+    The format used for totals comes first; servers are sorted. ``estimator`` says whether the
+    counts are estimates.
     """
 
     formats: tuple[SizeChange, ...]
@@ -293,7 +297,10 @@ class TokenGrowth:
 
 
 def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
-    """The sizes of both catalogs; a tool in both is counted once."""
+    """The sizes of both catalogs.
+
+    The tokens of a tool that both catalogs have are counted only once.
+    """
     costs = Costs()
     by_server: defaultdict[str, tuple[list[Tool], list[Tool]]] = defaultdict(lambda: ([], []))
     for side, catalog in enumerate((old, new)):
@@ -318,10 +325,10 @@ def checked_profile(
     queries: Sequence[Query],
     setup: SearchSetup,
 ) -> ProfileReport:
-    """The baseline's profile in the analysed catalog, merged like the baseline.
+    """A report on one of the baseline's profiles in the analysed catalog, merged like the baseline.
 
-    It has to serve the queries, or its own intents if there are none. Raises ``ConfigError`` if the
-    baseline has no such profile.
+    The profile must serve ``queries``, or its own intents if there are none. Raises ``ConfigError``
+    if the baseline has no such profile.
     """
     new_ids = {old: new for new, old in changes.old_ids.items()}
     log = [under_new_ids(one, new_ids) for one in baseline.log]

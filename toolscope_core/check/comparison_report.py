@@ -1,4 +1,4 @@
-"""A catalog compared with its baseline: the report and its checks, one entry each."""
+"""Compares a catalog with its baseline: the report, and a table of its checks."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -64,7 +64,8 @@ def compare(
 
 
 def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[Path]) -> GateReport:
-    """The report with mentions of removed tools in these folders' texts, and unread files.
+    """The report with mentions of removed tools in texts below these folders, and with unread
+    files.
 
     Raises ``ConfigError`` if a folder does not exist.
     """
@@ -77,16 +78,16 @@ def with_text_mentions(report: GateReport, baseline: Baseline, texts: Sequence[P
 def with_cases(
     report: GateReport, baseline: Baseline, cases: Sequence[Query], ranker: Ranker
 ) -> GateReport:
-    """The report with new failures of these cases."""
+    """The report with the new failures of ``cases``."""
     before, now, changes = baseline.catalog, report.catalog, report.changes
     return replace(report, replayed=checks.replayed_cases(before, now, changes, cases, ranker))
 
 
 @dataclass(frozen=True, slots=True)
 class AppPlace:
-    """The app's address, and the catalog's name in it.
+    """The address of the app, and the name of the catalog in it.
 
-    Raises ``ConfigError`` if it is not an http address.
+    Raises ``ConfigError`` if the address does not use http.
     """
 
     url: str
@@ -96,7 +97,10 @@ class AppPlace:
         origin_of(self.url)
 
     def address(self, pair: Pair) -> str:
-        """The address of the pair; its only catalog text is the catalog's name, encoded."""
+        """The address of the page for a pair.
+
+        The only catalog text in it is the catalog's name, which is encoded.
+        """
         query = urlencode({"catalog": self.catalog, "pair": pair_key(pair)}, errors="replace")
         return f"{quote(self.url.rstrip('/'), safe=':/[]@%')}/overlap?{query}"
 
@@ -107,7 +111,9 @@ _SHARED = 40
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A replacement of a text in its line; without texts, hidden characters are removed."""
+    """A text and its replacement in a line; if both are empty, hidden characters are removed
+    instead.
+    """
 
     old: str = ""
     new: str = ""
@@ -117,13 +123,13 @@ class Fix:
 class GateItem:
     """One case of a check.
 
-    ``tools`` are the ids it is about, ``summary`` is in our own words, and ``details`` are
-    sentences with catalog text; a pair has the ``address`` of its page. Ids and details are
-    untrusted: they are only put on one line. A case that ``has_limit`` fails the check by its own
-    limit, whatever the number. A case that ``is_doubt`` was not compared, and fails if any check
-    can fail. ``fingerprint`` identifies this case and no later one. ``place`` is the field of the
-    first tool, ``source`` a line of another file; ``fix`` is a repair that can be applied without
-    thought.
+    ``tools`` are the ids of the tools that the case is about. ``summary`` is in our own words;
+    ``details`` are sentences with catalog text. A pair has the ``address`` of its page. Ids and
+    details are untrusted: they have only been put on one line. A case that ``has_limit`` fails the
+    check by its own limit, however many cases there are. A case that ``is_doubt`` was not compared,
+    and fails if any check can fail. ``fingerprint`` identifies this case and no later one.
+    ``place`` is a field of the first tool; ``source`` is a line in another file. ``fix`` is a
+    repair that can be applied without further thought.
     """
 
     check: str
@@ -143,9 +149,9 @@ class GateItem:
 class Check:
     """One check: its name in commands and files, its title in reports, and what counts as a case.
 
-    ``cases`` lists the cases. ``singular`` and ``plural`` name them if a person may make the check
-    fail on them; otherwise they are empty. ``level`` is the code-scanning level of a case that does
-    not fail.
+    ``cases`` lists the cases. ``singular`` and ``plural`` are the nouns for cases if a person may
+    make the check fail on them; otherwise they are empty. ``level`` is the code-scanning level of a
+    case that does not fail.
     """
 
     name: str
@@ -164,21 +170,21 @@ class Check:
 
 
 def gate_items(report: GateReport, app: AppPlace) -> tuple[GateItem, ...]:
-    """The cases of every check, in the order of ``CHECKS``, without accepted ones."""
+    """The cases of all checks, in the order of ``CHECKS``, without the accepted ones."""
     accepted = report.changes.diff.policy.accepted
     return tuple(one for one in _all_items(report, app) if one.fingerprint not in accepted)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCase:
-    """A finding that somebody accepted; ``item`` is the case it matches, if any."""
+    """A finding that somebody accepted, and the case that it matches, if there is one."""
 
     acceptance: Acceptance
     item: GateItem | None
 
 
 def accepted_cases(report: GateReport, app: AppPlace) -> tuple[AcceptedCase, ...]:
-    """The acceptances in file order; those without a case can be deleted from the file."""
+    """All acceptances in file order; an acceptance without a case can be deleted from the file."""
     diff = report.changes.diff
     items = {one.fingerprint: one for one in _all_items(report, app)}
     items |= {row.fingerprint: _row_item(row) for row in diff.rows if row.accepted}
@@ -187,7 +193,9 @@ def accepted_cases(report: GateReport, app: AppPlace) -> tuple[AcceptedCase, ...
 
 
 def _all_items(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
-    """The cases with their fingerprints, which hold only for the tools' current versions."""
+    """All cases with their fingerprints, which are valid only for the current versions of the
+    tools.
+    """
     prints = {for_terminal(tool.id): tool.fingerprint for tool in report.catalog.tools}
     for check in CHECKS:
         for item in check.cases(report, app):
@@ -210,9 +218,10 @@ def _item(
 
 
 def _unread(report: GateReport) -> Iterator[GateItem]:
-    """The records that are not tools and not checked; their places serve as ids.
+    """The records that could not be read as tools, so that they were not checked; their places are
+    used as ids.
 
-    A record that has not changed is no doubt.
+    A record that has not changed does not count as a doubt.
     """
     doubts = {row.tool_id: row for row in report.changes.diff.rows if row.kind == "unread"}
     problems = {one.position: one.reason for one in report.catalog.problems}
@@ -230,7 +239,7 @@ def _unread(report: GateReport) -> Iterator[GateItem]:
 def _pairs(
     check: str, verdicts: Iterable[Verdict], report: GateReport, app: AppPlace
 ) -> Iterator[GateItem]:
-    """The pairs, most probable first, each with the new tool first."""
+    """The pairs, the most probable first; in each pair, the new tool comes first."""
 
     def probability(verdict: Verdict) -> float:
         return verdict.family if check == "family" else verdict.same_job
@@ -246,7 +255,9 @@ def _pairs(
 def _mention_item(
     check: str, place: str, name: str, now: str, source: RecordLine | None = None
 ) -> GateItem:
-    """A mention of a removed tool in a tool or a text; a text's place serves as its id."""
+    """A case for a removed tool that a tool or a text mentions; for a text, its place is used as
+    the id.
+    """
     detail = f"{name} is called {now} now" if now else f"{name} is gone"
     item = _item(check, (place,), "names a tool that no longer exists", (detail,))
     return replace(item, source=source, fix=Fix(name, now) if now else None)
@@ -281,9 +292,9 @@ def _change_item(change: ToolChange) -> GateItem:
 
 
 def _of_field(change: FieldChange) -> str:
-    """The change in one line.
+    """A change of a field in one line.
 
-    The common beginning of long texts is left out, so that additions at the end are visible.
+    A common beginning of long texts is left out, so that additions at the end are visible.
     """
     old, new = change.old, change.new
     if isinstance(old, str) and isinstance(new, str):
@@ -309,7 +320,10 @@ def _findings(report: GateReport, severity: Severity) -> Iterator[GateItem]:
 
 
 def _confusion(one: checks.CaseConfusion) -> GateItem:
-    """The expected tool, then the tool that was found; only the case if neither is a tool."""
+    """A confusion as a case, with the expected tool, then the tool that was found.
+
+    If neither is a tool, the case's id takes their place.
+    """
     expected, actual = one.confusion.expected, one.confusion.actual
     ids = [name for name in (expected, actual) if name not in (NONE, NOT_A_TOOL)] or [one.case.id]
     if expected == NONE:
@@ -326,7 +340,9 @@ def _confusion(one: checks.CaseConfusion) -> GateItem:
 
 
 def _profile(report: GateReport, app: AppPlace) -> Iterator[GateItem]:
-    """Changes in a profile, intents it does not serve, and similar or interfering tools."""
+    """Changes in the profile, intents that it does not serve, and tools that are similar or
+    interfere.
+    """
     if report.profile is None:
         return
     name = report.profile.toolset.profile.name
@@ -480,8 +496,8 @@ CHECKS = (
         "tokens",
         "Tokens",
         "The catalog has more tokens than allowed.",
-        lambda *_: (),  # its cases are the limits that are not kept
+        lambda *_: (),  # its cases are the exceeded limits
         level="note",
     ),
 )
-"""Every check, in the order of reports and of ``--fail-on``."""
+"""All checks, in the order of reports and of ``--fail-on``."""

@@ -1,7 +1,7 @@
-"""The changes of one tool, field by field, and whether callers of the old version break.
+"""Compares two versions of a tool field by field, and tells whether callers of the old one break.
 
-A caller sends only what the old version declares, and reads the result as declared. A change counts
-as breaking unless ``accepted_values`` proves otherwise.
+The assumption is that a caller sends only what the old version declares, and reads the result as
+declared. A change counts as breaking unless ``accepted_values`` proves the contrary.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,11 +33,11 @@ _UNUSED_BY_THEMSELVES = frozenset(("properties", "$defs", "definitions"))
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of a tool that differs.
+    """One field that differs between two versions of a tool.
 
-    ``field`` is its path, as in findings (``schema/properties/limit/maximum``). ``old`` and ``new``
-    are JSON values, ``None`` if ``kind`` says that the side has none. ``rule`` names its effect on
-    callers, in ``CHANGE_KINDS``.
+    ``field`` is a path, as in findings (``schema/properties/limit/maximum``). ``old`` and ``new``
+    are JSON values, or ``None`` if ``kind`` says that the side has no value. ``rule`` is a key of
+    ``CHANGE_KINDS`` and says how the change affects callers.
     """
 
     field: str
@@ -48,23 +48,26 @@ class FieldChange:
 
     @property
     def breaking(self) -> str:
-        """Why a caller breaks, according to the table's level; empty if none does."""
+        """Why callers break, according to the level in the table; empty if they do not."""
         rule = CHANGE_KINDS[self.rule]
         return rule.effect if rule.level == "breaking" else ""
 
 
 def field_changes(old: Tool, new: Tool) -> tuple[FieldChange, ...]:
-    """The changes between two versions of a tool, in the order of a definition.
+    """The changes between two versions of a tool, in the order of a tool's definition.
 
-    Local references in schemas are followed. A new id counts only if server and name stayed, since
-    it derives from them. Fields only in the raw record come last and break nobody.
+    Local references in schemas are followed. A new id counts only if server and name are unchanged,
+    since it is derived from them. Changes to fields only in the raw record come last and break
+    nobody.
     """
     return tuple(_changes(old, new))
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """The smallest part that differs; ``place`` says what contains it."""
+    """The smallest part of a schema that differs; ``place`` is the kind of part that contains
+    it.
+    """
 
     path: tuple[str, ...]
     old: Any
@@ -126,14 +129,18 @@ def _known_changes(old: Tool, new: Tool) -> Iterator[FieldChange]:
 
 
 def _object(schema: JsonObject | None) -> JsonObject:
-    """The schema as an object; a tool without declared arguments is compared as one that takes
-    none.
+    """The schema as an object schema.
+
+    A tool without declared arguments is compared like a tool that takes no arguments.
     """
     return {"type": "object", "properties": {}, **subschema.inline_references(schema or {})}
 
 
 def _arguments(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
-    """Breaking: the old version allowed it, and the new one is not proved to accept it."""
+    """Changes to the arguments.
+
+    A change is breaking if the old version allows a call that the new version may not accept.
+    """
     leaves = list(_leaves(old, new, ("schema",), "schema"))
     takes = takes_all(new, old, is_closed=True)
     culprits = [] if takes else [leaf for leaf in leaves if leaf.constrains]
@@ -165,7 +172,7 @@ def _narrowing(leaf: _Leaf) -> str:
 
 
 def _harmless_argument(leaf: _Leaf) -> str:
-    """The rule of a change that keeps every valid call valid."""
+    """The rule for a change that keeps every valid call valid."""
     if leaf.is_default:
         is_new = leaf.place == "schema" and leaf.old is _ABSENT
         is_gone = leaf.place == "schema" and leaf.new is _ABSENT
@@ -178,7 +185,11 @@ def _harmless_argument(leaf: _Leaf) -> str:
 
 
 def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
-    """Breaking: the new version may return what a reader of the old one does not expect."""
+    """Changes to the result.
+
+    A change is breaking if the new version may return what a reader of the old version does not
+    expect.
+    """
     leaves = list(_leaves(old, new, ("returns",), "schema"))
     takes = takes_all(old, new)
     culprits = [] if takes else [leaf for leaf in leaves if leaf.constrains]
@@ -198,7 +209,7 @@ def _result(old: JsonObject, new: JsonObject) -> Iterator[FieldChange]:
 
 
 def _required_at(schema: JsonObject, path: Sequence[str]) -> Sequence[Any]:
-    """The required names of the subschema at the path."""
+    """The names that the subschema at the path requires."""
     part: Any = schema
     for key in path:
         part = part.get(key) if isinstance(part, dict) else None
@@ -231,7 +242,9 @@ def _task_rule(leaf: _Leaf) -> str:
 
 
 def _hint_rule(leaf: _Leaf, old: JsonObject) -> str:
-    """The rule of a changed annotation. MCP treats a missing one as destructive."""
+    """The rule for a changed annotation. If no hint is given, MCP assumes that a tool is
+    destructive.
+    """
     hint = leaf.path[1:]
     if hint == ("destructiveHint",) and leaf.new is True:
         is_said = leaf.old is False or old.get("readOnlyHint") is True
@@ -243,8 +256,9 @@ def _hint_rule(leaf: _Leaf, old: JsonObject) -> str:
 
 
 def _leaves(old: Any, new: Any, path: tuple[str, ...], place: _Place) -> Iterator[_Leaf]:
-    """The differences inside two mappings, by key; a list is one value, but
-    ``required`` is a set.
+    """The differences inside two mappings, in the order of their keys.
+
+    A list is compared as one value, but ``required`` is compared as a set.
     """
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key, _ABSENT), new.get(key, _ABSENT)
@@ -269,7 +283,7 @@ def _named(required: Any) -> Any:
 
 
 def _with(schema: JsonObject, path: Sequence[str], value: Any) -> dict[str, Any]:
-    """The schema with the part at ``path`` replaced, or removed if ``value`` is absent."""
+    """The schema with ``value`` at ``path``; the part is removed if ``value`` is ``_ABSENT``."""
     key, rest = path[0], path[1:]
     part = schema.get(key)
     if key == "required" and len(rest) == 1 and not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""The lines of a check's cases in the files, and suggested repairs."""
+"""Finds the lines of a check's cases in the files, and suggests repairs."""
 
 import json
 import re
@@ -13,17 +13,17 @@ from toolscope_core.check.policy import fingerprint_of
 from toolscope_core.model.catalog import Catalog
 
 _LONGEST_LINE = 1_000
-"""Nobody can read a longer suggestion."""
+"""A longer suggestion would be unreadable."""
 _PLAIN_NAME = re.compile(r"[\w./:-]+")
 _ESCAPE = re.compile(r"(?<!\\)\\u([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPlaces:
-    """The places of cases.
+    """The places of cases in files.
 
-    A case is located by its ``parts`` (by fingerprint), or else by its ``tools`` (by id), or else
-    at the first line of ``file``.
+    A case is located through ``parts`` (by its fingerprint), otherwise through ``tools`` (by a
+    tool's id), and otherwise at the first line of ``file``.
     """
 
     file: Path
@@ -31,7 +31,7 @@ class ItemPlaces:
     parts: Mapping[str, RecordLine] = field(default_factory=dict)
 
     def of(self, item: GateItem) -> list[RecordLine]:
-        """The place of a case, then those of its other tools."""
+        """The place of a case, followed by the places of its other tools."""
         places = [self.tools[one] for one in item.tools if one in self.tools]
         first = item.source or self.parts.get(item.fingerprint)
         if first:
@@ -43,9 +43,9 @@ class ItemPlaces:
 def item_places(
     catalog: Catalog, items: Sequence[GateItem], lines: SourceLines, file: Path
 ) -> ItemPlaces:
-    """The places of the cases in a catalog's files, of which ``file`` is the first.
+    """The places of the cases in a catalog's files; ``file`` is the first of these files.
 
-    A removed tool has its neighbour's place.
+    A removed tool gets the place of a neighbour.
     """
     named = {name for item in items for name in item.tools}
     by_name = {for_terminal(tool.id): tool for tool in catalog.tools}
@@ -67,11 +67,10 @@ def item_places(
 
 
 def review_suggestions(items: Iterable[GateItem], places: ItemPlaces, lines: SourceLines) -> str:
-    """Repairs that can be applied without thought, as comments of a GitHub review.
+    """Repairs that can be applied without further thought, as comments for a GitHub review.
 
-    Each line is the JSON of one comment with ``path``, ``line`` and a ``body`` that has the whole
-    new line. The body begins with a mark in an HTML comment, which is the same for equal
-    suggestions.
+    Each line is the JSON of one comment with ``path``, ``line`` and a ``body`` with the whole new
+    line. The body begins with a mark in an HTML comment; equal suggestions have the same mark.
     """
     return "".join(
         f"{json.dumps(one, ensure_ascii=False)}\n" for one in _suggestions(items, places, lines)
@@ -98,7 +97,7 @@ def _suggestions(
 
 
 def _mended(line: str, fix: Fix) -> str:
-    """The line with the name replaced, or without hidden characters."""
+    """The line after the fix: with the name replaced, or without hidden characters."""
     if fix.old:
         if not _PLAIN_NAME.fullmatch(fix.new):
             return line

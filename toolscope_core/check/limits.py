@@ -1,4 +1,4 @@
-"""Limits on a catalog as typed by a person, and those that it exceeds."""
+"""Limits on a catalog as a person types them, and the limits that a catalog exceeds."""
 
 import re
 from collections import Counter
@@ -16,7 +16,9 @@ _LIMIT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(%|kB|tokens|)")
 
 @dataclass(frozen=True, slots=True)
 class GrowthLimit:
-    """A limit on growth: ``more`` is in percent of the tokens, in kB, or in tokens."""
+    """A limit on growth; ``unit`` says whether ``more`` is in percent of the tokens, in kB, or
+    in tokens.
+    """
 
     more: float
     unit: str
@@ -33,7 +35,9 @@ class GrowthLimit:
 
 
 def growth_limit(text: str) -> GrowthLimit:
-    """The limit as typed: ``500``, ``5%`` or ``2kB``. Raises ``ConfigError``."""
+    """The limit in a text such as ``500``, ``5%`` or ``2kB``. Raises ``ConfigError`` for other
+    texts.
+    """
     match = _LIMIT.fullmatch(text.strip())
     if match is None:
         raise ConfigError(f"--max-growth is {text!r}; use tokens (500), percent (5%) or kB (2kB)")
@@ -42,10 +46,10 @@ def growth_limit(text: str) -> GrowthLimit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits beyond which a catalog fails; none by default.
+    """The limits beyond which a catalog fails; by default there are none.
 
-    It fails with more new overlaps, confusions or tokens than these, or with any case of the checks
-    in ``fail_on``. A ``profile`` has limits of its own.
+    A catalog fails if it has more new overlaps, new confusions or tokens than these, or any case of
+    the checks in ``fail_on``. ``profile`` has the limits of a profile.
     """
 
     new_overlaps: int | None = None
@@ -68,19 +72,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed check, and why in words."""
+    """A failed check, and the reason in words."""
 
     check: str
     reason: str
 
 
 def failures(report: GateReport, items: Iterable[GateItem], limits: Limits) -> tuple[Failure, ...]:
-    """The checks failed by the cases (``gate_items``), each once per limit."""
+    """The checks that fail because of the cases (``gate_items``), each once per limit."""
     return tuple(_failures(report, items, limits))
 
 
 def tokens_over(failures: Iterable[Failure]) -> Iterator[GateItem]:
-    """The exceeded token limits, as cases of their check."""
+    """The exceeded token limits, as cases of the *tokens* check."""
     return (GateItem("tokens", (), one.reason) for one in failures if one.check == "tokens")
 
 
@@ -119,14 +123,14 @@ NOUNS = {
     "confusions": "confusable pair",
     "misses": "missed request",
 }
-"""What a profile may limit, and what the limit counts."""
+"""The limits that a profile may have, each with the noun for what it counts."""
 
 
 def profile_limits(texts: Sequence[str], profile: str | None, has_cases: bool) -> dict[str, int]:
-    """The limits of a profile as typed: ``tokens=8000``.
+    """The limits of a profile, from texts such as ``tokens=8000``.
 
-    Raises ``ConfigError``, also for limits without a profile, and for a limit on misses without
-    cases.
+    Raises ``ConfigError`` for other texts, for limits without a profile, and for a limit on misses
+    without cases.
     """
     if texts and profile is None:
         raise ConfigError("--profile-limit limits a profile; add --profile")

@@ -1,4 +1,4 @@
-"""A team's policy for comparisons: levels, acceptances and versions."""
+"""A team's policy for comparisons: levels, acceptances and version bumps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,10 @@ VersionBump = Literal["none", "breaking", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A finding that no longer counts: its fingerprint, reason, author, and last valid day."""
+    """A finding that somebody accepted, so that it no longer counts.
+
+    ``until`` is the last day on which this is valid.
+    """
 
     fingerprint: str
     reason: str
@@ -29,8 +32,8 @@ class Acceptance:
 class Policy:
     """A team's policy.
 
-    ``levels`` override the table by change kind. ``accepted`` are findings by fingerprint.
-    ``version_bump`` says which changes require a higher version.
+    ``levels`` override the default level of each kind of change. ``accepted`` are findings by their
+    fingerprint. ``version_bump`` says which changes require a higher version.
     """
 
     levels: Mapping[str, Level] = field(default_factory=dict)
@@ -42,5 +45,5 @@ class Policy:
 
 
 def fingerprint_of(*parts: object) -> str:
-    """A short name for one finding, from everything that identifies it."""
+    """A short name for a finding, made from everything that identifies the finding."""
     return f"f{digest(*parts)[:11]}"

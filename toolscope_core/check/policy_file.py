@@ -19,13 +19,13 @@ POLICY_FILE = ".toolscope.yaml"
 _BUMPS: tuple[VersionBump, ...] = get_args(VersionBump)
 _LARGEST = 1 << 20
 _FINGERPRINT = re.compile("f[0-9a-f]{11}")
-"""The letter in front keeps YAML from reading a number."""
+"""The leading letter keeps YAML from reading the name as a number."""
 
 
 def read_policy(path: Path | None, today: date | None = None) -> Policy:
-    """The policy in a file, by default ``POLICY_FILE`` in the working folder, if it exists.
+    """The policy in a file; by default, ``POLICY_FILE`` in the working folder is read if it exists.
 
-    Raises ``ConfigError`` for unknown settings, and for an expired acceptance; days are in UTC.
+    Raises ``ConfigError`` for unknown settings and for an expired acceptance; days are in UTC.
     """
     if path is None:
         path = Path(POLICY_FILE)

@@ -1,8 +1,8 @@
-"""The report as files: SARIF 2.1.0 for code scanning, workflow annotations, JUnit, and a
+"""Writes the report to files: SARIF 2.1.0 for code scanning, workflow annotations, JUnit, and a
 pull-request summary.
 
-The limits are GitHub's: 5,000 results per upload, texts cut at 1,000 characters, each result with a
-place in a file; ten annotations of each level per step.
+The limits are set by GitHub: 5,000 results per upload, texts cut at 1,000 characters, a place in a
+file for each result, and ten annotations of each level per step.
 """
 
 import json
@@ -32,7 +32,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def sarif_report(
     failures: Sequence[Failure], items: Sequence[GateItem], places: ItemPlaces
 ) -> bytes:
-    """The JSON. A case of a failed check is an *error*."""
+    """The report as SARIF in JSON. A case of a failed check is an *error*."""
     failing = {one.check for one in failures}
     ranked = sorted(items, key=lambda item: item.check not in failing)
     results = [_result(item, item.check in failing, places) for item in ranked[:MOST_RESULTS]]
@@ -80,7 +80,7 @@ def _sentences(item: GateItem) -> str:
 
 
 def _message(item: GateItem) -> str:
-    """The sentences, with SARIF's link and placeholder syntax escaped."""
+    """The sentences on a case, with the syntax of SARIF's links and placeholders escaped."""
     text = _sentences(item)
     for mark, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
         text = text.replace(mark, escaped)
@@ -97,7 +97,7 @@ def _location(place: RecordLine) -> Mapping[str, Any]:
 
 
 def _artifact(file: Path) -> Mapping[str, str]:
-    """The file by its path from the working folder, which in CI is the repository's."""
+    """The path of the file from the working folder, which is the repository's folder in CI."""
     path = PurePath(file)
     if not path.is_absolute() and ".." not in path.parts:
         return {"uri": quote(path.as_posix(), errors="replace"), "uriBaseId": "%SRCROOT%"}
@@ -111,9 +111,10 @@ _LEVELS = {"warning": "warning", "note": "notice"}
 def workflow_annotations(
     failures: Sequence[Failure], items: Sequence[GateItem], places: ItemPlaces
 ) -> str:
-    """A line for each case, which GitHub shows at its place when a workflow prints it.
+    """A line for each case; when a workflow prints the line, GitHub shows it at the case's place.
 
-    The first ``MOST_ANNOTATIONS`` of each level; levels and places as in ``sarif_report``.
+    Only the first ``MOST_ANNOTATIONS`` of each level are included. Levels and places are as in
+    ``sarif_report``.
     """
     failing, levels = {one.check for one in failures}, {one.name: one for one in CHECKS}
     written: Counter[str] = Counter()
@@ -131,8 +132,9 @@ def workflow_annotations(
 
 
 def _of_command(text: str, marks: str = "%:,") -> str:
-    """The text for a workflow command, on one line with ``marks`` escaped, so that it cannot end
-    the command.
+    """The text for a workflow command.
+
+    It is on one line and ``marks`` are escaped, so that it cannot end the command.
     """
     line = for_terminal(text)
     for mark in marks:
@@ -145,11 +147,11 @@ _DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
 
 def junit_report(failures: Sequence[Failure], items: Sequence[GateItem]) -> bytes:
-    """The XML (UTF-8).
+    """The report as JUnit XML (UTF-8).
 
-    A case of a failed check is a failed test, any other a passed one with its text as output; a
-    check without cases is one passed test. Ids and details contain no character that XML forbids,
-    as ``GateItem`` says.
+    A case of a failed check is a failed test. Any other case is a passed test with the case's text
+    as output. A check without cases is one passed test. Ids and details contain no character that
+    XML forbids, as described in ``GateItem``.
     """
     reasons = {one.check: one.reason for one in failures}
     root = ET.Element("testsuites", name=_NAME)
@@ -189,7 +191,7 @@ def _add(suite: ET.Element, item: GateItem, failing: bool) -> None:
 
 
 MOST_CHARACTERS = 60_000
-"""A comment of a pull request may have 65,536 characters."""
+"""GitHub allows 65,536 characters in a comment on a pull request."""
 _MOST_ITEMS = 25
 _MOST_DETAILS = 8
 _MOST_WORST = 5
@@ -204,7 +206,7 @@ def pull_request_summary(
     items: Sequence[GateItem],
     accepted: Sequence[AcceptedCase] = (),
 ) -> str:
-    """The Markdown, at most ``MOST_CHARACTERS`` long; equal for equal reports."""
+    """The summary in Markdown, at most ``MOST_CHARACTERS`` long; the same for equal reports."""
     text = ""
     for block in (*_blocks(report, failures, items), *_accepted(accepted)):
         if len(text) + len(block) + len(_CUT) > MOST_CHARACTERS:
@@ -214,7 +216,7 @@ def pull_request_summary(
 
 
 def code(text: str) -> str:
-    """Catalog text as a code span, cut if it is long."""
+    """Catalog text as a code span; long text is cut."""
     line = shortened(
         for_terminal(" ".join(text.split())) or "(no text)", _LONGEST_PULL_REQUEST_SUMMARY
     )
@@ -251,7 +253,9 @@ def _blocks(
 
 
 def _accepted(cases: Sequence[AcceptedCase]) -> Iterator[str]:
-    """Who accepted what; it is part of the pull request, and reviewers must see it."""
+    """Who accepted which findings. Acceptances are part of the pull request, so reviewers must
+    see them.
+    """
     if cases:
         yield _FOLD.format(f"{len(cases):,} accepted in `.toolscope.yaml`") + "\n"
         for one in cases[:_MOST_ITEMS]:
@@ -263,7 +267,9 @@ def _accepted(cases: Sequence[AcceptedCase]) -> Iterator[str]:
 
 
 def _worst_first(items: Sequence[GateItem], failures: Sequence[Failure]) -> list[GateItem]:
-    """The failing cases first, then warnings, then notes; otherwise in order."""
+    """The cases of failed checks, then the other warnings, then notes; each group in its old
+    order.
+    """
     failing = {one.check for one in failures}
     notes = {check.name for check in CHECKS if check.level == "note"}
     return sorted(items, key=lambda item: (item.check not in failing, item.check in notes))

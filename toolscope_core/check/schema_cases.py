@@ -1,4 +1,7 @@
-"""Computes what schemas without references and choices jointly require of values of one type."""
+"""Computes what several schemas together require of values of one type.
+
+The schemas contain no references and no choices.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +16,7 @@ from toolscope_core.judging.arguments.subschema import refers
 from toolscope_core.model.tool import JsonObject
 
 MOST_VALUES = 64
-"""The most values of an integer range, or of a property, that are checked one by one."""
+"""The most values of an integer range or a property that are checked one by one."""
 VALUE_TYPES = ("null", "boolean", "number", "string", "array", "object")
 NEVER: Any = False
 _NAMES = frozenset((*VALUE_TYPES, "integer"))
@@ -21,8 +24,8 @@ _FIXED: dict[str, list[Any]] = {"null": [None], "boolean": [False, True]}
 _EMPTY: dict[str, Any] = {"string": "", "array": [], "object": {}}
 
 Limit = tuple[Fraction, bool]
-"""A bound of numbers, and whether it is left out itself; of two the greater is the tighter one.
-An upper bound is that of the negative numbers.
+"""A bound for numbers, and whether the bound itself is excluded; the greater of two is the
+tighter. An upper bound is stored as a lower bound of the negated numbers.
 """
 
 
@@ -30,7 +33,7 @@ An upper bound is that of the negative numbers.
 class Case:
     """The values of type ``kind`` that satisfy all ``schemas``.
 
-    ``cases_of`` returns the cases of other schemas. With ``is_closed``, values have no undeclared
+    ``cases_of`` returns the cases of other schemas. If ``is_closed``, the values have no undeclared
     properties.
     """
 
@@ -40,12 +43,12 @@ class Case:
     cases_of: Callable[[Schemas], list["Case"]]
 
     def all_of(self, key: str) -> list[Any]:
-        """The schemas' values for a keyword."""
+        """The values that the schemas have for a keyword."""
         return [schema[key] for schema in self.schemas if key in schema]
 
     @cached_property
     def values(self) -> list[Any] | None:
-        """All values, if they can be listed."""
+        """All values, if they can be listed; otherwise ``None``."""
         values: list[Any] | None
         lists = [[value] for value in self.all_of("const")] + self.all_of("enum")
         if lists:
@@ -80,11 +83,13 @@ class Case:
 
     @cached_property
     def steps(self) -> list[Fraction]:
-        """Every number is a multiple of each of these."""
+        """The numbers of which every value must be a multiple."""
         return [Fraction(str(step)) for step in self.all_of("multipleOf")]
 
     def limit(self, side: str) -> Limit | None:
-        """The tightest bound on a side (``minimum``, ``maximum``), rounded to multiples."""
+        """The tightest bound on one side (``minimum`` or ``maximum``), rounded to the allowed
+        multiples.
+        """
         limits = [limit_of(key, bound) for key, bound in self._bounds(side)]
         step = max(self.steps + [Fraction(1)] * self.is_integer, default=None)
         tightest = max(limits, default=None)
@@ -99,7 +104,9 @@ class Case:
             yield from ((key, bound) for bound in self.all_of(key))
 
     def size(self, side: str) -> Any:
-        """The smallest or largest length (``min``, ``max``); ``None`` without an upper limit."""
+        """The smallest or largest length (``min`` or ``max``); ``None`` if there is no upper
+        limit.
+        """
         name = next(size for size, kind in SIZES.items() if kind == self.kind)
         given = self.all_of(f"{side}{name}")
         if side == "min":
@@ -117,16 +124,19 @@ class Case:
 
     @property
     def _most_items(self) -> list[int]:
-        """The largest number of items that their values allow: none, or one of each value."""
+        """A list with the most items that the items' values allow: none, or one item of each value.
+
+        The list is empty if the values set no limit.
+        """
         item = self.item(0)
         if self.all_of("prefixItems") or not any(item) or item == (True,) or refers(list(item)):
-            return []  # any item, or one that leads back here
+            return []  # any item is allowed, or the item's schema refers back to this one
         cases = self.cases_of(item)
         is_short = True in self.all_of("uniqueItems") and all(c.values is not None for c in cases)
         return [sum(len(case.values or ()) for case in cases)] if is_short or not cases else []
 
     def item(self, place: int) -> Schemas:
-        """The schemas of the item at a place."""
+        """The schemas for the item at a position."""
         parts = []
         for schema in self.schemas:
             first = schema.get("prefixItems", ())
@@ -138,7 +148,7 @@ class Case:
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """Names that every object has, including those required by others."""
+        """The names that every object has, including names that other properties require."""
         names = {name for one in self.all_of("required") for name in one if isinstance(name, str)}
         dependencies = [pair for one in self.all_of("dependentRequired") for pair in one.items()]
         for _ in dependencies:
@@ -147,13 +157,13 @@ class Case:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of properties that are declared or required."""
+        """The names of properties that are declared or required."""
         declared = {name for one in self.all_of("properties") for name in one}
         return sorted(declared | self.required)
 
     @property
     def possible_names(self) -> list[str]:
-        """The ``names`` that can have a value."""
+        """The ``names`` of properties that can have a value."""
         return [name for name in self.names if self.at(name) != (NEVER,)]
 
     @property
@@ -162,7 +172,7 @@ class Case:
         return not self.all_of("patternProperties") and self.further() == (NEVER,)
 
     def at(self, name: str) -> Schemas:
-        """The schemas of the value under a name; ``(False,)`` if it cannot exist."""
+        """The schemas of the value under a name; ``(False,)`` if there can be no such value."""
         parts: list[Any] = []
         is_declared = False
         for schema in self.schemas:
@@ -189,9 +199,9 @@ class Case:
         )
 
     def further(self, pattern: str = "") -> Schemas:
-        """The schemas that certainly apply to an undeclared name that fits the pattern.
+        """The schemas that certainly apply to an undeclared name that matches the pattern.
 
-        ``(False,)`` if there can be none.
+        ``(False,)`` if there can be no such name.
         """
         parts: list[Any] = []
         is_patterned = False
@@ -208,7 +218,7 @@ class Case:
 
 
 def allows(schemas: Iterable[Any], kind: str) -> bool:
-    """Whether a value of this type can satisfy all these; an unknown type is ignored."""
+    """Whether a value of this type can satisfy all these schemas; unknown types are ignored."""
     for names in map(_names, schemas):
         is_known = bool(names) and _NAMES.issuperset(names)
         if is_known and kind not in ("number" if name == "integer" else name for name in names):
@@ -217,13 +227,13 @@ def allows(schemas: Iterable[Any], kind: str) -> bool:
 
 
 def limit_of(key: str, bound: Any) -> Limit:
-    """The limit set by a keyword such as ``exclusiveMinimum``."""
+    """The bound that a keyword such as ``exclusiveMinimum`` sets."""
     sign = 1 if key.lower().endswith("minimum") else -1
     return sign * Fraction(str(bound)), key.startswith("exclusive")
 
 
 def is_valid(schema: JsonObject, value: Any) -> bool:
-    """Whether a value is valid under a schema without references."""
+    """Whether a schema without references accepts a value."""
     from jsonschema_rs import is_valid
 
     return bool(is_valid(dict(schema), value))
@@ -235,5 +245,5 @@ def _names(schema: JsonObject) -> list[Any]:
 
 
 def _without_references(schema: JsonObject) -> JsonObject:
-    """The schema without references, which accepts more."""
+    """The schema without the keywords that contain references; it accepts more values."""
     return {key: sub for key, sub in schema.items() if not refers({key: sub})}

@@ -1,7 +1,7 @@
-"""The alternatives in which a value can satisfy several schemas at once.
+"""The alternatives by which a value can satisfy several schemas at once.
 
 An option contains no references, ``allOf`` or choices, except inside the parts of a value. Older
-keywords are read as their current ones, and descriptive keywords are ignored.
+keywords are read as their current equivalents, and descriptive keywords are ignored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,19 +31,19 @@ KEYWORD_TYPES = {
 KEYWORDS = frozenset((*KEYWORD_TYPES, *IN_PLACE, "$ref", "$dynamicRef", "type", "enum", "const"))
 """Keywords that can exclude a value."""
 BESIDE = ("then", "else", "minContains", "maxContains")
-"""Keywords that only qualify a keyword beside them."""
+"""Keywords that only modify a neighbouring keyword."""
 _DECLARES_BESIDE = frozenset((*IN_PLACE, "$ref", "$dynamicRef", "dependentSchemas"))
 
 Schemas = tuple[Any, ...]
-"""Schemas that all hold of one value."""
+"""Schemas that all apply to the same value."""
 
 
 class TooLargeError(Exception):
-    """The comparison takes too many steps."""
+    """Raised if a comparison takes too many steps."""
 
 
 def marked(schema: Any, document: str) -> Any:
-    """The schema in current spelling, with references that name their document."""
+    """The schema with current keywords, and with references that name their document."""
     if not isinstance(schema, dict):
         return schema
     own = {k: sub for k, sub in _current(schema).items() if k in KEYWORDS or k in BESIDE}
@@ -53,7 +53,7 @@ def marked(schema: Any, document: str) -> Any:
 
 
 def _current(schema: JsonObject) -> JsonObject:
-    """The schema with spellings of older drafts and OpenAPI 3.0 converted to draft 2020-12."""
+    """The schema with keywords of older drafts and of OpenAPI 3.0 converted to draft 2020-12."""
     current = dict(schema)
     if schema.get("nullable") is True and isinstance(schema.get("type"), str):
         current["type"] = [schema["type"], "null"]
@@ -75,14 +75,16 @@ def _current(schema: JsonObject) -> JsonObject:
 
 
 class Documents:
-    """The documents, by name, in which references are looked up, in order of preference."""
+    """Documents by name, in which references are looked up; each name's documents are in search
+    order.
+    """
 
     def __init__(self, documents: Mapping[str, Sequence[Any]]) -> None:
         self._documents = documents
         self._targets: dict[str, Any] = {}
 
     def target(self, pointer: str) -> Any:
-        """The target of a marked reference; ``None`` if there is none here."""
+        """The target of a marked reference; ``None`` if the documents do not contain it."""
         if pointer not in self._targets:
             name, _, path = pointer.partition(":")
             targets = (
@@ -95,9 +97,10 @@ class Documents:
         return self._targets[pointer]
 
     def options(self, schemas: Schemas, pointers: frozenset[str] = frozenset()) -> list[Schemas]:
-        """The ways in which all these can apply to a value; ``pointers`` are being followed.
+        """The ways in which all these schemas can apply to a value.
 
-        Raises ``TooLargeError`` for more than ``MOST_OPTIONS``.
+        ``pointers`` are the references that are being followed. Raises ``TooLargeError`` for more
+        than ``MOST_OPTIONS``.
         """
         return _combined(self._of_one(schema, pointers) for schema in schemas)
 
@@ -114,7 +117,7 @@ class Documents:
         own = {key: sub for key, sub in schema.items() if key not in read}
         parts = [[(own,) if own else ()], self.options(tuple(schema.get("allOf", ())), pointers)]
         if pointer is not None and target is not None:
-            # a schema that is only itself holds of nothing that can be built
+            # no value can be built from a schema that consists only of itself
             is_circle = pointer in pointers
             parts.append([] if is_circle else self._of_one(target, pointers | {pointer}))
         parts += [
@@ -125,12 +128,12 @@ class Documents:
 
 
 def distinct(schemas: Iterable[Any]) -> Schemas:
-    """The schemas without repeats."""
+    """The schemas without duplicates."""
     return tuple({canonical_json(schema): schema for schema in schemas}.values())
 
 
 def _combined(parts: Iterable[list[Schemas]]) -> list[Schemas]:
-    """Each way to take one option from each part."""
+    """All ways to take one option from each part."""
     rows: list[Schemas] = [()]
     for part in parts:
         rows = [distinct((*row, *option)) for row in rows for option in part]
@@ -140,7 +143,7 @@ def _combined(parts: Iterable[list[Schemas]]) -> list[Schemas]:
 
 
 def _choices(schema: JsonObject) -> Iterator[list[Any]]:
-    """The branches of each choice in a schema; exclusive branches are marked as such."""
+    """The branches of each choice in a schema; exclusive branches are marked as exclusive."""
     if "anyOf" in schema:
         yield schema["anyOf"]
     if "oneOf" in schema:

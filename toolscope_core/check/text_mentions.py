@@ -1,4 +1,6 @@
-"""Names of removed tools in texts outside the catalog: prompts, skills, rules of clients."""
+"""Finds names of removed tools in texts outside the catalog: prompts, skills, and clients'
+rules.
+"""
 
 import os
 import re
@@ -16,7 +18,7 @@ _SUFFIXES = frozenset(
     ".toml .py .ts .js .sh .xml .csv".split()
 )
 BARE = re.compile(r"\.(?:cursorrules|windsurfrules|clinerules|roorules|goosehints)|AGENTS|CLAUDE")
-"""Rule files without an extension."""
+"""Matches rule files without an extension."""
 SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 LARGEST = 2_000_000
 MOST_FILES = 20_000
@@ -24,9 +26,10 @@ MOST_FILES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class TextMention:
-    """A line of a file that names a removed tool.
+    """A line in a file that names a removed tool.
 
-    ``new_name`` is empty for a tool that was left out. ``file`` is the path below the given folder.
+    ``new_name`` is empty for a tool that was left out. ``file`` is the path relative to the given
+    folder.
     """
 
     file: str
@@ -37,7 +40,7 @@ class TextMention:
 
 @dataclass(frozen=True, slots=True)
 class UnreadText:
-    """A file that was not searched, or that is not UTF-8, so a name may have been missed."""
+    """A file in which a name may have been missed: it was not searched, or it is not UTF-8."""
 
     file: str
     why: str
@@ -52,8 +55,9 @@ class TextSearch:
 
 
 def mentions_in(file: str, text: str, gone: GoneNames) -> Iterator[TextMention]:
-    """Every line of a text that names a removed tool in ``gone``
-    (``gone_names``), each name once.
+    """Every line of a text that names a removed tool in ``gone`` (see ``gone_names``).
+
+    Each name counts once per line.
     """
     for number, line in enumerate(text.splitlines(), 1):
         for name in sorted(gone_names_in(line, gone)):
@@ -63,7 +67,7 @@ def mentions_in(file: str, text: str, gone: GoneNames) -> Iterator[TextMention]:
 def search_text(file: str, content: bytes, gone: GoneNames) -> TextSearch:
     """The mentions in a file.
 
-    A file of more than ``LARGEST`` bytes is not searched; in one that is not UTF-8, only plain
+    A file of more than ``LARGEST`` bytes is not searched. In a file that is not UTF-8, only plain
     ASCII names can be found.
     """
     if len(content) > LARGEST:
@@ -77,7 +81,7 @@ def search_text(file: str, content: bytes, gone: GoneNames) -> TextSearch:
 
 
 def search_below(folders: Sequence[Path], gone: GoneNames) -> TextSearch:
-    """The mentions in the text files below some folders, in the order of their paths.
+    """The mentions in text files below some folders, in the order of the paths.
 
     Raises ``ConfigError`` for a path that is not a folder or file, and for too many files.
     """
@@ -90,7 +94,7 @@ def search_below(folders: Sequence[Path], gone: GoneNames) -> TextSearch:
 
 
 def join_searches(searches: Sequence[TextSearch]) -> TextSearch:
-    """Several searches as one."""
+    """Several searches joined into one."""
     return TextSearch(
         tuple(one for search in searches for one in search.mentions),
         tuple(one for search in searches for one in search.unread),
@@ -98,7 +102,7 @@ def join_searches(searches: Sequence[TextSearch]) -> TextSearch:
 
 
 def _files(folder: Path) -> tuple[list[Path], list[UnreadText]]:
-    """The text files of a folder, and entries that lead elsewhere or cannot be opened."""
+    """The text files of a folder, and the entries that lead elsewhere or cannot be opened."""
     if folder.is_file():
         return [folder], []
     if not folder.is_dir():

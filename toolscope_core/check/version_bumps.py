@@ -1,4 +1,6 @@
-"""Finds versions that should be higher, because what they belong to has changed."""
+"""Finds versions that should be higher, because the tool or file that they belong to has
+changed.
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +12,9 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.tool import Tool
 
 Versions = Mapping[str, str]
-"""The version that each file names, by its label; files that name none are left out."""
+"""The version that each file declares, by the file's label; files without a version are left
+out.
+"""
 
 
 def file_versions(catalog: Catalog) -> Versions:
@@ -20,10 +24,10 @@ def file_versions(catalog: Catalog) -> Versions:
 def with_missing_bumps(
     changes: CatalogDiff, old: Catalog, new: Catalog, before: Versions, now: Versions
 ) -> CatalogDiff:
-    """The changes with the versions that are not higher than before, if the policy requires it.
+    """The changes, with the versions that should be higher than before according to the policy.
 
-    A tool with its own version must raise it. For all other tools, it is enough that one of the
-    files raises its version.
+    A changed tool with its own version must raise that version. For all other tools, it is enough
+    if one of the files raises its version.
     """
     ids = _changed_ids(changes)
     own = {tool_id: pair for tool_id in ids if all(pair := _own(tool_id, changes, old, new))}
@@ -42,7 +46,7 @@ def with_missing_bumps(
 
 
 def _changed_ids(changes: CatalogDiff) -> dict[str, None]:
-    """The ids of the tools that require a higher version, in order."""
+    """The ids of the tools whose changes require a higher version, in order."""
     policy = changes.policy
     if policy.version_bump == "none":
         return {}
@@ -55,7 +59,7 @@ def _changed_ids(changes: CatalogDiff) -> dict[str, None]:
 
 
 def _own(tool_id: str, changes: CatalogDiff, old: Catalog, new: Catalog) -> tuple[str, str]:
-    """A tool's own version, before and now; empty without one."""
+    """A tool's own version, before and now; empty if there is none."""
     old_ids = {now: before for before, now in changes.new_ids.items()}
     sides = (old.by_id.get(old_ids.get(tool_id, tool_id)), new.by_id.get(tool_id))
     then, today = ("" if tool is None else _version(tool) for tool in sides)
@@ -73,7 +77,8 @@ def _is_higher(version: str, before: str) -> bool:
 
 
 def _order(version: str) -> tuple[tuple[int, ...], bool, tuple[tuple[int, str], ...]]:
-    """Sort key of semantic versions: numbers by value, candidates before the release.
+    """A sort key for semantic versions: numbers are compared by value; candidates precede the
+    release.
 
     Dates and single numbers can be compared too.
     """

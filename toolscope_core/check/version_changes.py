@@ -1,4 +1,4 @@
-"""The changes between two versions of a catalog, as rows, and the decisions they affect."""
+"""The changes between two versions of a catalog as rows, and the decisions that they affect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _NO_POLICY = Policy()
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """A tool in both versions with the fields that differ, in the order of a definition."""
+    """A tool that both versions contain, with the fields that differ in the order of a
+    definition.
+    """
 
     old: Tool
     new: Tool
@@ -34,18 +36,18 @@ class ToolChange:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether it has another name or server now."""
+        """Whether the name or the server has changed."""
         return (self.old.server, self.old.name) != (self.new.server, self.new.name)
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogDiff:
-    """Added, removed and changed tools, each sorted by id (a changed one by its new id).
+    """The added, removed and changed tools, each sorted by id (changed tools by their new id).
 
     ``replaced`` are the ids of removed tools whose calls go to another tool because of an accepted
-    merge. ``unread`` are records that could not be compared, because one side could not be read;
+    merge. ``unread`` are records that could not be compared, because one side could not be read.
     ``bumps`` are versions that are not higher than before although the ``policy`` requires it, each
-    with its owner.
+    with the tool or file that it belongs to.
     """
 
     added: tuple[Tool, ...]
@@ -58,12 +60,12 @@ class CatalogDiff:
 
     @property
     def new_ids(self) -> dict[str, str]:
-        """The new ids of renamed tools, by their old ids."""
+        """The new ids of renamed tools, keyed by their old ids."""
         return {one.old.id: one.new.id for one in self.changed if one.old.id != one.new.id}
 
     @property
     def rows(self) -> tuple[DiffRow, ...]:
-        """Everything as one flat table: not compared, removed, renamed, changed, added."""
+        """All changes as one flat table: not compared, removed, renamed, changed, added."""
         return tuple(DiffRow(*row, self.policy) for row in self._changes())
 
     def _changes(self) -> Iterator[tuple[What, str, FieldChange]]:
@@ -83,14 +85,17 @@ class CatalogDiff:
 
     @property
     def breaking(self) -> int:
-        """The number of changes that break a caller, or may break one as they were not compared."""
+        """The number of changes that break callers, or that may break callers as they were not
+        compared.
+        """
         return sum(bool(row.breaking) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One change of one tool; ``field`` is empty for a whole tool. The
-    ``policy`` sets its level.
+    """One change to a tool; its field is empty if the whole tool is affected.
+
+    The ``policy`` sets the level.
     """
 
     kind: What
@@ -100,7 +105,7 @@ class DiffRow:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies this change of this tool, from this value to that one."""
+        """A name that identifies this change of the tool, from the old value to the new one."""
         change = self.change
         return fingerprint_of(self.tool_id, change.rule, change.field, change.old, change.new)
 
@@ -114,20 +119,20 @@ class DiffRow:
 
     @property
     def breaking(self) -> str:
-        """Why a caller breaks; empty if none does."""
+        """Why callers break; empty if they do not."""
         return CHANGE_KINDS[self.change.rule].effect if self.level == "breaking" else ""
 
     @property
     def warning(self) -> str:
-        """A hint on what to look at although no caller breaks; empty if there is nothing."""
+        """A hint on what to check although no caller breaks; empty if there is nothing to check."""
         return CHANGE_KINDS[self.change.rule].effect if self.level == "careful" else ""
 
 
 def diff(old: Catalog, new: Catalog, policy: Policy = _NO_POLICY) -> CatalogDiff:
-    """The changes from ``old`` to ``new``, judged by the policy, in any order of records.
+    """The changes from ``old`` to ``new``, judged by the policy; the order of records is ignored.
 
-    Compared are id, server, name, description, arguments, result and annotations, and fields only
-    in the raw record. Local references in schemas are followed.
+    The comparison covers id, server, name, description, arguments, result and annotations, and
+    fields that are only in the raw record. Local references in schemas are followed.
     """
     before, after = old.by_id, new.by_id
     pairs = [(tool, after[tool.id]) for tool in old.tools if tool.id in after]
@@ -147,7 +152,9 @@ def diff(old: Catalog, new: Catalog, policy: Policy = _NO_POLICY) -> CatalogDiff
 
 
 def unread_records(old: Catalog, new: Catalog) -> tuple[Problem, ...]:
-    """The records of either side that could not be read, without those that both sides have."""
+    """The records on either side that could not be read, except for records that both sides
+    share.
+    """
     sides = [
         {(one.reason, one.raw) for one in side.problems if len(one.raw) < MAX_EXCERPT}
         for side in (old, new)
@@ -167,10 +174,10 @@ _EFFECTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"
 
 
 def why_look_again(before: Catalog, tool: Tool) -> tuple[str, ...]:
-    """Why somebody should review a changed tool before it is called again, in a few words each.
+    """Short reasons why somebody should review a changed tool before it is called again.
 
-    Reasons are changes that break callers, other effects, and new *warn* and *block* findings. They
-    contain no words of the tool.
+    The reasons are changes that break callers, other effects, and new *warn* and *block* findings.
+    They contain no words from the tool.
     """
     old = before.by_id[tool.id]
     changes = field_changes(replace(old, raw=tool.raw), tool)
@@ -200,11 +207,11 @@ _ABSENT = "–"
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One change in a table.
+    """One change, as a row of a table.
 
-    ``change`` is unread, removed, renamed, changed or added. ``old`` and ``new`` are values in one
-    line. ``breaking`` says why callers break, or is empty; ``warning`` says what else to look at.
-    ``rule`` is the kind of change, ``fingerprint`` identifies it, and ``accepted`` says who
+    ``change`` is unread, removed, renamed, changed or added. ``old`` and ``new`` are values on one
+    line. ``breaking`` says why callers break, or is empty. ``warning`` says what else to check.
+    ``rule`` is the kind of change, ``fingerprint`` identifies the change, and ``accepted`` says who
     accepted it.
     """
 
@@ -234,8 +241,8 @@ class TextChange:
 class Doubt:
     """A decision that is suspended because one of its tools has changed.
 
-    ``cluster`` is the stale cluster that waits for a review; ``None`` before the analysis, and if
-    the tools are no longer similar.
+    ``cluster`` is the stale cluster that waits for a review. It is ``None`` before the analysis,
+    and if the tools are no longer similar.
     """
 
     decision: Decision
@@ -254,10 +261,10 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes of a version against version ``number``, the worst first.
+    """The changes from version ``number`` to a later one, the worst first.
 
-    ``same`` says that the two are equal in every field, so that storing it changes nothing.
-    ``said`` has the counts in a sentence.
+    ``same`` says that the two versions are equal in every field, so that storing the later one
+    changes nothing. ``summary`` has the counts in a sentence.
     """
 
     number: int
@@ -270,13 +277,13 @@ class Changes:
 
 
 def table(changes: CatalogDiff) -> tuple[ChangeRow, ...]:
-    """Every change in a line, breaking ones first, otherwise in the order of the diff."""
+    """Every change as one row, breaking changes first, otherwise in the order of the diff."""
     rows = map(change_row, changes.rows)
     return tuple(sorted(rows, key=lambda row: not row.breaking))
 
 
 def change_row(row: DiffRow) -> ChangeRow:
-    """One change of a tool as the row of a table."""
+    """A change to a tool as a row of a table."""
     return ChangeRow(
         row.kind,
         one_line(row.tool_id),
@@ -291,7 +298,7 @@ def change_row(row: DiffRow) -> ChangeRow:
 
 
 def both_sides(change: FieldChange) -> tuple[str, str]:
-    """The values before and after, in one line each; a dash for a missing side."""
+    """The values before and after, each on one line; a dash for a missing side."""
     return (
         _ABSENT if change.kind == "added" else one_line(change.old),
         _ABSENT if change.kind == "removed" else one_line(change.new),
@@ -318,11 +325,11 @@ def change_counts(changes: CatalogDiff) -> str:
 
 
 def one_line(value: Any) -> str:
-    """A JSON value in one short line; hidden characters are written visibly."""
+    """A JSON value on one short line; hidden characters are made visible."""
     text = value if isinstance(value, str) else canonical_json(value)
     return shortened(visible(" ".join(text.split())), _SHOWN)
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, cut to this number of characters."""
+    """The text, cut to ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
