@@ -1,1 +1,1 @@
-"""The exported bundle, and the rules that stop an export."""
+"""Writes the bundle, and checks the rules that prevent an export."""

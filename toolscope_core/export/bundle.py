@@ -1,6 +1,6 @@
-"""The export bundle: the merged toolset and everything needed to migrate to it.
+"""The exported bundle: the merged toolset and everything needed to migrate to it.
 
-Equal input and configuration give equal bytes: ids are sorted, and no clock is read.
+Equal inputs and configurations give equal bytes: ids are sorted, and no clock is read.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ CLUSTER_PARTS = (
     *("canonical", "members", "relation", "kind", "selector", "state", "weakest_edge"),
     *("reasons", "newcomers"),
 )
-"""The contents of a cluster's row besides its id."""
+"""The parts of a cluster's row, except for its id."""
 _TURNED: Mapping[Serves, Serves] = {"left": "right", "right": "left"}
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ascii = json.JSONEncoder(allow_nan=False).encode
@@ -63,10 +63,10 @@ _ascii = json.JSONEncoder(allow_nan=False).encode
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The bundle of a ``plan`` as it is exported, with the toolset's sizes and each profile's plan.
+    """The bundle of a ``plan`` for export, with the toolset's sizes and the plan of each profile.
 
-    ``sent_as`` is the requested format, ``None`` for the input's. With ``fix`` the toolset is split
-    into parts that the target accepts.
+    ``sent_as`` is the requested format, ``None`` for the format of the input. If ``fix``, the
+    toolset is split into parts that the target accepts.
     """
 
     analysis: Analysis
@@ -90,14 +90,13 @@ class Bundle:
         return named_toolsets(self.plan, self.format, self.fix)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """Names and contents of the files, each made on request, always in the same order.
+        """The names and contents of the files, always in the same order, each file made on request.
 
-        ``FAMILIES`` is included if clusters belong to families, ``CALLS`` if calls were compared.
-        ``_VARIANTS`` is included if
-        document variants were accepted, the ``CLIENT_FILES`` if tools of servers were replaced, and
-        ``PROFILES`` with a folder per profile if there are profiles; they come before the manifest.
-        If there are too many tools for the target, ``toolset-1.json`` and so on replace
-        ``toolset.json``.
+        ``FAMILIES`` is included if clusters belong to families, ``CALLS`` if calls were compared,
+        ``_VARIANTS`` if document variants were accepted, the ``CLIENT_FILES`` if tools of servers
+        were replaced, and ``PROFILES`` with a folder per profile if there are profiles. The
+        manifest comes last. If there are too many tools for the target, ``toolset-1.json`` and so
+        on replace ``toolset.json``.
         """
         hashes, counts = dict[str, str](), Counter[str]()
         for name, content in self._contents(counts):
@@ -125,7 +124,7 @@ class Bundle:
         return [name for name, there in is_there.items() if not there]
 
     def _contents(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
-        """The files before the manifest; ``counts`` receives the number of sibling pairs."""
+        """All files except the manifest; the number of sibling pairs is added to ``counts``."""
         plan = self.plan
         yield from self._toolset_files(plan)
         rows = [asdict(row) for row in plan.relabels]
@@ -138,7 +137,7 @@ class Bundle:
         }
         row = {"version": sources.BUNDLE, "servers": servers, "maps": maps}
         yield "arguments.json", _json(row)
-        del rows, row, maps  # 1 kB a tool
+        del rows, row, maps  # they take 1 kB per tool
         rows = [
             {"cluster_id": one.id, **{part: getattr(one, part) for part in CLUSTER_PARTS}}
             for one in plan.clusters
@@ -158,7 +157,7 @@ class Bundle:
         yield "relabel.csv", relabel_csv(plan.relabels)
         yield from _neutral("neutral.json", plan.tools, plan.catalog, _compact, names_after(plan))
         originals = [MergedTool(tool, (tool.id,)) for tool in plan.catalog.tools]
-        # hidden characters are in it, so that all but ASCII is escaped
+        # hidden characters must be escaped here, so everything except ASCII is
         yield from _neutral("original.json", originals, plan.catalog, _ascii)
         text = readme_text(plan, self.analysis.model_verdicts, self._absent())
         yield "README.md", text.encode("utf-8", "backslashreplace")
@@ -167,9 +166,9 @@ class Bundle:
         yield from self._profile_files()
 
     def _toolset_files(self, plan: MergePlan) -> Iterator[tuple[str, bytes]]:
-        """The toolset of the plan or of a profile.
+        """The toolset files of the plan, or of a profile's plan.
 
-        If tools are left to OpenAI's search, each server is a namespace.
+        If tools are left to OpenAI's search, each server becomes a namespace.
         """
         for name, tools in named_toolsets(plan, self.format, self.fix).items():
             part, servers = tools, plan.catalog.servers
@@ -186,7 +185,7 @@ class Bundle:
             yield name, _json(toolset, 3)
 
     def _pair_files(self, counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
-        """``pairs.jsonl``, or its parts of at most ``PART_PAIRS``."""
+        """``pairs.jsonl``, or parts of it with at most ``PART_PAIRS`` pairs each."""
 
         def rows() -> Iterator[JsonObject]:
             for row in pair_rows(self.analysis):
@@ -200,14 +199,14 @@ class Bundle:
             yield name, lines_of(islice(pairs, sources.PART_PAIRS))
 
     def _call_file(self) -> Iterator[tuple[str, bytes]]:
-        """What the last comparison of calls showed of each pair, if any were compared."""
+        """The results of the last comparison of calls for each pair, if any calls were compared."""
         by_pair = comparisons(self.plan.catalog, self.log)
         rows = [{**asdict(pair), "at": one.at, **one.detail} for pair, one in by_pair.items()]
         if rows:
             yield CALLS, lines_of(rows)
 
     def _variant_file(self) -> Iterator[tuple[str, bytes]]:
-        """The accepted document variants of the exported tools, if any."""
+        """The accepted document variants of the exported tools, if there are any."""
         accepted = variants(self.plan.catalog, self.log).items()
         filled = {one: variant for one, variant in accepted if variant.is_there}
         tools = with_variants((item.tool for item in self.plan.tools), filled, self.plan.phi)
@@ -216,7 +215,9 @@ class Bundle:
             yield _VARIANTS, lines_of(rows)
 
     def _profile_files(self) -> Iterator[tuple[str, bytes]]:
-        """The profiles as ``serve`` reads them, and the toolset and client files of each."""
+        """The profiles in the form that ``serve`` reads, with each profile's toolset and client
+        files.
+        """
         rows = [
             {
                 "name": choice.profile.name,
@@ -252,8 +253,9 @@ def bundle_of(
 ) -> Bundle:
     """The bundle of a plan that was made with ``log`` and ``config``.
 
-    ``format`` defaults to the input's; ``fix`` applies the proposed fixes for it. Raises
-    ``ExportError`` if the target would refuse the toolset or a profile's.
+    ``format`` defaults to the format of the input; ``fix`` applies the fixes proposed for that
+    format. Raises ``ExportError`` if the target would refuse the toolset, or the toolset of a
+    profile.
     """
     plan = checked_plan(plan, format, fix, config.leave_out_refused)
     own_plans = []
@@ -273,10 +275,10 @@ def write_bundle(
     log: Sequence[Decision] = (),
     config: PlanConfig | None = None,
 ) -> Bundle:
-    """Write the bundle of a plan into a folder, replacing an older bundle.
+    """Write the bundle of a plan to a folder, replacing an older bundle there.
 
-    ``log`` and ``config`` are those of the plan. Raises ``ExportError`` if the folder contains
-    other files or the format would refuse the toolset.
+    ``log`` and ``config`` are those with which the plan was made. Raises ``ExportError`` if the
+    folder contains other files or the format would refuse the toolset.
 
     Example: ``write_bundle(analysis, plan, "bundle", config=config)``
     """
@@ -287,7 +289,7 @@ def write_bundle(
 
 
 def family_row(family: CardFamily) -> JsonObject:
-    """A family of clusters and tools as a row of ``FAMILIES``: its members with all their tools."""
+    """A family of clusters and tools as a row of ``FAMILIES``, each member with all its tools."""
     rows = zip(family.members, family.tools, family.values, strict=True)
     return {
         "selector": family.selector,
@@ -299,15 +301,15 @@ def family_row(family: CardFamily) -> JsonObject:
 
 
 def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
-    """One row per judged pair, by left and right id.
+    """One row for each judged pair, sorted by left and right id.
 
-    A clear *keep* has only its main evidence, or none if there are very many pairs.
+    A clear *keep* has only the main evidence, or no evidence if there are very many pairs.
     """
     for verdict in analysis.cached_judge.brief_verdicts(analysis.scores):
         row = verdict_row(
             verdict.pair.left, verdict.pair.right, analysis.effective_verdict(verdict)
         )
-        if not verdict.evidence:  # then nobody looked at their words
+        if not verdict.evidence:  # without evidence, the words were not compared
             del row["differs"]
         if not row["evidence"]:
             del row["evidence"]
@@ -315,9 +317,9 @@ def pair_rows(analysis: Analysis) -> Iterator[JsonObject]:
 
 
 def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
-    """A verdict as written by ``pairs.jsonl`` and ``judge``, with the ids in the requested order.
+    """A verdict as ``pairs.jsonl`` and ``judge`` write it, with the ids in the requested order.
 
-    The sides in ``serves`` and ``differs`` are those of this row.
+    The sides in ``serves`` and ``differs`` refer to this order.
     """
     serves, differs = verdict.serves, verdict.differs
     if left != verdict.pair.left:
@@ -338,7 +340,7 @@ def verdict_row(left: str, right: str, verdict: Verdict) -> dict[str, Any]:
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """One zip of the files, without clock times, so that equal files give equal bytes."""
+    """A zip with the files, without timestamps, so that equal files give equal bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -349,7 +351,9 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 def _aliases(plan: MergePlan) -> JsonObject:
-    """Old name → new name by server, for names that are free and belong to one tool only."""
+    """New names by server and old name, for old names that are free now and belonged to one tool
+    only.
+    """
     still = {(item.tool.server, item.tool.name) for item in plan.tools}
     became: dict[tuple[str, str], set[str]] = {}
     for row in plan.relabels:
@@ -369,9 +373,10 @@ def _neutral(
     write: Callable[[object], str],
     names: Sequence[FormerName] = (),
 ) -> Iterator[tuple[str, bytes]]:
-    """A file with tools in the neutral format, or its parts of at most ``PART_TOOLS``.
+    """A file with tools in the neutral format, or parts of it with at most ``PART_TOOLS`` tools
+    each.
 
-    The first part has the names by which agents called tools.
+    The first part also has the names under which agents called the tools.
     """
     parts = split(tools, sources.PART_TOOLS) if len(tools) > sources.PART_TOOLS else (tools,)
     for own, part in zip(sources.part_names(name, len(parts)), parts, strict=True):
@@ -385,7 +390,7 @@ def _json(value: object, levels: int = 2, write: Callable[[object], str] = _comp
 
 
 def _laid_out(value: object, levels: int, write: Callable[[object], str]) -> str:
-    """JSON with one entry per line for the outer ``levels``, easy to read and to compare."""
+    """JSON with one entry per line in the outer ``levels``, easy to read and to compare."""
     if levels and isinstance(value, dict) and value:
         rows = (f"{write(k)}: {_laid_out(item, levels - 1, write)}" for k, item in value.items())
         return "\n".join(["{", ",\n".join(rows), "}"])

@@ -1,6 +1,7 @@
-"""The README of a bundle: each file, how to use it, and one example call through each α.
+"""The README of a bundle: all files, how to use them, and one example call through each α.
 
-Names and values of the catalog appear only in indented JSON lines, where Markdown ignores them.
+Names and values from the catalog appear only in indented lines of JSON, where Markdown ignores
+them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -68,9 +69,9 @@ _FILES = (
 def readme_text(
     plan: MergePlan, verdicts: ModelVerdicts | None = None, absent: Collection[str] = ()
 ) -> str:
-    """The README as Markdown, equal for equal plans and model answers.
+    """The README in Markdown; the same for equal plans and model answers.
 
-    ``absent`` are the entries of ``_FILES`` that the bundle lacks.
+    ``absent`` are the entries of ``_FILES`` that the bundle does not contain.
     """
     return "\n".join(_lines(plan, verdicts, absent)) + "\n"
 
@@ -124,7 +125,7 @@ def _lines(
 
 
 def gateway_lines(plan: MergePlan) -> Iterator[str]:
-    """The exported tools that need a gateway; a sentence if none does."""
+    """A list of the exported tools that need a gateway, or a sentence if there are none."""
     rows = [
         {"tool": item.tool.name, "stands_for": list(item.members)} for item in plan.behind_gateway
     ]
@@ -139,7 +140,7 @@ def gateway_lines(plan: MergePlan) -> Iterator[str]:
 
 
 def _rows(title: str, about: str, rows: Sequence[JsonObject]) -> Iterator[str]:
-    """A section with a line for each row; empty if there are no rows."""
+    """A section with one line per row; empty if there are no rows."""
     if rows:
         yield from ("", f"## {title}", "", about, "")
         yield from (f"    {canonical_json(row)}" for row in rows)
@@ -159,14 +160,14 @@ def _call(tool: str, arguments: JsonObject) -> str:
 
 
 HOME = f"{BUNDLE_BELOW}/"
-"""The bundle's folder in the zip, as written by the command ``merge``."""
+"""The bundle's folder in the zip, with the files that the command ``merge`` writes."""
 
 
 def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
-    """The names of the bundle files needed for ``use``.
+    """The names of the bundle files that are needed for ``use``.
 
-    For a client, these are the files that switch tools off or leave them to its search. For a
-    format, they are the toolset or its parts. Each profile has the same.
+    For a client, these are the files that switch tools off or leave them to the client's search.
+    For a format, they are the toolset or its parts. Each profile has files of the same names.
     """
     own = {name: _in_profile(name)[1] for name in bundle}
     if isinstance(use, Client):
@@ -176,7 +177,9 @@ def files_for(use: Target, bundle: Iterable[str]) -> tuple[str, ...]:
 
 
 def how_many(use: Target, files: Iterable[str]) -> str:
-    """Which of the ``files`` for ``use`` an agent needs, in words; empty if there is only one."""
+    """Which of the ``files`` for ``use`` an agent needs, in words; empty if there is only one
+    file.
+    """
     profiles = [_in_profile(name)[0] for name in files]
     parts = not isinstance(use, Client) and profiles.count("") > 1
     text = ("Give each agent one part of the toolset.",) * parts
@@ -186,18 +189,20 @@ def how_many(use: Target, files: Iterable[str]) -> str:
 
 
 def where_it_goes(use: Target, name: str) -> str:
-    """Where one of those files belongs, in Markdown."""
+    """Where a file for ``use`` must be put, in Markdown."""
     return use.goes_to(_in_profile(name)[1]) if isinstance(use, Client) else use.goes
 
 
 def name_in_zip(name: str) -> str:
-    """The name of a bundle file at the top of the zip, or in a profile's folder."""
+    """The name that a bundle file has at the top of the zip, or in the folder of a profile."""
     profile, own = _in_profile(name)
     return f"{profile}{own.rpartition('/')[2]}"
 
 
 def _in_profile(name: str) -> tuple[str, str]:
-    """The profile folder of a bundle file (empty for none), and the name inside it."""
+    """The profile folder of a bundle file (empty if there is none), and the file's name inside
+    it.
+    """
     if not name.startswith(PROFILE_FOLDER):
         return "", name
     profile, _, own = name.removeprefix(PROFILE_FOLDER).partition("/")
@@ -207,11 +212,11 @@ def _in_profile(name: str) -> tuple[str, str]:
 def zip_files(
     bundle: Mapping[str, bytes], plan: MergePlan, use: Target, catalog: str, date: str
 ) -> dict[str, bytes]:
-    """File name → content of the zip, in order.
+    """The files of the zip in order, each name with its content.
 
-    It has a README, the files for ``use``, and below ``HOME`` the unchanged bundle of the ``plan``.
-    The README mentions ``catalog`` and the ``date`` on which it was loaded, because no clock is
-    read.
+    The zip has a README, the files for ``use``, and in the folder ``HOME`` the unchanged bundle of
+    the ``plan``. The README mentions ``catalog`` and the ``date`` on which it was loaded; the date
+    is given because no clock is read.
     """
     own = files_for(use, bundle)
     files = {name_in_zip(name): bundle[name] for name in own}

@@ -25,17 +25,17 @@ _SHOWN = 10
 
 
 def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
-    """The outgoing tools in the parts in which they are written; every tool is in one part.
+    """The outgoing tools, divided into the parts that are written; every tool is in one part.
 
-    There is one part per ``PART_TOOLS``, or with ``fix`` as many as the tool limit of ``target``
-    requires. Raises ``ExportError`` for an unknown target.
+    A part has at most ``PART_TOOLS`` tools. If ``fix``, it also has no more than the tool limit of
+    ``target`` allows. Raises ``ExportError`` for an unknown target.
     """
     most = target_named(target).rules.room if fix else None
     return split(plan.tools, min(most or PART_TOOLS, PART_TOOLS))
 
 
 def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
-    """The rules of ``target`` broken by the outgoing toolset, or with ``fix`` by its parts.
+    """The rules of ``target`` that the outgoing toolset breaks, or its parts if ``fix``.
 
     Raises ``ExportError`` for an unknown target.
     """
@@ -49,8 +49,9 @@ def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleV
 def with_fixes(plan: MergePlan, target: str) -> MergePlan:
     """The plan with every proposed fix for ``target`` applied.
 
-    Tools of one name are ``disambiguated``, and hidden characters are removed from names and texts.
-    φ has the new names of tools, α those of parameters. Too many tools are split by ``toolsets``.
+    Tools that share a name are ``disambiguated``, and hidden characters are removed from names and
+    texts. φ gets the new names of tools, and α those of parameters. If there are too many tools,
+    ``toolsets`` splits them.
     """
     tools = [item.tool for item in plan.tools]
     clean = without_hidden_text(tools, sorted(_old_names(plan)))
@@ -66,10 +67,11 @@ def with_fixes(plan: MergePlan, target: str) -> MergePlan:
 
 
 def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
-    """By id, the outgoing tools that share a name across servers, each with its server in its name.
+    """The outgoing tools that share a name across servers, by id, each with the server added to its
+    name.
 
-    Empty if ``target`` allows a name several times. A blocked tool does not force other tools to
-    change their names.
+    Empty if ``target`` allows a name to be used several times. A blocked tool does not force other
+    tools to change their names.
     """
     if target_named(target).rules.unique != "toolset":
         return {}
@@ -80,9 +82,9 @@ def disambiguated(plan: MergePlan, target: str) -> dict[str, Tool]:
 
 
 def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
-    """By id, the outgoing tools whose name an earlier export gave to another server's tool.
+    """The outgoing tools whose name an earlier export gave to a tool of another server, by id.
 
-    Each has its server in its name. Empty if ``target`` tells servers apart.
+    The server is added to each name. Empty if ``target`` distinguishes the servers.
     """
     if target_named(target).rules.unique != "toolset":
         return {}
@@ -99,12 +101,11 @@ def newcomers_renamed(plan: MergePlan, target: str) -> dict[str, Tool]:
 def readable_plan(
     plan: MergePlan, format: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
-    """The plan as exported in ``format``, with fixes if ``fix``, without tools that no client could
-    use.
+    """The plan as exported in ``format``, without tools that no client could use.
 
-    If ``format`` is ``None``, tools that were already unreadable in the input stay. With
-    ``leave_out``, all other tools that the target refuses are left out too. ``refusals`` lists the
-    remaining objections.
+    ``fix`` applies the fixes. If ``format`` is ``None``, tools that were already unreadable in the
+    input stay. If ``leave_out``, all other tools that the target refuses are left out too.
+    ``toolset_refusals`` lists the remaining objections.
     """
     target, plan = format or plan.catalog.format, with_member_words(plan)
     new_names = newcomers_renamed(plan, target)
@@ -124,7 +125,7 @@ def readable_plan(
 
 
 def held_back(plan: MergePlan) -> tuple[str, ...]:
-    """A sentence for each tool and merge that is not written because the target could not accept
+    """A sentence for each tool or merge that is not written because the target could not accept
     it.
     """
     return tuple(
@@ -137,10 +138,11 @@ def held_back(plan: MergePlan) -> tuple[str, ...]:
 def toolset_refusals(
     plan: MergePlan, format: str | None, fix: bool = False
 ) -> tuple[RuleViolation, ...]:
-    """The violations that prevent writing the toolset in ``format``, in parts if ``fix``.
+    """The violations that prevent the toolset from being written in ``format``, in parts if
+    ``fix``.
 
-    ``None`` is the input's format. In that case, a rule that a tool already broke in the input does
-    not count.
+    If ``format`` is ``None``, the format of the input is used. In that case, a rule that a tool
+    already broke in the input does not count.
     """
     if format is not None:
         return broken_rules(plan, format, fix)
@@ -158,10 +160,10 @@ def toolset_refusals(
 def checked_plan(
     plan: MergePlan, format: str | None, fix: bool, leave_out: bool = False
 ) -> MergePlan:
-    """The plan as exported in ``format`` (``None``: the input's).
+    """The plan as exported in ``format`` (``None`` for the format of the input).
 
-    ``fix`` applies fixes; ``leave_out`` leaves out what the target refuses. Raises ``ExportError``
-    with the first 10 violations and their number if the target would refuse it.
+    ``fix`` applies fixes. ``leave_out`` leaves out what the target refuses. Raises ``ExportError``
+    with the first 10 violations and their number if the target would still refuse the plan.
     """
     plan = readable_plan(plan, format, fix, leave_out)
     against = toolset_refusals(plan, format, fix)
@@ -197,6 +199,6 @@ def _line(violation: RuleViolation) -> str:
 
 
 def named_toolsets(plan: MergePlan, format: str, fix: bool) -> dict[str, ToolsetPart]:
-    """File name → its tools: ``toolset.json``, or the parts of a split toolset."""
+    """The tools in each file, by file name: ``toolset.json``, or the parts of a split toolset."""
     parts = toolsets(plan, format, fix)
     return dict(zip(part_names("toolset.json", len(parts)), parts, strict=True))

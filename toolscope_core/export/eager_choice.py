@@ -1,4 +1,4 @@
-"""Chooses the tools that stay in every prompt when a client's model searches for the others."""
+"""Chooses the tools that stay in every prompt while the client's model searches for the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,15 +9,16 @@ from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
 
 BUDGET = 2_000
-"""The default token budget of tools in every prompt."""
+"""The default limit, in tokens, for the tools in every prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadingEvidence:
-    """The data for the choice.
+    """The data on which the choice is based.
 
-    ``calls`` are by input tool id. ``shares`` has, by outgoing tool id, the share of the tool's own
-    requests for which the search returns it. ``deferrals`` are people's decisions by input tool id.
+    ``calls`` are counted by the id of the input tool. ``shares`` has, by the id of the outgoing
+    tool, the share of the tool's own requests for which the search returns the tool. ``deferrals``
+    are people's decisions, by the id of the input tool.
     """
 
     calls: Mapping[str, int] = field(default_factory=dict)
@@ -27,10 +28,11 @@ class LoadingEvidence:
 
 @dataclass(frozen=True, slots=True)
 class LoadedTool:
-    """An outgoing tool and how it is loaded.
+    """An outgoing tool and how clients load it.
 
-    ``calls`` are those of all tools it replaces; ``share`` is ``None`` if not measured;
-    ``is_eager`` says whether it is in every prompt, ``is_decided`` whether a person decided that.
+    ``calls`` is the number of calls to all tools that it replaces. ``share`` is ``None`` if it was
+    not measured. ``is_eager`` says whether the tool is in every prompt, and ``is_decided`` whether
+    a person decided this.
     """
 
     tool: Tool
@@ -42,7 +44,11 @@ class LoadedTool:
 
     @property
     def lost_calls(self) -> float:
-        """The expected number of calls lost by searching, counting one call more than were made."""
+        """The expected number of calls that are lost if the tool is searched for, with one call
+        added.
+
+        0 if the share was not measured.
+        """
         return (self.calls + 1) * (1 - self.share) if self.share is not None else 0.0
 
 
@@ -53,12 +59,12 @@ def loaded_tools(
     costs: Costs,
     format: str = PROMPT_FORMATS[0],
 ) -> tuple[LoadedTool, ...]:
-    """Every outgoing tool, first those whose calls the search would lose most, then the most
-    called.
+    """All outgoing tools, sorted by the calls that a search would lose, then by calls, both
+    descending.
 
-    In this order tools are put in every prompt until ``budget`` tokens are used. Uncalled tools
-    that the search never misses are left to it, and so are tools that the scan blocks. People's
-    decisions come first, whatever their size.
+    Tools are put in every prompt in this order until ``budget`` tokens are used. A tool without
+    calls that the search never misses is left to the search, and so is a tool that the scan blocks.
+    People's decisions come first, whatever the size of their tools.
     """
     deferrals, rows = evidence.deferrals, []
     for item in plan.tools:
@@ -85,15 +91,15 @@ def loaded_tools(
 
 
 def eager_ids(rows: Sequence[LoadedTool]) -> tuple[str, ...]:
-    """The ids of the tools in every prompt, sorted."""
+    """The sorted ids of the tools that are in every prompt."""
     return tuple(sorted(row.tool.id for row in rows if row.is_eager))
 
 
 def loading_sizes(plan: MergePlan, costs: Costs, format: str) -> tuple[Size, Size]:
-    """The size of the outgoing tools in every prompt, and of those that a search returns, all
+    """The size of the outgoing tools in every prompt, and of all tools that a search can return
     together.
 
-    Only definitions count, without the search tool and its text about the others.
+    Only definitions count, without the search tool and the text in it about the other tools.
     """
     sizes = [Size(), Size()]
     for item in plan.tools:

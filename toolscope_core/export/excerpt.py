@@ -1,4 +1,6 @@
-"""A part of a large bundle for review: the proposals that save most, or some servers."""
+"""A part of a large bundle for review: the proposals that save most, or the tools of some
+servers.
+"""
 
 import json
 from collections.abc import Collection
@@ -21,7 +23,9 @@ _WAITING = ("proposed", "stale")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Input tools by id; it contains ``proposals`` of ``all_proposals`` completely."""
+    """Input tools by id; ``proposals`` of the bundle's ``all_proposals`` are contained
+    completely.
+    """
 
     toolset: JsonObject
     tools: int
@@ -30,12 +34,12 @@ class Excerpt:
 
 
 def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
-    """The members of the ``most`` proposals of a bundle that save most tokens, and all tools of
+    """The tools in the ``most`` proposals of a bundle that save most tokens, and all in
     ``servers``.
 
     If savings are equal, the least certain proposal comes first. Raises ``ExportError`` for a
-    missing or damaged bundle, ``ConfigError`` for an unknown server and if nothing is left to
-    write, ``CatalogError`` for a bundle of another version.
+    missing or damaged bundle, ``ConfigError`` for an unknown server and if there is nothing to
+    write, and ``CatalogError`` for a bundle of another version.
     """
     if not is_bundle(folder):
         raise ExportError(f"{folder} is not a bundle; use a folder that merge wrote")
@@ -67,7 +71,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
 
 
 def _queue(clusters: list[JsonObject], catalog: Catalog) -> list[JsonObject]:
-    """The open proposals, those that save most first."""
+    """The open proposals; those that save most come first."""
     proposals = [row for row in clusters if row["state"] in _WAITING]
     return sorted(
         proposals,
@@ -80,6 +84,8 @@ def _members(row: JsonObject) -> list[str]:
 
 
 def _saving(row: JsonObject, catalog: Catalog) -> int:
-    """The approximate tokens that a merge saves: those of all its tools except the largest."""
+    """The approximate number of tokens that a merge saves: those of all its tools except the
+    largest.
+    """
     tokens = [tool_tokens(catalog.by_id[one]) for one in _members(row)]
     return sum(tokens) - max(tokens)

@@ -28,8 +28,8 @@ def manifest(
 ) -> JsonObject:
     """A bundle's description of itself, without sizes and hashes.
 
-    ``output`` has the ``format`` and whether fixes are applied (``fix``), ``siblings`` the number
-    of judged pairs that are related, and ``parts`` the tools of each toolset file.
+    ``output`` has the ``format``, and ``fix`` for whether fixes are applied. ``siblings`` is the
+    number of judged pairs that are related and kept apart.
     """
     states = Counter(cluster.state for cluster in plan.clusters)
     relations = Counter(cluster.relation for cluster in plan.clusters)
@@ -129,7 +129,7 @@ def toolset_sizes(plan: MergePlan, format: str, costs: Costs) -> ToolsetSizes:
 
 
 def _implied(catalog: Catalog) -> JsonObject:
-    """The tool ids of each server implied by names, if any."""
+    """The ids of the tools on each server that was implied by names, if there are any."""
     implied = (tool for tool in catalog.tools if tool.implied_server)
     by_server = sorted(grouped(implied, lambda tool: tool.implied_server).items())
     rows = {name: [tool.id for tool in tools] for name, tools in by_server}
@@ -137,19 +137,19 @@ def _implied(catalog: Catalog) -> JsonObject:
 
 
 def _file_versions(catalog: Catalog) -> JsonObject:
-    """The versions declared by the catalog's files, if any."""
+    """The versions that the catalog's files declare, if there are any."""
     versions = {file.label: file.version for file in catalog.files if file.version}
     return {"file_versions": dict(sorted(versions.items()))} if versions else {}
 
 
 def _unreadable(plan: MergePlan) -> JsonObject:
-    """The tools and merges that the target could not accept, with reasons, if any."""
+    """The tools and merges that the target could not accept, with reasons, if there are any."""
     rows = [{"tools": ids, "why": why} for ids, why in sorted(plan.unreadable.items())]
     return {"unreadable": rows} if rows else {}
 
 
 def _documents(analysis: Analysis) -> JsonObject:
-    """The merges with text by a model, and those whose text was refused, with reasons."""
+    """The merges whose text a model wrote, and the merges whose text was refused, with reasons."""
     verdicts = analysis.model_verdicts
     if verdicts is None or not (verdicts.documents or verdicts.refused):
         return {}

@@ -1,4 +1,4 @@
-"""Descriptions of namespaces written by a model, and objections to them."""
+"""Descriptions of namespaces written by a model, and objections to such descriptions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from toolscope_core.model.tool import Tool
 def descriptions_of_model(
     servers: Iterable[Server], tools: Iterable[Tool], asker: Asker
 ) -> dict[str, str]:
-    """A model's description of each server that has tools, by server.
+    """A description of each server that has tools, written by a model, by server name.
 
     Servers without a usable answer are left out.
     """
@@ -31,8 +31,9 @@ def descriptions_of_model(
 def namespace_violations(
     catalog: Catalog, server: Server, tools: Sequence[Tool], text: str
 ) -> tuple[Violation, ...]:
-    """Objections to a description: hostile text, and addresses or names that the server and its
-    tools do not contain.
+    """Objections to a description: hostile text, and addresses or names that the text invents.
+
+    An address or name is invented if the server and its tools do not contain it.
     """
     suspects = suspicious_ids_of(replace(catalog, tools=tuple(tools)))
     context = DocumentContext(frozenset(tool.name for tool in catalog.tools), suspects)

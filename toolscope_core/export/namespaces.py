@@ -1,4 +1,4 @@
-"""Servers as namespaces: a searching model sees their names and descriptions, but no tools."""
+"""Servers as namespaces: a model that searches sees their names and descriptions, but no tools."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +13,8 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.wording.tool_text import tool_name_words
 
 _NAMED = 24
-"""The most tools that are named: with eight, fewer requests find their server; with more, no more
-do.
+"""The most tools that a description names. With eight, fewer requests find their server; with
+more than this, no more requests do.
 """
 _LONGEST_NAME, _LONGEST_ABOUT = 64, 300
 
@@ -22,8 +22,9 @@ _LONGEST_NAME, _LONGEST_ABOUT = 64, 300
 def described_servers(
     servers: Iterable[Server], tools: Iterable[Tool], texts: Mapping[str, str]
 ) -> tuple[Server, ...]:
-    """Each server with tools, by name, described by people (``texts``), or else by
-    ``namespace_text``.
+    """Each server with tools, sorted by name, with a description.
+
+    The description is the one that people wrote (``texts``), or else the ``namespace_text``.
     """
     return tuple(
         replace(server, description=texts.get(server.name) or namespace_text(server, own))
@@ -34,7 +35,7 @@ def described_servers(
 def servers_with_tools(
     servers: Iterable[Server], tools: Iterable[Tool]
 ) -> tuple[tuple[Server, Sequence[Tool]], ...]:
-    """Each server that has tools, by name, with its tools."""
+    """Each server that has tools, with these tools, sorted by the server's name."""
     by_name = {server.name: server for server in servers}
     by_server = grouped(tools, lambda tool: tool.server)
     names = sorted(by_server.keys() - {""})
@@ -42,7 +43,9 @@ def servers_with_tools(
 
 
 def namespace_text(server: Server, tools: Sequence[Tool]) -> str:
-    """The server's own description, cut if long, and its tools' names in words."""
+    """The server's own description, shortened if it is long, and the names of its tools in
+    words.
+    """
     about = shorten(server.description, _LONGEST_ABOUT, placeholder=" …")
     names = list(dict.fromkeys(" ".join(tool_name_words(tool)) or tool.name for tool in tools))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -52,9 +55,9 @@ def namespace_text(server: Server, tools: Sequence[Tool]) -> str:
 def in_namespaces(
     tools: Iterable[MergedTool], servers: Sequence[Server]
 ) -> tuple[tuple[MergedTool, ...], tuple[Server, ...]]:
-    """The tools and their servers, renamed so that OpenAI accepts them as namespaces.
+    """The tools and their servers, renamed so that OpenAI accepts the names as namespaces.
 
-    Each server is one namespace; ``servers`` are all that the tools name.
+    Each server is one namespace. ``servers`` must include every server that the tools name.
     """
     new_names: dict[str, str] = {}
     for server in servers:

@@ -1,4 +1,4 @@
-"""Prepares merged tools for a client's own search, which reads only the exported text."""
+"""Prepares merged tools for the search of a client, which reads only the exported text."""
 
 import re
 from collections.abc import Iterable
@@ -15,9 +15,10 @@ _WORD = re.compile(r"\w+")
 
 
 def with_member_words(plan: MergePlan) -> MergePlan:
-    """The plan with members' words in the descriptions of merged tools that are left to a search.
+    """The plan with words of members added to the descriptions of merged tools that are searched
+    for.
 
-    If no tool is left to a search, the plan is unchanged.
+    If no tools are left to a search, the plan is unchanged.
     """
     if plan.eager is None:
         return plan
@@ -32,9 +33,10 @@ def with_member_words(plan: MergePlan) -> MergePlan:
 
 
 def _searched_text(tool: Tool, members: Iterable[Tool]) -> str:
-    """The description, then each member's name in words and first sentence if they add a new word.
+    """The description, followed by each member's name in words and first sentence if they add new
+    words.
 
-    Empty if none of them adds one.
+    Empty if no member adds a word.
     """
     said = _words(" ".join((*tool_name_words(tool), tool.description)))
     notes = []
