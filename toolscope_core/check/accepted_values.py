@@ -48,8 +48,9 @@ def takes_all(wide: Any, narrow: Any, is_closed: bool = False, others: Any = Non
     """Whether every value of ``narrow`` is provably a value of ``wide``.
 
     ``None`` if the two cannot be compared: one is not a schema, or the comparison takes more than
-    ``MOST_STEPS`` steps. If ``is_closed``, a value counts only if all its properties are declared
-    in ``narrow``. If a reference in ``wide`` has no target there, it is looked up in ``others``.
+    ``MOST_STEPS`` steps. If ``is_closed`` is true, a value counts only if all its properties are
+    declared in ``narrow``. If a reference in ``wide`` has no target there, it is looked up in
+    ``others``.
     """
     documents = Documents({"wide": (wide, others), "narrow": (narrow,)})
     comparison = _Comparison(documents, is_closed)

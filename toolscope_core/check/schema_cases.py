@@ -33,8 +33,8 @@ tighter. An upper bound is stored as a lower bound of the negated numbers.
 class Case:
     """The values of type ``kind`` that satisfy all ``schemas``.
 
-    ``cases_of`` returns the cases of other schemas. If ``is_closed``, the values have no undeclared
-    properties.
+    ``cases_of`` returns the cases of other schemas. If ``is_closed`` is true, the values have no
+    undeclared properties.
     """
 
     kind: str

@@ -1,1 +1,3 @@
-"""Measures how well tools are found: query sets, metrics over them, and their uncertainty."""
+"""Measures how well tools are found: query sets, metrics over them, and the metrics'
+uncertainty.
+"""

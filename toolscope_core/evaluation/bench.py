@@ -1,4 +1,4 @@
-"""A catalog ready for experiments: search, queries, stress and settings."""
+"""A catalog prepared for experiments with searches, queries, stress tests and settings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,12 +31,16 @@ from toolscope_core.retrieval.decomposition import IN_VIEW
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 Chooser = Callable[[Toolset, Trial], AbstractContextManager[ListChooser | None]]
-"""Chooses tools from a toolset's pools for the requests of a trial; ``None`` for the best."""
+"""A function that gives a chooser of tools from a toolset's pools for the requests of a trial,
+or ``None`` if the best tools are taken.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bench:
-    """A catalog with its encoder, the cache of vectors, and the token counter of definitions."""
+    """A catalog with an encoder, a cache for vectors, and a function that counts a definition's
+    tokens.
+    """
 
     catalog: Catalog
     embedder: Embedder
@@ -45,7 +49,7 @@ class Bench:
 
     @classmethod
     def of(cls, catalog: Catalog, embedder: str | None = None) -> Self:
-        """A bench with the default encoder of the environment, or a named one."""
+        """A bench with the named encoder, or with the default encoder of the environment."""
         costs = Costs()
         return cls(
             catalog, *encoder_and_cache(embedder), lambda tool: costs.of(tool, PROMPT_FORMATS[0])
@@ -55,9 +59,9 @@ class Bench:
     def of_files(
         cls, paths: Sequence[Path], embedder: str | None = None, variants: Path | None = None
     ) -> Self:
-        """The catalog of some files, with document ``variants`` from another.
+        """A bench for the catalog in some files, with document variants from the file ``variants``.
 
-        Raises the readers' errors.
+        Raises the errors of the functions that read the files.
         """
         catalog = read_files(paths)
         if variants is not None:
@@ -68,11 +72,11 @@ class Bench:
     def queries(
         self, file: Path | None, skip_unknown: bool = False
     ) -> tuple[query_sets.Query, ...]:
-        """The queries of a file with gold answers; without a file, queries made from the
+        """The queries with gold answers in a file; without a file, queries made from the
         descriptions.
 
         Raises ``ConfigError`` if gold answers are not in the catalog, unless ``skip_unknown``
-        leaves their queries out.
+        leaves out their queries.
         """
         if file is None:
             return query_sets.synthetic_queries(self.catalog)
@@ -85,29 +89,31 @@ class Bench:
         cutoffs: Sequence[int],
         split: RequestSplit = "rules",
     ) -> Trial:
-        """Raises ``ConfigError`` if no query has a gold answer."""
+        """A trial of these queries. Raises ``ConfigError`` if no query has a gold answer."""
         return Trial.of(self.catalog, queries, request_of(split), cutoffs)
 
     def analysis(self, threshold: float | None = None, progress: Progress = silent) -> Analysis:
-        """The catalog analysed from a minimum cosine; ``None`` uses the embedder's default."""
+        """The analysis of the catalog from a minimum cosine on; ``None`` uses the embedder's
+        default.
+        """
         config = AnalysisConfig(threshold=threshold)
         return analyse(self.catalog, config, self.embedder, self.cache, progress)
 
     def search(self, config: RetrievalConfig, learned: LearnedRanking | None = None) -> SearchSetup:
-        """A search with this configuration; its cross-encoder is loaded by name."""
+        """A search with this configuration; the cross-encoder is loaded by its name."""
         scorer, servers = scorer_of(config), self.catalog.servers
         return SearchSetup(self.embedder, self.cache, config, scorer, learned, servers)
 
     def ranker(
         self, config: RetrievalConfig, learned: LearnedRanking | None = None
     ) -> ToolsetRanker:
-        """A search for many requests on several toolsets."""
+        """A search for ranking tools of several toolsets for many requests."""
         return ToolsetRanker(self.search(config, learned))
 
     def server_search(
         self, config: RetrievalConfig, progress: Progress = silent
     ) -> ServerRetriever:
-        """The search for servers."""
+        """A search for servers with this configuration."""
         scorer = scorer_of(config)
         return ServerRetriever(self.catalog, self.embedder, self.cache, config, scorer, progress)
 
@@ -118,9 +124,9 @@ class Bench:
         search: SearchName | None = None,
         progress: Progress = silent,
     ) -> list[tuple[Tool, ...]]:
-        """The tools that a model sees with each text that it splits.
+        """For each text, the tools that a model sees while it splits the text.
 
-        In *context* they are the nearest by the hybrid score, or by cosine as in
+        With *context*, these are the tools nearest by the hybrid score, or by cosine as in
         Retrieval–Plan–Select.
         """
         if splitter == "dummy":
@@ -139,10 +145,10 @@ class Bench:
         best: int | None = None,
         chooser: Chooser = lambda toolset, trial: nullcontext(),
     ) -> Stress:
-        """The stress test of each toolset and each trial, by the name of its split (*none*
+        """The stress test of each toolset with each trial; trials are keyed by split (*none*
         included).
 
-        ``best`` is that of ``stress_test``.
+        ``best`` has the same meaning as in ``stress_test``.
         """
         tests, alone = {}, dict[str, str]()
         for toolset in toolsets:

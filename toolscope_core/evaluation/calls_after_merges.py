@@ -1,4 +1,4 @@
-"""Calls of tools before and after a merge: the share that failed or was malformed."""
+"""Compares calls before and after a merge by the share that failed or was malformed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +19,9 @@ _DATE = len("2026-01-01")
 
 @dataclass(frozen=True, slots=True)
 class DatedMerge:
-    """Tools (ids) that became one called ``name``, and the time of the decision (ISO 8601)."""
+    """The ids of tools that became one tool called ``name``, and the time of the decision (ISO
+    8601).
+    """
 
     members: Collection[str]
     name: str
@@ -28,8 +30,9 @@ class DatedMerge:
 
 @dataclass(frozen=True, slots=True)
 class CallsAround:
-    """Calls on days ``before`` and ``after`` a decision's day: their number, and failed or
-    malformed ones.
+    """Calls on the days ``before`` and ``after`` the day of a decision.
+
+    Each has the number of calls, and the number of failed or malformed ones.
     """
 
     before: tuple[int, int]
@@ -43,9 +46,11 @@ class CallsAround:
 
 @dataclass(frozen=True, slots=True)
 class CallsAfterMerge(CallsAround):
-    """Calls of all members and of the merged tool, and ``of_members`` alone by id.
+    """Calls to all members and to the merged tool together; ``of_members`` has each member's own by
+    id.
 
-    ``corrected_p`` is for no higher share afterwards, corrected for the number of merges (Holm).
+    ``corrected_p`` is for the share being no higher afterwards, corrected for the number of merges
+    (Holm).
     """
 
     of_members: Mapping[str, CallsAround]
@@ -55,7 +60,7 @@ class CallsAfterMerge(CallsAround):
     def has_enough(self) -> bool:
         """Whether there are enough calls to reach ``SURE`` in the extreme case.
 
-        In that case all calls succeed before and none do after.
+        In that case, all calls before the merge succeed and all calls after it fail.
         """
         before, after = self.before[0], self.after[0]
         return higher_share_p(0, before, after, after) < SURE
@@ -80,10 +85,10 @@ class CallsAfterMerge(CallsAround):
 def calls_after_merges(
     figures: CatalogCallCounts, tools: Iterable[Tool], merges: Mapping[str, DatedMerge]
 ) -> dict[str, CallsAfterMerge]:
-    """The calls around each merge, by its key.
+    """The calls around each merge, under the keys of ``merges``.
 
-    A call by an ambiguous name counts for the only merge with this name. The day of the decision
-    and calls without a time count for neither side.
+    A call under an ambiguous name counts if only one merge has this name. Calls on the day of the
+    decision and calls without a time count for neither side.
     """
     names = {tool.id: tool.name for tool in tools}
     owners = Counter(names.values())

@@ -25,9 +25,9 @@ from toolscope_core.retrieval.assembly import ToolRequest
 
 @dataclass(frozen=True, slots=True)
 class ToolsetChange:
-    """Replaces the tools with the ids in ``replaced`` by ``tools``.
+    """A change that replaces the tools with the ids in ``replaced`` by ``tools``.
 
-    These are the tool they are merged into, or the same tools with new descriptions.
+    ``tools`` are the tool into which they are merged, or the same tools with new descriptions.
     """
 
     replaced: tuple[str, ...]
@@ -35,11 +35,11 @@ class ToolsetChange:
 
     @property
     def version(self) -> str:
-        """A hash that is the same for equal changes."""
+        """A hash of the change; equal changes have the same hash."""
         return digest(self.replaced, [(tool.id, tool.fingerprint) for tool in self.tools])
 
     def applied_to(self, tools: Sequence[Tool]) -> Toolset:
-        """The changed toolset, with the mapping from the old ids."""
+        """The toolset after the change, with a mapping from the old ids."""
         removed, new_ids = set(self.replaced), {tool.id for tool in self.tools}
         rest = (tool for tool in tools if tool.id not in removed)
         phi = {one: self.tools[0].id for one in self.replaced if one not in new_ids}
@@ -48,7 +48,9 @@ class ToolsetChange:
 
 @dataclass(frozen=True, slots=True)
 class SearchedQueries:
-    """Queries with gold answers, the requests searched for in ``tools``, and the results."""
+    """Queries with gold answers, the requests that were searched for in ``tools``, and the
+    results.
+    """
 
     tools: tuple[Tool, ...]
     queries: tuple[Query, ...]
@@ -57,13 +59,13 @@ class SearchedQueries:
 
     @classmethod
     def of(cls, trial: Trial, ranker: Ranker, progress: Progress = silent) -> SearchedQueries:
-        """The results of a trial's queries in its catalog."""
+        """The queries of a trial with their results in the trial's catalog."""
         tools = trial.catalog.tools
         rankings = ranker.rankings(tools, trial.requests, PLACES, progress)
         return cls(tools, trial.queries, trial.requests, rankings)
 
     def touched_by(self, change: ToolsetChange) -> tuple[int, ...]:
-        """The positions of the queries that need a changed tool, or find one."""
+        """The positions of the queries that need a changed tool or find one."""
         removed = set(change.replaced)
         return tuple(
             place
@@ -74,10 +76,11 @@ class SearchedQueries:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """The effect of a change on the queries it touches.
+    """The effect of a change on the queries that it touches.
 
-    ``right`` of them were right before. ``won`` are right only afterwards, ``lost`` only before
-    (``is_right``). ``joined`` counts those that need two of the tools that become one.
+    ``touched`` is their number; ``right`` of them were right before (``is_right``). ``won`` are
+    right only afterwards, ``lost`` only before. ``joined`` counts the queries that need two of the
+    tools that become one.
     """
 
     touched: int
@@ -88,7 +91,7 @@ class ChangeEffect:
 
     @property
     def p(self) -> float:
-        """The exact p-value of McNemar's test, uncorrected."""
+        """The exact, uncorrected p-value of McNemar's test."""
         return discordant_p(len(self.won), len(self.lost))
 
     @property
@@ -98,14 +101,14 @@ class ChangeEffect:
 
     @property
     def gain(self) -> int:
-        """How many more queries are right afterwards."""
+        """The number by which the right queries increase."""
         return len(self.won) - len(self.lost)
 
 
 def change_effect(
     before: SearchedQueries, change: ToolsetChange, ranker: Ranker, progress: Progress = silent
 ) -> ChangeEffect:
-    """The effect of one change; only the queries it touches are searched again."""
+    """The effect of one change; only the queries that it touches are searched again."""
     touched, after = before.touched_by(change), change.applied_to(before.tools)
     came = [before.queries[place] for place in touched]
     requests = [before.requests[place] for place in touched]
@@ -123,7 +126,7 @@ def change_effect(
 
 
 def merges_of(toolset: Toolset) -> Iterator[ToolsetChange]:
-    """The merges of a toolset, each as a separate change, in order of ids."""
+    """The merges of a toolset, each as a separate change, in the order of ids."""
     members: dict[str, list[str]] = {}
     for old, new in sorted(toolset.phi.items()):
         if new is not None:
@@ -136,11 +139,12 @@ def merges_of(toolset: Toolset) -> Iterator[ToolsetChange]:
 
 @dataclass(frozen=True, slots=True)
 class ComparedChange:
-    """A change of ``tools`` compared with others.
+    """The effect of one of several changes, to the tools with the ids in ``tools``.
 
-    It has the number of ``queries`` it touches and how many were right before, the ids of those won
-    and lost, how many need two tools that become one, its p-value, the p-value after Holm over all
-    changes, and the ``rate`` of wins.
+    ``queries`` is the number of queries that it touches, and ``right_before`` how many of them were
+    right before. ``won`` and ``lost`` are ids of queries. ``joined`` is how many queries need two
+    tools that become one. ``p`` is the p-value, ``p_holm`` the p-value after Holm's correction over
+    all changes, and ``rate`` the share of wins.
     """
 
     tools: tuple[str, ...]
@@ -160,8 +164,9 @@ def compared_changes(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> tuple[ComparedChange, ...]:
-    """Each change alone, the one with most losses first. Reports
-    ``Step("merges", …)`` in changes.
+    """The effect of each change alone, the change with the most losses first.
+
+    Reports ``Step("merges", …)`` in changes.
     """
     effects = []
     for number, change in enumerate(changes):
@@ -193,11 +198,11 @@ def merge_effects(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> tuple[MergeEffect, ...]:
-    """Every merge of a plan that touches a query, the most harmful first.
+    """The effect of every merge in a plan that touches a query, the most harmful merge first.
 
-    ``before`` measures the plan's catalog, ``after`` its export. To test a merge, its members
-    replace the merged tool; everything else stays, including names. Reports ``Step("merges", …)``
-    in merges.
+    ``before`` measures the plan's catalog, ``after`` its export. To test a merge, the merged tool
+    is replaced by its members; everything else, including names, stays the same. Reports
+    ``Step("merges", …)`` in merges.
     """
     merges = [item for item in plan.tools if len(item.members) > 1]
     effects = []
@@ -210,7 +215,7 @@ def merge_effects(
 
 
 def without_merge(toolset: Toolset, came: Toolset, merge: MergedTool) -> Toolset:
-    """The toolset with one merged tool replaced by its members as they were in ``came``."""
+    """The toolset with one merged tool replaced by its members, taken from ``came``."""
     members, old = set(merge.members), came.by_id
     return replace(
         toolset,

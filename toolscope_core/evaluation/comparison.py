@@ -1,4 +1,4 @@
-"""Compares two toolsets on the same queries: what an agent finds, sends and can call in each."""
+"""Compares two toolsets on the same queries: what an agent finds, sends and can call with each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from toolscope_core.retrieval.decomposition import decompose
 
 @dataclass(frozen=True, slots=True)
 class GoldCall:
-    """A call that a query needs: the tool's id in the query, and the arguments."""
+    """A call that a query needs: the id of the tool in the query, and the arguments."""
 
     tool: str
     arguments: JsonObject
@@ -45,12 +45,13 @@ class GoldCall:
 
 @dataclass(frozen=True, slots=True)
 class CallCoverage:
-    """Which gold calls a toolset can serve.
+    """How many gold calls a toolset can serve.
 
-    Of ``calls`` gold calls, ``runnable`` can be made: the tool exists, α loses no argument, and the
-    arguments match its schema. Of ``capabilities`` (a tool with a set of argument names),
-    ``supported`` are those whose calls can all be made. The paper only requires a tool with
-    arguments of the same names. Here the values count too, and only the tool given by φ.
+    ``runnable`` of the ``calls`` gold calls can be made: the tool exists, α loses no argument, and
+    the arguments match the tool's schema. A capability is a tool with a set of argument names;
+    ``supported`` of the ``capabilities`` are those whose calls can all be made. The paper only
+    requires a tool with arguments of the same names. Here the values count too, and only the tool
+    given by φ counts.
     """
 
     calls: int
@@ -60,19 +61,19 @@ class CallCoverage:
 
     @property
     def tccr(self) -> float | None:
-        """Tool-Call Coverage Rate; ``None`` without calls."""
+        """Tool-Call Coverage Rate; ``None`` if there are no calls."""
         return self.runnable / self.calls if self.calls else None
 
     @property
     def ucc(self) -> float | None:
-        """Unique Capability Coverage; ``None`` without calls."""
+        """Unique Capability Coverage; ``None`` if there are no calls."""
         return self.supported / self.capabilities if self.capabilities else None
 
 
 def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ...]:
-    """The queries' gold calls of tools in the catalog, in order.
+    """The gold calls of the queries to tools in the catalog, in order.
 
-    Tools are given by id, or by a name that only one tool has; other calls are left out.
+    A call names its tool by id, or by a name that only one tool has. Other calls are left out.
     """
     ids = ids_by_name(catalog.tools)
     calls = (call for query in queries for call in filter(None, map(read_call, query.calls)))
@@ -80,7 +81,7 @@ def gold_calls(queries: Sequence[Query], catalog: Catalog) -> tuple[GoldCall, ..
 
 
 def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
-    """Which gold calls can be made on a toolset."""
+    """How many of the gold calls can be made with a toolset."""
     tools = toolset.by_id
 
     @cache
@@ -107,7 +108,7 @@ def coverage(calls: Sequence[GoldCall], toolset: Toolset) -> CallCoverage:
 
 
 def mapped_arguments(call: GoldCall, alpha: ArgumentMap | None) -> tuple[JsonObject, bool]:
-    """The arguments mapped by α, and whether none was lost."""
+    """The arguments of a call after α, and whether no argument was lost."""
     if alpha is None:
         return call.arguments, True
     call_after = map_call(alpha, call.arguments)
@@ -123,15 +124,15 @@ SPLIT_NAMES = {
 }
 QueryOutcome = Literal["won", "lost", "unchanged"]
 PLACES = 10
-"""The number of places in a ranking that count for a change and in stored results."""
+"""The number of places in a ranking that are stored, and that count for the effect of a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The questions for every toolset.
+    """The questions that every toolset is asked.
 
-    They are queries with gold answers from ``catalog``, with the request searched for each, and the
-    cut-offs.
+    They are queries with gold answers from ``catalog``, the request that is searched for each
+    query, and the cut-offs.
     """
 
     catalog: Catalog
@@ -148,23 +149,25 @@ class Trial:
         cutoffs: Sequence[int],
         gold_of: Callable[[Query], Gold] = attrgetter("gold"),
     ) -> Trial:
-        """The trial of the queries with gold answers. Raises ``ConfigError`` if there are none."""
+        """A trial of the queries that have gold answers. Raises ``ConfigError`` if there are
+        none.
+        """
         with_gold = tuple(query for query in queries if gold_of(query))
         if not with_gold:
             raise ConfigError("no query has a gold answer; use tool ids under `gold`")
         return cls(catalog, with_gold, tuple(map(request_of, with_gold)), tuple(cutoffs))
 
     def split_by(self, split: RequestSplit) -> Trial:
-        """The trial with its queries split differently."""
+        """The same trial with its queries split by another method."""
         return replace(self, requests=tuple(map(request_of(split), self.queries)))
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The results of the queries in one toolset, in order.
+    """The results of a trial's queries in one toolset, in the order of the queries.
 
-    ``tokens`` are those of all definitions; ``token_means`` has, by cut-off, the mean tokens of the
-    tools found.
+    ``tokens`` are the tokens of all definitions. ``token_means`` has, for each cut-off, the mean
+    tokens of the tools found.
     """
 
     toolset: Toolset
@@ -180,8 +183,9 @@ class Measurement:
 class ToolsetFigures:
     """The figures of one toolset.
 
-    They are the tokens of all definitions, the mean tokens sent at the largest cut-off, TCCR and
-    UCC (``None`` without gold ``calls``), and ``metrics`` by name and cut-off.
+    ``tokens`` are the tokens of all definitions, ``tokens_sent`` the mean tokens sent at the
+    largest cut-off. ``tccr`` and ``ucc`` are ``None`` if there are no gold ``calls``. ``metrics``
+    are keyed by name and cut-off.
     """
 
     version: str
@@ -195,7 +199,7 @@ class ToolsetFigures:
 
     @classmethod
     def of(cls, measurement: Measurement, **more: Any) -> Self:
-        """The figures of a measurement; ``more`` sets further or other fields."""
+        """The figures of a measurement; ``more`` sets additional fields or replaces some."""
         own: dict[str, Any] = {
             "version": measurement.toolset.version,
             "tools": len(measurement.toolset.tools),
@@ -211,21 +215,21 @@ class ToolsetFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFigures(ToolsetFigures):
-    """The figures of a toolset in a comparison."""
+    """The figures of a toolset with a name, for comparisons."""
 
     name: str
 
     @property
     def runnable(self) -> int:
-        """The number of gold calls that run."""
+        """The number of gold calls that can be made."""
         return round(self.calls * (self.tccr or 0.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedQuery:
-    """A query with gold answers and the first ``PLACES`` that it finds before the merge.
+    """A query with gold answers, and the first ``PLACES`` ids that it finds before the merge.
 
-    A field is ``None`` if the query was measured before the field was stored.
+    A field is ``None`` if the query was measured by a version that did not store the field.
     """
 
     id: str
@@ -255,10 +259,10 @@ class SearchedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedQuery(SearchedQuery):
-    """A query on both toolsets.
+    """A query and its results in both toolsets.
 
-    It has nDCG at the largest cut-off, and for each need the best place, from 1, or ``None`` if it
-    is not among the places.
+    nDCG is measured at the largest cut-off. ``places_before`` and ``places_after`` have the best
+    place for each need, counted from 1, or ``None`` if the need is not met within the places.
     """
 
     outcome: QueryOutcome
@@ -274,7 +278,7 @@ class ComparedQuery(SearchedQuery):
 
 @dataclass(frozen=True, slots=True)
 class QueryEffect:
-    """nDCG of the query with this id, without and with a merge."""
+    """nDCG of the query with this id, without the merge and with it."""
 
     id: str
     ndcg_without: float
@@ -285,11 +289,11 @@ class QueryEffect:
 class MergeEffect:
     """The effect of one merge.
 
-    ``members`` are the ids of the tools that became ``tool``. ``queries`` are those it touches:
-    they need a member, or have a member or the merged tool among the places that count. Others are
-    not searched again. ``change`` is the sum of nDCG gains over its queries; below 0 the merge
-    harms. ``helped`` and ``hurt`` count queries. ``joins`` are the queries that need two or more
-    members, which an agent could tell apart before.
+    ``members`` are the ids of the tools that became ``tool``. ``queries`` are those that the merge
+    touches: they need a member, or have a member or the merged tool among the places that count.
+    Other queries are not searched again. ``change`` is the sum of the queries' gains in nDCG; below
+    0, the merge does harm. ``helped`` and ``hurt`` count queries. ``joins`` are queries that need
+    two or more members, which an agent could distinguish before.
     """
 
     tool: str
@@ -308,13 +312,13 @@ class MergeEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two toolsets under the same queries.
+    """Two toolsets compared on the same queries.
 
-    ``changes`` has, by metric, the mean difference with its paired interval; ``p`` is the paired
-    p-value of no change, corrected by Holm. ``joined`` are the ids of queries that need two tools
+    ``changes`` has the mean difference of each metric with its paired interval. ``p`` is the paired
+    p-value for no change, corrected by Holm. ``joined`` are the ids of queries that need two tools
     that are now one. ``forbidden`` are pairs that were merged against people's decisions; ``never``
     is the number of such decisions. ``needing_none`` are the queries that need no tool. ``merges``
-    are those that a query touches. ``confusions`` are the pairs that queries confuse before the
+    are the merges that touch a query. ``confusions`` are the pairs that queries confuse before the
     merge.
     """
 
@@ -335,15 +339,15 @@ class Comparison:
 
     @property
     def searched(self) -> list[SearchedQuery]:
-        """The queries with known results; those that need no tool come last."""
+        """The queries whose results are known; queries that need no tool come last."""
         return [one for one in (*self.queries, *self.needing_none) if one.ranking is not None]
 
 
 def request_of(split: RequestSplit) -> Callable[[Query], ToolRequest]:
-    """The request searched for a query: split by *rules*, by its own *steps* if it has some, or
-    whole.
+    """A function that makes the request to search for from a query.
 
-    Steps are part of the gold answer, so their results are an upper bound.
+    The query is split by *rules*, split into its own *steps* if it has any, or left whole. Steps
+    are part of the gold answer, so their results are an upper bound.
     """
 
     def request(query: Query) -> ToolRequest:
@@ -361,9 +365,9 @@ def measurement_of(
     tokens: Callable[[Tool], int],
     progress: Progress = silent,
 ) -> Measurement:
-    """The results of a trial's queries in a toolset, and correct selections without a model.
+    """The results of a trial's queries in a toolset, and the correct selections without a model.
 
-    The latter are ``offline_rates``; ``tokens`` counts those of a definition.
+    The selections are ``offline_rates``. ``tokens`` counts the tokens of a definition.
     """
     k = max(trial.cutoffs)
     rankings = ranker.rankings(toolset.tools, trial.requests, k, progress)
@@ -376,7 +380,7 @@ def measurement_of(
 def of_rankings(
     toolset: Toolset, trial: Trial, rankings: Rankings, tokens: Callable[[Tool], int]
 ) -> Measurement:
-    """The figures of existing rankings, at least as long as the largest cut-off."""
+    """The figures of existing rankings, which must be at least as long as the largest cut-off."""
     golds = tuple(query.gold for query in relabelled(trial.queries, toolset.phi))
     costs = {tool.id: tokens(tool) for tool in toolset.tools}
     return Measurement(
@@ -393,7 +397,7 @@ def of_rankings(
 def token_means(
     rankings: Rankings, costs: Mapping[str, int], cutoffs: Sequence[int]
 ) -> dict[int, float]:
-    """By cut-off, the mean tokens of what is found; ``costs`` has those of each name."""
+    """The mean tokens of the results at each cut-off; ``costs`` has the tokens by id."""
     return {
         k: sum(costs[one] for ranking in rankings for one in ranking[:k]) / len(rankings)
         for k in cutoffs

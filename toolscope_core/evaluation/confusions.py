@@ -1,4 +1,4 @@
-"""Finds the tools that are confused with others: pairs that queries confuse, and a matrix."""
+"""Finds tools that are confused with others: pairs that queries confuse, and a confusion matrix."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,17 +9,18 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject
 
 NONE, NOT_A_TOOL = "none", "not a tool"
-"""What a request that needs no tool asks for, and an empty place holds; and what one asks for that
-the toolset does not have.
+"""Names that are used instead of tool ids. ``NONE`` is expected by a request that needs no tool,
+and fills an empty place. ``NOT_A_TOOL`` is expected by a request for a tool that the toolset
+lacks.
 """
 _NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The tool that a request asks for and the tool in its place.
+    """The tool that a request expects, and the tool that was found in its place.
 
-    They are ids of tools, or one of the two names above; equal if the request finds the right one.
+    Both are tool ids or one of the two names above. They are equal if the right tool was found.
     """
 
     expected: str
@@ -32,10 +33,10 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class PairConfusion:
-    """Two tools (ids in order) and the queries that confuse them.
+    """Two tools, with ordered ids, and the queries that confuse them.
 
     In these queries the wrong tool ranks above the right one, or is found although the right one is
-    not. ``cost`` is the sum of 1 / the place of the wrong tool.
+    not found. ``cost`` is the sum of 1 / the place of the wrong tool.
     """
 
     left: str
@@ -51,10 +52,10 @@ class PairConfusion:
 def pair_confusions(
     queries: Iterable[Query], rankings: Sequence[Sequence[str]]
 ) -> tuple[PairConfusion, ...]:
-    """Every pair of tools that a query confuses, the costliest first.
+    """All pairs of tools that a query confuses, the costliest first.
 
-    ``rankings`` are in the order of the queries. Only tools that serve no need of the query count
-    as wrong.
+    ``rankings`` are in the order of the queries. A tool only counts as wrong if it serves no need
+    of the query.
     """
     confused: dict[Pair, list[str]] = {}
     costs: dict[Pair, float] = {}
@@ -84,11 +85,11 @@ def expected_and_actual(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> tuple[Mismatch, ...]:
-    """The tool found for each need of a request.
+    """For each need of a request, the tool that was found.
 
-    For n needs, the first n places count, without allowed tools and further answers of one need.
-    The wrong tools there are assigned to the needs that are not served. ``tools`` are ids of the
-    toolset; those that ``equal`` maps to one name count as one.
+    For n needs, the first n places count; allowed tools and further answers to a need are skipped.
+    Wrong tools in these places are assigned to the needs that are not served. ``tools`` are ids of
+    the toolset. Tools that ``equal`` maps to the same name count as one.
     """
     needs = list(dict.fromkeys(frozenset(equal.get(a, a) for a in need) for need in query.gold))
     answers = {one for need in needs for one in need}
@@ -119,7 +120,7 @@ def expected_and_actual(
 
 
 def is_right(query: Query, ranking: Sequence[str]) -> bool:
-    """Whether no unneeded tool is above a needed one."""
+    """Whether no unneeded tool ranks above a needed one."""
     return not any(one.is_wrong for one in expected_and_actual(query, ranking, ()))
 
 
@@ -129,7 +130,9 @@ def confusion_matrix(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> dict[Mismatch, tuple[int, ...]]:
-    """The non-empty cells with the positions of their queries, by expected, then actual tool."""
+    """The non-empty cells, by expected and then actual tool, with the positions of their
+    queries.
+    """
     cells: dict[Mismatch, list[int]] = {}
     for place, (query, ranking) in enumerate(zip(queries, rankings, strict=True)):
         for one in dict.fromkeys(expected_and_actual(query, ranking, tools, equal)):
@@ -144,10 +147,11 @@ def case_rows(
     tools: Collection[str],
     equal: Mapping[str, str] = _NOTHING,
 ) -> Iterator[JsonObject]:
-    """Queries as rows of a file of cases, which is also a query set.
+    """Queries as rows for a file of cases, which can also be read as a query set.
 
-    ``gold`` has the tools that each query asks for, ``allowed`` those acceptable beside them, and
-    ``forbidden`` those found instead. If tools are ``equal``, ``gold`` has all that count as one.
+    ``gold`` has the tools that a query needs, ``allowed`` the tools that are acceptable as well,
+    and ``forbidden`` the tools that were found instead. If tools are ``equal``, ``gold`` lists all
+    of them.
     """
     same: dict[str, set[str]] = {}
     for one, name in equal.items():
@@ -171,9 +175,10 @@ def case_rows(
 def failed_case(
     case: Query, ranking: Sequence[str], tools: Collection[str]
 ) -> tuple[Mismatch, ...]:
-    """The tools that a case finds in place of its expected ones; empty if it passes.
+    """The tools that a case finds instead of the expected ones; empty if the case passes.
 
-    A forbidden tool is never allowed; a case that needs no tool fails by forbidden tools only.
+    A forbidden tool is never allowed. A case that needs no tool fails only if it finds a forbidden
+    tool.
     """
     wrong = [one for one in expected_and_actual(case, ranking, tools) if one.is_wrong]
     return tuple(one for one in wrong if not case.needs_none or one.actual in case.forbidden)

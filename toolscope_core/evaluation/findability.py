@@ -1,6 +1,6 @@
-"""Findability: the share of a tool's own requests for which a search returns it early.
+"""Findability: the share of a tool's own requests for which a search returns the tool early.
 
-If clients defer tools to a search, a tool that is not returned cannot be called.
+If a client leaves tools to a search, a tool that the search does not return cannot be called.
 """
 
 from collections import Counter
@@ -18,18 +18,18 @@ from toolscope_core.wording.tool_text import source_text, tool_name_words
 from toolscope_core.wording.words import sentences
 
 FIRST = 5
-"""The places that count as found: clients return 3 to 10 tools."""
+"""A tool counts as found in this many places; clients return 3 to 10 tools."""
 _STANDING_BEFORE = 3
 OWN_SEARCH = "own"
 COMPARED: tuple[str, ...] = (*CLIENT_SEARCHES, OWN_SEARCH)
-"""The searches whose findability is compared: those of clients, and our own."""
+"""The searches whose findability is compared: the searches of clients, and our own."""
 
 RequestSource = Literal["queries", "questions", "own words"]
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRequests:
-    """The requests of one tool, and their source."""
+    """The requests for one tool, and where they come from."""
 
     texts: tuple[str, ...]
     source: RequestSource
@@ -37,9 +37,10 @@ class OwnRequests:
 
 @dataclass(frozen=True, slots=True)
 class Findability:
-    """How often a tool is among the first results of its own ``requests`` (``hits``).
+    """How often a tool is among the first results for its own requests.
 
-    ``before`` are the tools most often above it when it was not, with counts.
+    ``hits`` is the number of these requests out of ``requests``. ``before`` are the tools that were
+    most often above the tool when it was not among the first, with counts.
     """
 
     tool_id: str
@@ -50,15 +51,16 @@ class Findability:
 
     @property
     def share(self) -> float:
-        """In [0, 1]."""
+        """The share of requests that find the tool, in [0, 1]."""
         return self.hits / self.requests
 
 
 def own_requests(tools: Iterable[Tool], queries: Iterable[Query] = ()) -> dict[str, OwnRequests]:
-    """The searches for each tool, by tool id.
+    """The requests that search for each tool, by tool id.
 
-    They are the ``queries`` that need it alone, or else its written questions, or else its name in
-    words and the first sentence of its description. A tool without words has none.
+    They are the ``queries`` that need only this tool; otherwise the questions written for it;
+    otherwise its name in words and the first sentence of its description. A tool without words has
+    no requests.
     """
     recorded: dict[str, list[str]] = {}
     for query in queries:
@@ -75,7 +77,7 @@ def findability(
     first: int = FIRST,
     progress: Progress = silent,
 ) -> tuple[Findability, ...]:
-    """The findability of each tool with requests, worst first, then by id."""
+    """The findability of each tool that has requests, the worst first, then by id."""
     texts = list(dict.fromkeys(text for one in requests.values() for text in one.texts))
     ranked = search.search_each([ToolRequest(text) for text in texts], first, progress)
     rankings = {
@@ -87,13 +89,13 @@ def findability(
 
 
 def compared_search(name: str) -> RetrievalConfig:
-    """The settings of one search in ``COMPARED``."""
+    """The search settings for a name in ``COMPARED``."""
     client = next((one for one in CLIENT_SEARCHES if one == name), None)
     return RetrievalConfig(client=client)
 
 
 def mean_share(rows: Sequence[Findability]) -> float:
-    """The mean share over tools, in [0, 1]; 1 without tools."""
+    """The mean share over all tools, in [0, 1]; 1 if there are no tools."""
     return sum(row.share for row in rows) / len(rows) if rows else 1.0
 
 

@@ -1,4 +1,6 @@
-"""Whether people grade documentation alike, and as the model does (ToolScope, appendix E.2)."""
+"""Whether people agree in their grades of documentation, and whether the model agrees with them
+(ToolScope, appendix E.2).
+"""
 
 import csv
 import io
@@ -16,15 +18,15 @@ from toolscope_core.model.errors import ConfigError
 
 _BANDS: tuple[Band, ...] = get_args(Band)
 IN_A_BAND = 10
-"""The tools of each band that people grade (E.2)."""
+"""The number of tools in each band that people grade (E.2)."""
 _SEED = 409
 
 
 @dataclass(frozen=True, slots=True)
 class GraderPair:
-    """Two graders: Cohen's κ of their bands on the tools that both graded.
+    """Two graders, and Cohen's κ of their bands on the tools that both of them graded.
 
-    It is ``None`` if they have no tool in common, or always the same band.
+    κ is ``None`` if they have no tool in common, or if all their bands are the same.
     """
 
     one: str
@@ -35,10 +37,10 @@ class GraderPair:
 
 @dataclass(frozen=True, slots=True)
 class GraderAgreement:
-    """Every two graders, and Kendall's τ of the model's bands and the mean of theirs.
+    """Each pair of graders, and Kendall's τ between the model's bands and the mean of the graders'.
 
-    ``p`` is the probability of such a τ without any relation. Both are ``None`` if the ``tools``
-    are fewer than two, or one side never varies.
+    ``p`` is the probability of such a τ if the two were unrelated. Both are ``None`` if there are
+    fewer than two ``tools``, or if one side never varies.
     """
 
     pairs: tuple[GraderPair, ...]
@@ -48,9 +50,10 @@ class GraderAgreement:
 
 
 def tools_to_grade(grades: Mapping[str, DocumentationGrade]) -> tuple[str, ...]:
-    """Tool ids drawn at random: ``IN_A_BAND`` of each band of a model's grades, or all there are.
+    """Tool ids drawn at random: ``IN_A_BAND`` from each band of a model's grades, or all if there
+    are fewer.
 
-    They are sorted, so that the order says nothing about the bands.
+    The ids are sorted, so that their order does not reveal the bands.
     """
     chance = np.random.default_rng(_SEED)
     drawn: list[str] = []
@@ -61,10 +64,11 @@ def tools_to_grade(grades: Mapping[str, DocumentationGrade]) -> tuple[str, ...]:
 
 
 def read_grades(content: bytes, label: str) -> dict[str, int]:
-    """A person's grades by tool id: CSV with ``tool`` and ``grade``, empty where none was given.
+    """A person's grades by tool id, from a CSV with ``tool`` and ``grade``; an empty grade is
+    skipped.
 
-    Raises ``ConfigError``, naming ``label``, for a file without these columns or without grades,
-    and for a grade that is not 1 to 5.
+    Raises ``ConfigError`` with ``label`` for a file without these columns or without grades, and
+    for a grade that is not 1 to 5.
     """
     reader = csv.DictReader(io.StringIO(utf8_text(content, label), newline=""))
     if not {"tool", "grade"} <= {*(reader.fieldnames or ())}:
@@ -86,10 +90,10 @@ def read_grades(content: bytes, label: str) -> dict[str, int]:
 def grader_agreement(
     by_grader: Mapping[str, Mapping[str, int]], model: Mapping[str, DocumentationGrade]
 ) -> GraderAgreement:
-    """How well graders agree with each other and with the model, by bands of grades.
+    """How well graders agree with each other and with the model, compared by bands of grades.
 
-    ``by_grader`` has a person's grades by tool id; tools without a grade of the model count for
-    the pairs only.
+    ``by_grader`` has each person's grades by tool id. Tools that the model did not grade count only
+    for the pairs of graders.
     """
     bands = {
         name: {tool: _BANDS.index(DocumentationGrade(one).band) for tool, one in own.items()}
@@ -107,7 +111,7 @@ def grader_agreement(
 
 
 def _kendalls_tau(first: list[int], second: list[np.floating]) -> tuple[float | None, float | None]:
-    """Kendall's τ-b with ties and its p-value."""
+    """Kendall's τ-b, which allows for ties, and its p-value."""
     if len({*first}) < 2 or len({*second}) < 2:
         return None, None
     from scipy.stats import kendalltau

@@ -1,5 +1,5 @@
-"""The uncertainty of means over queries: bootstrap intervals, paired
-p-values, Holm's correction.
+"""Measures the uncertainty of means over queries: bootstrap intervals, paired p-values, Holm's
+correction.
 """
 
 from collections.abc import Sequence
@@ -28,15 +28,16 @@ class Interval:
 
     @property
     def text(self) -> str:
-        """The interval as text, by ``interval_text``."""
+        """The interval as a text, written by ``interval_text``."""
         return interval_text(self.mean, self.low, self.high)
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """The mean of one value per query with its bootstrap interval.
+    """The mean of ``values``, one value per query, with its bootstrap interval.
 
     The ends are the 2.5 and 97.5 percentiles of the means of 2,000 samples of the same size, drawn
-    with replacement; the same values give the same interval. Raises ``ValueError`` for no values.
+    with replacement. The same values always give the same interval. Raises ``ValueError`` if there
+    are no values.
     """
     if not len(values):
         raise ValueError("no query has a value")
@@ -46,7 +47,9 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
-    """The share of right answers with its 95 % interval (Wilson's). Without answers: 0, 0, 1."""
+    """The share of right answers with its 95 % interval (Wilson's); 0, 0 and 1 if there are no
+    answers.
+    """
     if not answers:
         return 0.0, 0.0, 1.0
     from scipy.stats import binomtest
@@ -56,16 +59,16 @@ def share_interval(answers: Sequence[bool]) -> tuple[float, float, float]:
 
 
 def rate_text(right: int, total: int) -> str:
-    """A rate as text: its value, 95 % interval (Wilson's) and n."""
+    """A rate as text: the value, its 95 % interval (Wilson's), and n."""
     share = share_interval([True] * right + [False] * (total - right))
     return f"{interval_text(*share)} (n = {total:,})" if total else "no rate (n = 0)"
 
 
 def discordant_p(won: int, lost: int) -> float:
-    """The exact two-sided p-value of equally many wins and losses.
+    """The exact two-sided p-value for wins and losses being equally likely.
 
-    It is the sign test, and McNemar's test if a win means right instead of wrong; 1 without wins
-    and losses.
+    This is the sign test. It is McNemar's test if a win is a change from wrong to right. The value
+    is 1 if there are no wins and no losses.
     """
     from scipy.stats import binomtest
 
@@ -73,7 +76,9 @@ def discordant_p(won: int, lost: int) -> float:
 
 
 def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> float:
-    """The exact one-sided p-value that a share is no higher after than before (Fisher's test)."""
+    """The exact one-sided p-value for the share being no higher after than before (Fisher's
+    test).
+    """
     from scipy.stats import fisher_exact
 
     table = [[after, of_after - after], [before, of_before - before]]
@@ -81,7 +86,7 @@ def higher_share_p(before: int, of_before: int, after: int, of_after: int) -> fl
 
 
 def too_few_text(changes: int) -> str:
-    """A text that says that these wins and losses can never reach ``SURE``; empty if they can."""
+    """A text that says that so few changes can never reach ``SURE``; empty if they can."""
     few = discordant_p(changes, 0) >= SURE
     return f"not enough queries to tell (n = {changes:,})" if few else ""
 
@@ -89,8 +94,8 @@ def too_few_text(changes: int) -> str:
 def effect_text(won: int, lost: int, changes: int) -> str:
     """How certain the wins and losses of one of several ``changes`` are, in words.
 
-    The text has the rate of wins with its p-value and the highest possible p-value after Holm's
-    correction, or says that there are too few.
+    The text has the rate of wins with its p-value, and the highest possible p-value after Holm's
+    correction. If there are too few wins and losses, it says so.
     """
     p = discordant_p(won, lost)
     return too_few_text(won + lost) or (
@@ -100,26 +105,28 @@ def effect_text(won: int, lost: int, changes: int) -> str:
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """The two-sided p-value of no difference between two values of the same queries, in order.
+    """The two-sided p-value for no difference between two values per query, in the same order.
 
-    It is the share of samples of the centred differences whose mean is as far from 0 as the
-    observed one (Efron and Tibshirani 1993, §16.4). Never below 1 / 2,001; 1 if nothing differs.
+    It is the share of samples of the centred differences whose mean is at least as far from 0 as
+    the observed mean (Efron and Tibshirani 1993, §16.4). It is never below 1 / 2,001, and 1 if
+    nothing differs.
     """
     difference, means = _centred(before, after)
     return _share(np.abs(means) >= abs(difference) - 1e-12) if difference else 1.0
 
 
 def one_sided_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """The p-value of no gain, uncorrected.
+    """The uncorrected p-value for no gain.
 
-    It is the share of means as high as the observed one, as in Retrieval–Plan–Select (§4.4).
+    It is the share of means that are at least as high as the observed one, as in
+    Retrieval–Plan–Select (§4.4).
     """
     difference, means = _centred(before, after)
     return _share(means >= difference - 1e-12)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values corrected for their number (Holm 1979), in the given order."""
+    """p-values corrected for multiple comparisons (Holm 1979), in the given order."""
     order = sorted(range(len(p_values)), key=lambda at: p_values[at])
     corrected, most = [0.0] * len(p_values), 0.0
     for place, at in enumerate(order):
@@ -151,9 +158,9 @@ def _resampled_means(values: _Floats) -> _Floats:
 
 
 def cohens_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Cohen's κ of two people's answers (labels, or yes and no) to the same questions, in order.
+    """Cohen's κ for two people's answers (labels, or yes and no) to the same questions, in order.
 
-    ``None`` without answers, or if both always give the same single answer (Cohen 1960).
+    ``None`` if there are no answers, or if all answers of both are the same (Cohen 1960).
     """
     if not first or len({*first, *second}) < 2:
         return None

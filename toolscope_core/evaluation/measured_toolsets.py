@@ -1,4 +1,4 @@
-"""A toolset to measure, and the mapping from the catalog that the queries refer to."""
+"""Toolsets to measure, with mappings from the catalog whose ids the queries use."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,10 +26,10 @@ from toolscope_core.retrieval.retriever import searched_as
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Tools with their own ids.
+    """Tools with ids of their own.
 
-    ``phi`` maps the ids in queries to them: unknown ids stay, and ``None`` means that the tool is
-    gone. ``arguments`` has α by old id.
+    ``phi`` maps ids in queries to ids of these tools: unknown ids do not change, and ``None`` means
+    that the tool is gone. ``arguments`` has α by old id.
     """
 
     name: str
@@ -43,7 +43,9 @@ class Toolset:
 
     @property
     def version(self) -> str:
-        """A hash that is the same for equal tools and maps, whatever the name."""
+        """A hash that is the same for equal tools and mappings, whatever the name of the
+        toolset.
+        """
         parts = sorted((tool.id, tool.fingerprint) for tool in self.tools)
         searched = (one for tool in self.tools for one in searched_as(tool))
         variants = sorted((t.id, repr(t.augmentation)) for t in searched if t.augmentation)
@@ -53,26 +55,26 @@ class Toolset:
 
 
 def augmented(toolset: Toolset, variants: Mapping[str, Augmentation]) -> Toolset:
-    """The toolset with variants of the catalog's tools; see ``with_variants``."""
+    """The toolset with document variants for the catalog's tools; see ``with_variants``."""
     return replace(toolset, tools=with_variants(toolset.tools, variants, toolset.phi))
 
 
 def as_it_is(catalog: Catalog, name: str = "as it is") -> Toolset:
-    """The catalog itself."""
+    """The unchanged catalog as a toolset."""
     return Toolset(name, catalog.tools)
 
 
 def of_plan(plan: MergePlan, name: str) -> Toolset:
-    """The plan's export; searches use its members' words and their variants."""
+    """The plan's export as a toolset; searches also use the members' words and variants."""
     arguments = {one.tool_id: one for one in plan.arguments}
     tools = with_members((item.tool for item in plan.tools), plan.catalog, plan.phi)
     return Toolset(name, tools, plan.phi, arguments)
 
 
 def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolset:
-    """The tools of an exported bundle, unpacked from a ``file``, with its own φ and α.
+    """The tools of an exported bundle that was unpacked from ``file``, with the bundle's φ and α.
 
-    Raises ``ConfigError`` for a bundle of other tools.
+    Raises ``ConfigError`` for a bundle that was made from other tools.
     """
     relabelling = read_relabelling(folder)
     if foreign := sorted(catalog.by_id.keys() - relabelling.phi.keys()):
@@ -85,13 +87,16 @@ def of_bundle(folder: Path, catalog: Catalog, name: str, file: object) -> Toolse
 
 
 def merged_toolset(bundle: Path, catalog: Catalog) -> Toolset:
-    """The toolset of a bundle's folder or zip. Raises the errors of ``of_bundle``."""
+    """The toolset in the folder or zip of a bundle. Raises the same errors as ``of_bundle``."""
     with bundle_folder(bundle) as folder:
         return of_bundle(folder, catalog, "merged", bundle)
 
 
 def with_merged(catalog: Catalog, bundle: Path | None) -> list[Toolset]:
-    """The catalog itself and, if given, a bundle's toolset. Raises its errors."""
+    """The catalog itself and, if a bundle is given, the bundle's toolset.
+
+    Raises the same errors as ``merged_toolset``.
+    """
     toolsets = [as_it_is(catalog)]
     if bundle is not None:
         toolsets.append(merged_toolset(bundle, catalog))
@@ -99,12 +104,12 @@ def with_merged(catalog: Catalog, bundle: Path | None) -> list[Toolset]:
 
 
 def variants_of(catalog: Catalog) -> dict[str, Augmentation]:
-    """The tools' variants by tool id."""
+    """The variants of the catalog's tools, by tool id."""
     return {one.id: one.augmentation for one in catalog.tools if one.augmentation}
 
 
 def of_version(catalog: Catalog, before: Catalog, name: str) -> Toolset:
-    """Another version of the catalog ``before``: tools keep their ids, and some are gone."""
+    """A later version of the catalog ``before``: tools keep their ids, and some may be gone."""
     ids = catalog.by_id
     return Toolset(name, catalog.tools, {one.id: None for one in before.tools if one.id not in ids})
 
@@ -122,14 +127,18 @@ def joined_queries(queries: Sequence[Query], toolset: Toolset) -> tuple[int, ...
 
 
 def forbidden_merges(toolset: Toolset, never: Iterable[Pair]) -> tuple[Pair, ...]:
-    """The pairs of ``never`` that are now one tool, in order."""
+    """The pairs in ``never`` that are now one tool, in order."""
     ranked = sorted(never, key=lambda one: (one.left, one.right))
     return tuple(pair for pair in ranked if _is_one(pair, toolset))
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledMerges:
-    """Merges compared with labelled pairs: ``right``, ``wrong`` and ``missed`` ones."""
+    """The result of comparing merges with labelled pairs.
+
+    ``right`` is the number of right merges, ``wrong`` has the wrong ones, and ``missed`` is the
+    number of pairs that should have been merged.
+    """
 
     right: int
     wrong: tuple[Pair, ...]
@@ -137,7 +146,7 @@ class LabelledMerges:
 
 
 def labelled_merges(toolset: Toolset, labels: Mapping[Pair, bool]) -> LabelledMerges:
-    """The merges counted by ``labels``, which say whether a pair may be merged."""
+    """The merges compared with ``labels``, which say for each pair whether it may be merged."""
     merged = [pair for pair in labels if _is_one(pair, toolset)]
     right = sum(labels[pair] for pair in merged)
     return LabelledMerges(
@@ -148,10 +157,9 @@ def labelled_merges(toolset: Toolset, labels: Mapping[Pair, bool]) -> LabelledMe
 
 
 def read_labels(path: Path) -> dict[Pair, bool]:
-    """Labelled pairs of a JSONL file with ``left``, ``right`` (tool ids) and ``label`` (*merge* or
-    *keep*).
+    """Labelled pairs from a JSONL file with ``left``, ``right`` (tool ids) and ``label``.
 
-    Raises ``ConfigError`` for an unreadable file or a malformed row.
+    A label is *merge* or *keep*. Raises ``ConfigError`` for an unreadable file or a malformed row.
     """
     labels: dict[Pair, bool] = {}
     for number, row in read_rows(path):
@@ -175,7 +183,7 @@ def _after(need: frozenset[str], toolset: Toolset) -> frozenset[str | None]:
 
 
 Rankings = tuple[tuple[str, ...], ...]
-"""For each request tool ids, best first."""
+"""For each request, the ids of tools, the best first."""
 
 
 class Ranker(Protocol):
@@ -188,11 +196,11 @@ class Ranker(Protocol):
         k: int,
         progress: Progress = silent,
     ) -> Rankings:
-        """The ids of the k best tools for each request."""
+        """The ids of the ``k`` best tools for each request."""
 
 
 class ToolsetRanker:
-    """A ``Ranker`` that searches. Only the first toolset's index is stored on disk."""
+    """A ``Ranker`` that searches; only the index of the first toolset is stored on disk."""
 
     def __init__(self, setup: SearchSetup) -> None:
         self._setup = setup

@@ -1,4 +1,4 @@
-"""Retrieval metrics of a ranking against gold answers with alternatives (names as in ranx)."""
+"""Retrieval metrics for a ranking and gold answers with alternatives (named as in ranx)."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from toolscope_core.evaluation.intervals import Interval, holm, interval, paired_p
 
 Gold = Sequence[Collection[str]]
-"""A query's needs: for each need, the ids of which any one serves it."""
+"""The needs of a query: for each need, the ids that serve it; any one of them is enough."""
 
 RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
 
 def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
-    """For each of the first k places, 1 if it serves a need that no earlier one serves, or else 0.
+    """For each of the first k places, 1 if it serves a need that no earlier place serves, otherwise
+    0.
 
-    Of two alternatives only the first counts, and a repeated id does not count.
+    Only the first of two alternatives counts, and a repeated id does not count.
     """
     open_needs = _needs(gold)
     hits = []
@@ -27,13 +28,13 @@ def gains(ranking: Sequence[str], gold: Gold, k: int) -> tuple[int, ...]:
 
 
 def best_places(ranking: Iterable[str], gold: Gold) -> tuple[int | None, ...]:
-    """The best place, from 1, that serves each need; ``None`` if no place does."""
+    """For each need, the best place that serves it, counted from 1; ``None`` if no place does."""
     ranks = {tool_id: rank for rank, tool_id in enumerate(ranking, 1)}
     return tuple(min((ranks[one] for one in need if one in ranks), default=None) for need in gold)
 
 
 def recall(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The share of needs served by the first k places."""
+    """The share of needs that the first k places serve."""
     needs, first = _needs(gold), set(ranking[:k])
     return sum(not first.isdisjoint(need) for need in needs) / len(needs)
 
@@ -44,7 +45,7 @@ def precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def f1(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The harmonic mean of precision@k and recall@k; 0 if both are."""
+    """The harmonic mean of precision@k and recall@k; 0 if both are 0."""
     p, r = precision(ranking, gold, k), recall(ranking, gold, k)
     return 2 * p * r / (p + r) if p + r else 0.0
 
@@ -55,10 +56,10 @@ def ndcg(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def average_precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """The mean over all needs of the precision at the place that serves each.
+    """The mean, over all needs, of the precision at the place that serves the need.
 
-    MAP@k is its mean over queries. Needs not served in the first k places count as 0, as in
-    trec_eval.
+    MAP@k is the mean of this value over queries. Needs that the first k places do not serve count
+    as 0, as in trec_eval.
     """
     hits = gains(ranking, gold, k)
     at_hits = (sum(hits[: at + 1]) / (at + 1) for at, gain in enumerate(hits) if gain)
@@ -66,20 +67,20 @@ def average_precision(ranking: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """One over the first place that serves a need; 0 if none of the first k does."""
+    """One divided by the first place that serves a need; 0 if none of the first k places does."""
     hits = gains(ranking, gold, k)
     return 1 / (hits.index(1) + 1) if 1 in hits else 0.0
 
 
 def hit(ranking: Sequence[str], gold: Gold, k: int) -> float:
-    """1 if one of the first k places serves a need, or else 0."""
+    """1 if one of the first k places serves a need, otherwise 0."""
     return float(any(gains(ranking, gold, k)))
 
 
 def set_metrics(selected: Collection[str], gold: Gold) -> tuple[float, float, float]:
-    """Precision, recall and F1 of a set of tools.
+    """Precision, recall and F1 for a set of tools.
 
-    Any alternative serves a need, and a tool counts if it serves a need.
+    A need counts if any tool in the set serves it, and a tool counts if it serves any need.
     """
     served = sum(any(one in need for one in selected) for need in gold)
     right = sum(any(one in need for need in gold) for one in selected)
@@ -91,11 +92,11 @@ def set_metrics(selected: Collection[str], gold: Gold) -> tuple[float, float, fl
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: its name in reports, its ``title`` and explanation on the screen, and its function.
+    """A metric with its name in reports, its title and explanation on the screen, and its function.
 
-    The function takes a ranking, gold answers and k; It is ``None`` if selections decide the metric
-    (see ``selection``). Comparisons show the metric from ``least_k`` on if ``is_shown``, sweeps if
-    ``is_swept``, and ablations at the cut-offs in ``ablated_at``.
+    The function takes a ranking, gold answers and k. It is ``None`` if the metric depends on
+    selections (see ``selection``). Comparisons show the metric from ``least_k`` on if ``is_shown``,
+    sweeps if ``is_swept``, and ablations at the cut-offs in ``ablated_at``.
     """
 
     name: str
@@ -166,13 +167,15 @@ METRICS: Mapping[str, Metric] = {
         ),
     )
 }
-"""The metrics by their names in reports."""
+"""All metrics by their names in reports."""
 RANKING_METRICS = {name: one.of for name, one in METRICS.items() if one.of}
 SWEPT_METRICS = tuple(one for one in METRICS.values() if one.is_swept)
 
 
 def _needs(gold: Gold) -> list[frozenset[str]]:
-    """Every need once. Raises ``ValueError`` without needs, for which no metric is defined."""
+    """Every distinct need. Raises ``ValueError`` if there are none, because no metric is defined
+    then.
+    """
     needs = list(dict.fromkeys(frozenset(need) for need in gold if need))
     if not needs:
         raise ValueError("a query without gold answers has no metrics")
@@ -185,8 +188,9 @@ def _discounted(hits: Sequence[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One metric at one cut-off over the queries with gold answers;
-    ``values`` are in their order.
+    """One metric at one cut-off, measured on the queries with gold answers.
+
+    ``values`` are in the order of the queries.
     """
 
     metric: str
@@ -204,8 +208,9 @@ def metric_rows(
 ) -> tuple[MetricRow, ...]:
     """Every metric at every cut-off.
 
-    ``golds`` has the needs of each query, ``rankings`` the ids of its ranking, best first, in the
-    same order. Queries without gold answers are left out. Raises ``ValueError`` if none has any.
+    ``golds`` has the needs of each query, ``rankings`` the ids found for the query, the best first;
+    both are in the same order. Queries without gold answers are left out. Raises ``ValueError`` if
+    no query has gold answers.
     """
     rankings_by_gold = [(gold, ids) for gold, ids in zip(golds, rankings, strict=True) if gold]
     rows = []
@@ -217,9 +222,9 @@ def metric_rows(
 
 
 def p_values(before: Sequence[MetricRow], after: Sequence[MetricRow]) -> Mapping[str, float]:
-    """The paired bootstrap p-value of no change by metric, corrected by Holm.
+    """The paired bootstrap p-value for no change, by metric, corrected by Holm.
 
-    Rows are those of ``metric_rows`` for the same queries.
+    The rows must come from ``metric_rows`` and measure the same queries.
     """
     names = [row.name for row in before]
     raw = [paired_p(old.values, new.values) for old, new in zip(before, after, strict=True)]

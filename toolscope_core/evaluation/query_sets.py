@@ -1,4 +1,4 @@
-"""Sets of queries with the tools or servers that answer them, read from JSON Lines or CSV."""
+"""Reads sets of queries, with the tools or servers that answer them, from JSON Lines or CSV."""
 
 import csv
 import io
@@ -25,21 +25,21 @@ from toolscope_core.wording.words import sentences
 
 _LISTS = ("gold", "gold_tools", "gold_servers", "steps", "calls", "allowed", "forbidden")
 _FIELDS = ("id", "query", "expected", *_LISTS)
-"""The fields that are read; a row may have others."""
+"""The fields that are read; a row may have other fields too."""
 _MOST_NAMED, _MOST_NEAR = 5, 3
 _CLOSE = 0.8
-"""The ratio of common letters (``difflib``) above which a name may be misspelt."""
+"""The ratio of common letters (``difflib``) above which a name may be a misspelling of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A request with its gold answers: for each need, the ids of tools that each serve it.
+    """A request with its gold answers: for each need, the ids of the tools that can serve it.
 
-    ``servers`` has the same with server names, if the set has them; ``steps`` are its parts in
-    order. ``calls`` are the gold calls as in the set. ``expected`` decides whether an answer is
-    right (see ``expected_answers``). ``allowed`` are ids of tools that are acceptable beside gold;
-    ``forbidden`` are ids that must not be found. ``needs_none`` says that the set declares that no
-    tool is needed.
+    ``servers`` has the same with server names, if the query set has them. ``steps`` are the parts
+    of the request, in order. ``calls`` are the gold calls, as written in the set. ``expected``
+    decides whether an answer is right (see ``expected_answers``). ``allowed`` are ids of tools that
+    are acceptable besides the gold tools; ``forbidden`` are ids that must not be found.
+    ``needs_none`` means that, according to the set, no tool is needed.
     """
 
     id: str
@@ -54,9 +54,9 @@ class Query:
     needs_none: bool = False
 
     def server_gold(self, owners: Mapping[str, str]) -> Gold:
-        """For each need, the servers that each serve it.
+        """For each need, the servers that can serve it.
 
-        They come from the set, or else from the ``owners`` (by tool id) of the tools.
+        They come from the query set; otherwise from ``owners``, which maps tool ids to servers.
         """
         if self.servers:
             return self.servers
@@ -66,7 +66,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class QueryProblem:
-    """A row that is not a query: its line, from 1, and why."""
+    """A row that is not a query, with its line number, from 1, and the reason."""
 
     line: int
     reason: str
@@ -74,16 +74,17 @@ class QueryProblem:
 
 @dataclass(frozen=True, slots=True)
 class QuerySet:
-    """The queries of a file in order, and the rows that are not queries."""
+    """The queries in a file, in order, and the rows that are not queries."""
 
     queries: tuple[Query, ...]
     problems: tuple[QueryProblem, ...] = ()
 
 
 def read_queries(path: Path) -> tuple[Query, ...]:
-    """The queries of a file, in order: see ``queries_of``.
+    """The queries in a file, in order (see ``queries_of``).
 
-    Raises ``ConfigError`` for an unreadable file or a row that is not a query, with its line.
+    Raises ``ConfigError`` for an unreadable file, for a file without queries, and with the line
+    number for a row that is not a query.
     """
     try:
         content = read_file(path)
@@ -98,16 +99,16 @@ def read_queries(path: Path) -> tuple[Query, ...]:
 
 
 def queries_of(content: bytes, name: str) -> QuerySet:
-    """The queries of a file with this name: CSV with a header if it ends in ``.csv``, or else JSON
-    Lines.
+    """The queries in a file: CSV with a header if ``name`` ends in ``.csv``, otherwise JSON Lines.
 
-    ``query`` is the request. ``gold`` has tool ids, or lists of ids, one of which is enough;
-    ``gold_servers`` the same for servers. ``gold_tools`` has tool names, each on any of the servers
-    at the same place of ``gold_servers``. ``steps`` are the request's parts, ``calls`` the gold
-    calls in any form that ``relabel`` reads, and ``expected`` the right answer. ``allowed`` are ids
-    of tools that may be called too, ``forbidden`` those that may not. An empty list under ``gold``,
-    or no gold beside ``forbidden``, means that no tool is needed. In CSV a list is JSON, or texts
-    separated by ``;``. Queries without an id are numbered.
+    ``query`` is the request. ``gold`` has tool ids, or lists of ids of which one is enough.
+    ``gold_servers`` has the same for servers. ``gold_tools`` has tool names, each to be found on
+    any of the servers at the same position in ``gold_servers``. ``steps`` are the parts of the
+    request, ``calls`` the gold calls in any form that ``relabel`` reads, and ``expected`` the right
+    answer. ``allowed`` are ids of tools that may be called too, ``forbidden`` ids of tools that may
+    not. An empty list under ``gold``, or no gold together with ``forbidden``, means that no tool is
+    needed. In CSV, a list is written as JSON, or as texts separated by ``;``. Queries without an id
+    are numbered.
 
     Raises ``ConfigError`` for a file that is not UTF-8, or CSV without the column ``query``.
     """
@@ -129,14 +130,14 @@ def queries_of(content: bytes, name: str) -> QuerySet:
 def with_ids(queries: Iterable[Query], tools: Sequence[Tool]) -> tuple[Query, ...]:
     """The queries with tool names replaced by ids, for names that only one tool has.
 
-    A name of several tools stays as it is, which no tool in the catalog has as its id.
+    A name that several tools have does not change; no tool in the catalog has it as its id.
     """
     ids = ids_by_name(tools)
     return tuple(with_names(query, ids) for query in queries)
 
 
 def with_names(query: Query, names: Mapping[str, str]) -> Query:
-    """The query with its tools renamed, including allowed and forbidden ones."""
+    """The query with all its tools renamed, including allowed and forbidden tools."""
 
     def renamed(some: Collection[str]) -> frozenset[str]:
         return frozenset(names.get(one, one) for one in some)
@@ -155,9 +156,10 @@ def with_gold_among(
     skip: bool = False,
     gold_of: Callable[[Query], Gold] = attrgetter("gold"),
 ) -> tuple[Query, ...]:
-    """The queries whose gold answers are all in ``names``: tool ids, or the results of ``gold_of``.
+    """The queries whose gold answers are all in ``names``: tool ids, or the names that ``gold_of``
+    gives.
 
-    Raises ``ConfigError`` with the missing ones, unless ``skip`` leaves their queries out.
+    Raises ``ConfigError`` with the missing names, unless ``skip`` leaves their queries out.
     """
     queries = tuple(queries)
     unknown = unknown_gold(map(gold_of, queries), names)
@@ -177,12 +179,12 @@ def with_gold_among(
 
 
 def unknown_gold(golds: Iterable[Gold], names: Collection[str]) -> frozenset[str]:
-    """The names in gold answers that are not in ``names``."""
+    """The names in gold answers that ``names`` does not contain."""
     return frozenset(one for gold in golds for need in gold for one in need) - set(names)
 
 
 def or_near(name: str, names: Collection[str]) -> str:
-    """An unknown name, and what may be meant: the same tool on a server, or a similar name."""
+    """An unknown name with suggestions: the same tool on other servers, or similar names."""
     bare = name.rpartition("/")[2].casefold()
     similar = sorted(one for one in names if one.rpartition("/")[2].casefold() == bare)
     similar = similar or get_close_matches(name, names, _MOST_NEAR, _CLOSE)
@@ -190,9 +192,9 @@ def or_near(name: str, names: Collection[str]) -> str:
 
 
 def relabelled(queries: Iterable[Query], phi: Mapping[str, str | None]) -> tuple[Query, ...]:
-    """The queries after a merge, with gold ids mapped by φ.
+    """The queries after a merge; φ maps their gold ids.
 
-    A need whose alternatives were all left out is kept unchanged: nothing serves it now.
+    If all alternatives for a need were left out, the need is kept unchanged: nothing serves it now.
     """
     return tuple(
         replace(query, gold=tuple(_after(need, phi) for need in query.gold)) for query in queries
@@ -206,11 +208,10 @@ def golds_of_both(
     phi: Mapping[str, str | None],
     servers: bool = False,
 ) -> tuple[list[Gold], list[Gold]]:
-    """The queries' gold answers before and after a merge by φ of tools that ``came`` to those
-    ``left``.
+    """The gold answers of the queries before and after φ merged the tools ``came`` into ``left``.
 
-    With ``servers`` they are server names. A left-out tool keeps its server, which nothing serves
-    now.
+    If ``servers`` is true, the answers are server names. A tool that was left out keeps its server,
+    which nothing serves now.
     """
     if not servers:
         queries_after = relabelled(queries, phi)
@@ -227,7 +228,9 @@ def golds_of_both(
 def judged_queries(
     queries: Iterable[Query], tools: Sequence[Tool], skip_unknown: bool = False
 ) -> tuple[Query, ...]:
-    """The queries that have gold tools, by their ids. Raises the errors of ``with_gold_among``."""
+    """The queries that have gold tools, with tool ids. Raises the same errors as
+    ``with_gold_among``.
+    """
     with_gold = [query for query in with_ids(queries, tools) if query.gold]
     return with_gold_among(with_gold, {tool.id for tool in tools}, skip_unknown)
 
@@ -238,7 +241,9 @@ def _after(need: frozenset[str], phi: Mapping[str, str | None]) -> frozenset[str
 
 
 def _json_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
-    """Line numbers with the object of each line, or why it is not an object."""
+    """Line numbers, each with the object on the line, or with the reason why it is not an
+    object.
+    """
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -249,7 +254,7 @@ def _json_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
 
 
 def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
-    """Line numbers with each row as in JSON Lines, or why it is not a row."""
+    """Line numbers, each with the row as in JSON Lines, or with the reason why it is not a row."""
     reader = csv.DictReader(io.StringIO(text, newline=""))
     try:
         header = [column.strip() for column in reader.fieldnames or ()]
@@ -278,12 +283,12 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
 
 
 def _cell_list(cell: str) -> Any:
-    """A cell's JSON list, or its texts between semicolons."""
+    """The JSON list in a cell, or otherwise the texts between semicolons."""
     if cell.lstrip().startswith("["):
         try:
             return json.loads(cell)
         except (ValueError, RecursionError):
-            pass  # a text that begins with a bracket
+            pass  # a text that only begins with a bracket
     return [part.strip() for part in cell.split(";") if part.strip()]
 
 
@@ -333,7 +338,7 @@ _WANTED = {
 
 
 def _named_tools(row: JsonObject) -> tuple[frozenset[str], ...]:
-    """The ids of tools given by name and by the servers that have them."""
+    """The ids of tools that are given by name and by the servers that have them."""
     names, servers = row.get("gold_tools") or [], row.get("gold_servers") or []
     lists = [one if isinstance(one, list) else [one] for one in servers]
     if not names:
@@ -359,7 +364,9 @@ def _short(value: Any) -> str:
 
 
 MOST = 500
-"""The most queries made from a catalog; of more tools, those whose ids come first by checksum."""
+"""The most queries that are made from a catalog. If there are more tools, the ids with the
+lowest checksums are taken.
+"""
 _LEAST_WORDS = 3
 _TALK = re.compile(
     r"^(?:(?:this (?:tool|function|endpoint|method|api)|the (?:tool|function)|(?:a|the) tool"
@@ -371,8 +378,9 @@ _TALK = re.compile(
 def synthetic_queries(catalog: Catalog) -> tuple[Query, ...]:
     """A query for each tool with a description, made from its first sentence.
 
-    Words of its name and typical words of documentation are removed. The queries share words with
-    their tools, so recall is higher than on people's requests; compare them only with each other.
+    Words of the tool's name and typical words of documentation are removed. The queries share words
+    with their tools, so recall is higher than on people's requests; compare them only with each
+    other.
     """
     requests = [(tool, text) for tool in catalog.tools if (text := _request(tool))]
     requests.sort(key=lambda one: (zlib.crc32(one[0].id.encode("utf-8", "replace")), one[0].id))
@@ -396,25 +404,27 @@ def example_path() -> Path:
 
 
 def example_queries() -> Path:
-    """Requests to the example catalog with the tools that answer them."""
+    """The file with requests for the example catalog and the tools that answer them."""
     return app_folder() / "examples" / "queries.jsonl"
 
 
 def example_profiles() -> Path:
-    """Decisions that give the example two profiles, each for some of these requests."""
+    """The file with decisions that give the example two profiles, each for some of these
+    requests.
+    """
     return app_folder() / "examples" / "profiles.jsonl"
 
 
 def example_requests() -> tuple[Query, ...]:
-    """The queries of the example's query file."""
+    """The queries in the query file of the example."""
     return read_queries(example_queries())
 
 
 def example_calls(today: date) -> bytes:
-    """A made-up log of *serve* with calls of the example's tools.
+    """A made-up log of *serve* with calls to the example's tools.
 
-    It covers the 30 days before ``today`` and the 14 after it, so a merge accepted today has both
-    sides.
+    It covers the 30 days before ``today`` and the 14 days after it, so that a merge accepted today
+    has calls on both sides.
     """
     calls = []
     for _, row in read_rows(app_folder() / "examples" / "calls.jsonl"):

@@ -1,4 +1,6 @@
-"""Measures how well a search tells requests that a tool serves from those that no tool serves."""
+"""Measures how well a search distinguishes requests that a tool serves from those that none
+serves.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +16,8 @@ class Refusals:
     """How often a search says that no tool fits.
 
     ``served`` is the share among requests that a tool serves, ``unserved`` the share among requests
-    that need no tool. ``auroc`` says how well the probabilities tell the two apart. The last two
-    are ``None`` without requests that need no tool.
+    that need no tool. ``auroc`` says how well the probabilities separate the two. ``unserved`` and
+    ``auroc`` are ``None`` if there are no requests that need no tool.
     """
 
     served: Interval
@@ -39,6 +41,8 @@ class Refusals:
 
 
 def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """The share of pairs, one of each kind, in which the first is higher; ties count half."""
+    """The share of pairs, one value from each list, in which the first is higher; a tie counts
+    as half.
+    """
     differences = np.subtract.outer(np.asarray(higher), np.asarray(lower))
     return float((differences > 0).mean() + (differences == 0).mean() / 2)

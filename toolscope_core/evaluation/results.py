@@ -1,4 +1,4 @@
-"""Results of experiments, as JSON and back, and as a spreadsheet."""
+"""Converts results of experiments to JSON and back, and to a spreadsheet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -11,9 +11,10 @@ _Result = TypeVar("_Result")
 
 
 def result_json(result: Any) -> Any:
-    """A result as stored, shown and exported: dataclasses by field names.
+    """A result as it is stored, shown and exported: dataclasses become objects with their field
+    names.
 
-    A field with the default ``None`` is left out if it is ``None``.
+    A field that is ``None`` is left out if ``None`` is its default.
     """
     if is_dataclass(result):
         values = {field.name: getattr(result, field.name) for field in fields(result)}
@@ -27,9 +28,9 @@ def result_json(result: Any) -> Any:
 
 
 def read_result(kind: type[_Result], content: JsonObject) -> _Result:
-    """A result from the JSON of ``result_json``; fields with a default may be missing.
+    """A result from the JSON that ``result_json`` wrote; fields with a default may be missing.
 
-    Raises ``ConfigError`` that names the first invalid part.
+    Raises ``ConfigError`` with the first invalid part.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -42,9 +43,9 @@ def read_result(kind: type[_Result], content: JsonObject) -> _Result:
 
 
 def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
-    """The rows of an experiment, as JSON, for a spreadsheet.
+    """The rows for a spreadsheet, from the JSON of an experiment.
 
-    A row is a query, a noise level, a value, or a query and toolset.
+    A row is a query, a noise level, a value, or a query with a toolset.
     """
     if kind in ("comparison", "servers"):
         return [
@@ -78,7 +79,7 @@ def table_of(kind: str, result: JsonObject) -> list[dict[str, Any]]:
 
 
 def _flat(row: JsonObject, without: Sequence[str]) -> dict[str, Any]:
-    """A row with inner objects as separate columns."""
+    """A row in which the parts of inner objects are separate columns."""
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, Mapping) and key not in without:

@@ -1,4 +1,6 @@
-"""The results of a request in a toolset, before and after the merge, and confusing tools."""
+"""The results of a request in a toolset before and after the merge, and tools that are
+confusing.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,22 +20,23 @@ from toolscope_core.retrieval.fitting import Fit
 from toolscope_core.retrieval.retriever import RankedServer, RankedTool
 
 NEAR_TIE = 0.12
-"""The largest score difference of a near tie (scores are 0 to 1); another wording of the request
-may reverse it.
+"""The largest difference between two scores (0 to 1) that counts as a near tie; another wording
+of the request may reverse it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RankingPlace:
-    """A place of a ranking: the tool or server ``id``, shown as ``name``.
+    """A place in a ranking: the tool or server ``id``, shown as ``name``.
 
     ``parts`` are the shares of the dense score, the sparse score and the reranker in ``score``;
-    empty for a server. ``part`` is the number of the sub-query that found it, from 1; 0 for the
-    request itself. ``led_by`` is the tool through which a server was found, empty if its own text
-    was; ``is_made_up`` marks a server whose description consists of its tools' names.
-    ``stands_for`` is the number of tools merged into it. ``tokens`` are those of its definition;
-    for a server those of all its tools. ``answers`` says whether it is a gold answer. ``elsewhere``
-    is its best place in the other toolset, ``None`` if it was not ranked there.
+    empty for a server. ``part`` is the number of the sub-query that found the place, from 1; 0 for
+    the request itself. ``led_by`` is the tool through which a server was found; empty if the
+    server's own text was found. ``is_made_up`` marks a server whose description consists of the
+    names of its tools. ``stands_for`` is the number of tools that were merged into the tool.
+    ``tokens`` are the tokens of the definition; for a server, of all its tools. ``answers`` says
+    whether the tool or server is a gold answer. ``elsewhere`` is its best place in the other
+    toolset; ``None`` if it was not ranked there.
     """
 
     rank: int
@@ -53,9 +56,9 @@ class RankingPlace:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A need of a request: the ids that serve it, sorted, and their best place.
+    """A need of a request: the ids that serve it, sorted, and the best place among them.
 
-    The place is ``None`` if none of them was ranked.
+    The place is ``None`` if none of the ids was ranked.
     """
 
     ids: tuple[str, ...]
@@ -66,7 +69,8 @@ class Need:
 class SearchSide:
     """The results of a request in one toolset of ``size`` tools or servers.
 
-    It has the first places, the place of each need, and the ``seconds`` of the search.
+    ``places`` are the first places, ``needs`` has the place for each need, and ``seconds`` is the
+    time that the search took.
     """
 
     size: int
@@ -76,12 +80,12 @@ class SearchSide:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all results, as in an agent's prompt."""
+        """The tokens of all results, as in the prompt of an agent."""
         return sum(one.tokens for one in self.places)
 
     @property
     def served(self) -> int:
-        """How many needs the places serve."""
+        """The number of needs that the places serve."""
         return sum(one.rank is not None and one.rank <= len(self.places) for one in self.needs)
 
 
@@ -89,8 +93,9 @@ class SearchSide:
 class Confusion:
     """Two tools with nearly equal scores that the judge considers copies, a family or siblings.
 
-    ``first`` is above ``second``; ``gap`` is the difference of their scores; ``key`` names the pair
-    in addresses. ``hides`` is true if one answers the request and the other does not.
+    ``first`` ranks above ``second``, and ``gap`` is the difference between their scores. ``key``
+    names the pair in addresses. ``hides`` is true if one of the tools answers the request and the
+    other does not.
     """
 
     first: RankingPlace
@@ -103,12 +108,12 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class SearchedToolset:
-    """A searched toolset and the results of a request, more than are shown.
+    """A searched toolset, with more results of a request than are shown.
 
     ``stands_for`` maps each id to the original tools that were merged into it; an id without an
-    entry represents itself. ``answers`` are the request's needs by ids of this toolset. If servers
-    were searched, ``profiles`` are theirs, by name. ``fit`` says whether any tool serves the
-    request, if that is known.
+    entry stands for itself. ``answers`` are the needs of the request, as ids of this toolset. If
+    servers were searched, ``profiles`` has their profiles by name. ``fit`` says whether any tool
+    serves the request, if that is known.
     """
 
     catalog: Catalog
@@ -120,7 +125,7 @@ class SearchedToolset:
     fit: Fit | None = None
 
     def origins(self, own: str) -> Collection[str]:
-        """The ids in the original catalog that lead to one of these ids."""
+        """The ids in the original catalog that became this id."""
         return self.stands_for.get(own, (own,))
 
     @property
@@ -129,21 +134,21 @@ class SearchedToolset:
 
     @property
     def ranks(self) -> dict[str, int]:
-        """The place of each ranked id, from 1."""
+        """The place of each ranked id, counted from 1."""
         return {place_id(place): rank for rank, place in enumerate(self.ranking, 1)}
 
     @property
     def ranks_as_it_is(self) -> dict[str, int]:
-        """The results by ids of the original catalog."""
+        """The place of each ranked id, under the ids of the original catalog."""
         return {old: rank for new, rank in self.ranks.items() for old in self.origins(new)}
 
 
 def side(
     searched: SearchedToolset, elsewhere: Mapping[str, int], k: int, tokens: Callable[[Tool], int]
 ) -> SearchSide:
-    """The first ``k`` places.
+    """The first ``k`` places of a search.
 
-    ``elsewhere`` has the places in the other toolset, by ids of the original catalog.
+    ``elsewhere`` has the places in the other toolset, under the ids of the original catalog.
     """
     right = {name for need in searched.answers for name in need}
     places = []
@@ -170,14 +175,14 @@ def side(
 
 
 def place_id(place: RankedTool | RankedServer) -> str:
-    """The tool id or server name at a place."""
+    """The id of the tool, or the name of the server, at a place."""
     return place.tool_id if isinstance(place, RankedTool) else place.server
 
 
 def _place_fields(
     searched: SearchedToolset, place: RankedTool | RankedServer, tokens: Callable[[Tool], int]
 ) -> dict[str, Any]:
-    """The fields shown for a tool or a server."""
+    """The fields that are shown for a tool or a server."""
     tools = searched.catalog.by_id
     if isinstance(place, RankedTool):
         tool = tools[place.tool_id]
@@ -198,9 +203,9 @@ def _place_fields(
 
 
 def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Confusion, ...]:
-    """The near ties among original tools that the judge considers copies, families or siblings.
+    """The near ties between original tools that the judge considers copies, families or siblings.
 
-    Those that hide an answer come first, then by place.
+    Ties that hide an answer come first; otherwise they are sorted by place.
     """
     similar = [
         (one, other)
@@ -229,7 +234,7 @@ def confusions(analysis: Analysis, places: Sequence[RankingPlace]) -> tuple[Conf
 
 
 def _kind(verdict: Verdict) -> str:
-    """The relation of the two in words; empty if they have little in common."""
+    """The relation of two tools in words; empty if they have little in common."""
     if verdict.relation == "different":
         return ""
     perhaps = "perhaps " if verdict.outcome == "unsure" else ""

@@ -1,8 +1,9 @@
-"""Measures which of k given tools an agent would choose: Correct Selection Rate (ToolScope, eq. 6).
+"""Measures whether an agent would choose the right ones of k tools: Correct Selection Rate
+(ToolScope, eq. 6).
 
-The agent sees one list of k tools for the whole request (eq. 5), and takes one for each job, a job
-being a sub-query (appendix G.4). Without a model, a job takes the listed tool that its own search
-ranks highest.
+The agent sees one list of k tools for the whole request (eq. 5) and takes one tool for each job. A
+job is a sub-query (appendix G.4). Without a model, the tool for a job is the listed tool that ranks
+highest in a separate search for the job.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,16 +24,16 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 
 _PLACES = 50
-"""A job takes no tool that its own search ranks below this."""
+"""Tools that rank below this in the search for a job are not taken."""
 
 Lists = Sequence[Sequence[str]]
-"""For each request the ids of the tools given to an agent."""
+"""For each request, the ids of the tools that an agent gets."""
 ListChooser = Callable[[Lists], Sequence[frozenset[str]]]
-"""For each request the tools chosen from its list."""
+"""A function that chooses, for each request, tools from its list."""
 
 
 def jobs_of(request: ToolRequest) -> tuple[str, ...]:
-    """The sub-queries of a request, or the request if it is not split."""
+    """The sub-queries of a request, or the request itself if it is not split."""
     return request.texts[1:] or (request.text,)
 
 
@@ -42,7 +43,9 @@ def job_rankings(
     ranker: Ranker,
     progress: Progress = silent,
 ) -> dict[str, tuple[str, ...]]:
-    """The ids of the best tools for each job of the requests, each job searched separately."""
+    """The ids of the best tools for each job in the requests; each job is searched for
+    separately.
+    """
     jobs = list(dict.fromkeys(job for request in requests for job in jobs_of(request)))
     rankings = ranker.rankings(tools, [ToolRequest(job) for job in jobs], _PLACES, progress)
     return dict(zip(jobs, rankings, strict=True))
@@ -51,9 +54,9 @@ def job_rankings(
 def best_for_jobs(
     requests: Sequence[ToolRequest], by_job: Mapping[str, Sequence[str]], lists: Lists
 ) -> tuple[frozenset[str], ...]:
-    """For each request, the tools of its list that rank highest for its jobs.
+    """For each request, the tools in its list that rank highest for its jobs.
 
-    A job whose ranking has none of them takes no tool.
+    A job takes no tool if its ranking contains none of the list.
     """
     return tuple(
         frozenset(next((one for one in by_job[job] if one in ids), "") for job in jobs_of(request))
@@ -63,9 +66,9 @@ def best_for_jobs(
 
 
 def none_by_model(request: str, nearest: Sequence[Tool], asker: Asker) -> bool | None:
-    """Whether a model that is shown the nearest tools says that none fits.
+    """Whether a model that sees the nearest tools says that none of them fits.
 
-    ``None`` without a usable answer.
+    ``None`` if there is no usable answer.
     """
     question = SelectionQuestion(request, request, tuple(nearest))
     (answer,) = asker(SELECTION_TASK, [question])
@@ -77,7 +80,7 @@ def selected_by_model(
 ) -> tuple[frozenset[str], ...]:
     """For each request, the ids of the tools that a model chooses for its jobs from one list.
 
-    A job without a choice or a usable answer takes no tool.
+    A job takes no tool if the model chooses none or gives no usable answer.
     """
     by_id = {tool.id: tool for tool in tools}
     questions = [
@@ -114,10 +117,10 @@ def offline_rates(
     golds: Sequence[Gold],
     cutoffs: Sequence[int],
 ) -> tuple[MetricRow, ...]:
-    """CSR@k without a model, and *parts*.
+    """CSR@k without a model, and the rate *parts*.
 
-    The latter is the share of requests for which the best tools of the jobs, each searched alone
-    among all tools, are exactly the needed ones.
+    *parts* is the share of requests for which the best tools for the jobs are exactly the needed
+    ones, if each job is searched for alone among all tools.
     """
     best = [frozenset(one for job in jobs_of(own) for one in by_job[job][:1]) for own in requests]
     rates = selection_rates(partial(best_for_jobs, requests, by_job), rankings, golds, cutoffs)
@@ -132,13 +135,13 @@ def _rate(
 
 
 def is_correct(selection: frozenset[str], gold: Gold) -> bool:
-    """Whether the selection is exact: one tool for each need, and nothing else."""
+    """Whether the selection is exact: one tool for each need and no others."""
     needs = list(dict.fromkeys(frozenset(need) for need in gold))
     return len(selection) == len(needs) and _can_match(needs, selection)
 
 
 def _can_match(needs: Sequence[frozenset[str]], selection: frozenset[str]) -> bool:
-    """Whether each need can be matched with its own chosen tool."""
+    """Whether each need can be matched with a chosen tool of its own."""
     if not needs:
         return True
     need, *others = needs

@@ -1,8 +1,8 @@
 """Finds the needed tools among many others: the stress test of Retrieval–Plan–Select (§4.4).
 
-Each query has a pool of its gold tools and n distractors, random or closest by cosine. The tools
-found in the pool, or chosen by a worker who sees all of it, are a set with precision, recall and
-F1.
+Each query has a pool of its gold tools and n distractors, which are random or closest by cosine.
+The tools that are found in the pool, or chosen by a worker who sees the whole pool, form a set, for
+which precision, recall and F1 are measured.
 """
 
 import zlib
@@ -28,16 +28,17 @@ Noise = Literal["random", "closest"]
 
 LEVELS = (0, 10, 20, 30, 40, 50)
 WHOLE_K, STEP_K = 10, 5
-"""The number of tools found for a request that is not split, and for each sub-query."""
+"""The number of tools to find for a request that is not split, and for each sub-query."""
 _SEED = 20_251
 
 
 @dataclass(frozen=True, slots=True)
 class SplitGain:
-    """The gain of splitting at one noise level over plain retrieval of the same requests (table 7).
+    """The gain of splitting over plain retrieval of the same requests, at one noise level (table
+    7).
 
-    The p-values are for no gain of recall, one-sided as printed, and for no change, two-sided and
-    corrected by Holm over all levels.
+    ``p_one_sided`` is the p-value for no gain in recall, as printed. ``p`` is the two-sided p-value
+    for no change, corrected by Holm over all levels.
     """
 
     p_one_sided: float
@@ -46,12 +47,12 @@ class SplitGain:
 
 @dataclass(frozen=True, slots=True)
 class StressPoint:
-    """The mean precision, recall and F1 at a number of distractors, over queries.
+    """The mean precision, recall and F1 over queries at a number of distractors.
 
-    ``p_recall`` and ``p_f1`` are p-values of no change against no distractors, corrected by Holm;
-    ``p_loss`` is the one-sided one of no loss of recall (table 6), uncorrected. ``recalls`` and
-    ``f1s`` are those of each query, in order. ``gain`` is the gain over the same requests not
-    split.
+    ``p_recall`` and ``p_f1`` are p-values for no change compared with no distractors, corrected by
+    Holm. ``p_loss`` is the one-sided p-value for no loss of recall (table 6), uncorrected.
+    ``recalls`` and ``f1s`` have the values of each query, in order. ``gain`` is the gain over the
+    same requests without splitting.
     """
 
     noise: Noise
@@ -69,7 +70,7 @@ class StressPoint:
 
 @dataclass(frozen=True, slots=True)
 class Stress:
-    """The ids of the queries, and the points of each test by its name."""
+    """The ids of the queries, and the points of each test by the name of the test."""
 
     queries: tuple[str, ...]
     levels: tuple[int, ...]
@@ -79,10 +80,10 @@ class Stress:
 def stress_of(
     trial: Trial, tests: Mapping[str, Sequence[StressPoint]], alone: Mapping[str, str]
 ) -> Stress:
-    """The tests of a trial.
+    """The results of several tests of a trial.
 
-    ``alone`` has, by test name, the same toolset's test without splitting, from which the gain is
-    computed.
+    ``alone`` names, for a test, the test of the same toolset without splitting, from which the gain
+    is computed.
     """
     toolsets = {}
     for name, points in tests.items():
@@ -97,16 +98,19 @@ def stress_of(
 def split_gains(
     points: Sequence[StressPoint], alone: Sequence[StressPoint]
 ) -> tuple[SplitGain, ...]:
-    """The gain at each point; ``alone`` has the same noise and levels without splitting."""
+    """The gain at each point; ``alone`` has points of the same noise and levels without
+    splitting.
+    """
     pairs = [(one.recalls, own.recalls) for one, own in zip(alone, points, strict=True)]
     two_sided = holm([paired_p(*pair) for pair in pairs])
     return tuple(SplitGain(one_sided_p(*pair), p) for pair, p in zip(pairs, two_sided, strict=True))
 
 
 def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> list[int]:
-    """Up to ``most`` rows of ``size`` that are not gold, in an order decided by the query's id.
+    """Up to ``most`` of ``size`` rows that are not gold, in an order that depends on the query's
+    id.
 
-    The first n are the noise of level n, so a higher level adds to the same noise.
+    The first n rows are the noise of level n, so a higher level adds to the noise of a lower one.
     """
     others = np.setdiff1d(np.arange(size), gold)
     generator = np.random.default_rng([_SEED, zlib.crc32(query_id.encode("utf-8", "replace"))])
@@ -114,10 +118,10 @@ def random_noise(size: int, gold: Sequence[int], most: int, query_id: str) -> li
 
 
 def closest_noise(vectors: Vectors, gold: Sequence[int], most: int) -> list[int]:
-    """Up to ``most`` rows that are not gold, closest by cosine to a gold row.
+    """Up to ``most`` rows that are not gold, the closest to a gold row by cosine.
 
-    First comes the closest row of each gold row in turn, then the second closest, each row once.
-    ``vectors`` are normalised.
+    The closest row to each gold row in turn comes first, then the second closest; each row occurs
+    once. ``vectors`` must be normalised.
     """
     cosines = vectors[list(gold)] @ vectors.T
     cosines[:, list(gold)] = -np.inf
@@ -139,14 +143,14 @@ def stress_test(
     best: int | None = None,
     choice: ListChooser | None = None,
 ) -> tuple[StressPoint, ...]:
-    """Random and closest noise at every level of ``LEVELS``.
+    """The points for random and closest noise at every level of ``LEVELS``.
 
-    ``retriever`` has the toolset's tools; only its dense weight (α in the paper) is used. A request
-    that is not split finds its ``WHOLE_K`` best of the pool by the hybrid score, min-max normalised
-    in the pool; each sub-query finds its ``STEP_K`` best, joined to a set. ``best`` replaces both
-    numbers: 1 is a worker without a model. A ``choice`` is made from the whole pool (tables 6 and
-    8, LLM selection). All tools that serve a need count as gold. Reports ``Step("stress", …)`` in
-    queries.
+    ``retriever`` must have the toolset's tools; only its dense weight (α in the paper) is used. A
+    request that is not split finds the ``WHOLE_K`` best tools of the pool by the hybrid score,
+    min-max normalised in the pool. Each sub-query finds its ``STEP_K`` best tools, which are joined
+    to a set. ``best`` replaces both numbers: 1 is a worker without a model. ``choice`` chooses from
+    the whole pool (tables 6 and 8, LLM selection). All tools that serve a need count as gold.
+    Reports ``Step("stress", …)`` in queries.
     """
     ids, dense_weight = retriever.ids, retriever.config.dense_weight
     rows = {tool_id: row for row, tool_id in enumerate(ids)}
@@ -184,7 +188,7 @@ def _best_of(
     dense_weight: float,
     most: int | None,
 ) -> list[int]:
-    """The rows of a pool found by a request's jobs, from the scores of all tools."""
+    """The rows of a pool that the jobs of a request find, based on the scores of all tools."""
     k = most or (WHOLE_K if len(scores) == 1 else STEP_K)
     parts = (weighted(dense[pool], sparse[pool], dense_weight) for dense, sparse in scores)
     return [int(pool[at]) for one in parts for at in best_first(np.sum(one, axis=0), k)]

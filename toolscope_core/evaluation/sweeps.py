@@ -1,4 +1,4 @@
-"""Varies one setting or leaves out parts, with everything else fixed."""
+"""Varies one setting or leaves out parts while everything else is fixed."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,15 +25,16 @@ DENSE_WEIGHTS = tuple(step / 10 for step in range(11))
 CANDIDATES = (5, 10, 15, 20, 30, 40, 50)
 THETAS, HIGHEST_THETA = 12, 0.95
 Merger = Literal["none", "drop-in", "gateway"]
-"""Which merges are accepted."""
+"""The kind of merges that are accepted."""
 MERGERS: tuple[Merger, ...] = get_args(Merger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepFigures(ToolsetFigures):
-    """The figures of one value (a number or the name of an encoder) at the cut-off ``k``.
+    """The figures for one value (a number or the name of an encoder) at the cut-off ``k``.
 
-    ``reduction`` is the share of tools saved by the merge; ``recalls`` are those of each query.
+    ``reduction`` is the share of tools that the merge saves. ``recalls`` has the recall of each
+    query.
     """
 
     value: int | float | str
@@ -52,12 +53,12 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationFigures(ToolsetFigures):
-    """The active parts, and their figures.
+    """The parts that are active, and the figures of the toolset.
 
-    The merger accepts all proposals of its kind: *drop-in* accepts only those that switch tools
-    off; *gateway* also accepts those with a newly written tool, unless it is larger than its
-    members (the paper rewrites every tool, whatever its size). Correction divides groups that do
-    not belong together.
+    The merger accepts all proposals of its kind. For *drop-in*, these are only proposals that
+    switch tools off. For *gateway*, proposals with a newly written tool are accepted too, unless
+    that tool is larger than its members (the paper rewrites every tool, whatever its size).
+    Correction divides groups that do not belong together.
     """
 
     reranker: bool
@@ -75,7 +76,7 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """A toolset measured with a search configuration, for one value."""
+    """A toolset that was measured with a search configuration, for one value of a setting."""
 
     value: float | str
     k: int
@@ -83,7 +84,7 @@ class SweepPoint:
     measurement: Measurement
 
     def figures(self, catalog: Catalog) -> SweepFigures:
-        """The figures at its cut-off, compared with the catalog."""
+        """The figures at the cut-off ``k``, compared with the catalog."""
         at_k = {row.metric: row for row in self.measurement.rows if row.k == self.k}
         return SweepFigures.of(
             self.measurement,
@@ -99,7 +100,7 @@ class SweepPoint:
 
 @dataclass(frozen=True, slots=True)
 class AblationRow:
-    """A toolset measured with some parts active; see ``AblationFigures``."""
+    """A toolset that was measured with some parts active; see ``AblationFigures``."""
 
     reranker: bool
     merger: Merger
@@ -107,7 +108,7 @@ class AblationRow:
     measurement: Measurement
 
     def figures(self, catalog: Catalog) -> AblationFigures:
-        """The figures compared with the catalog."""
+        """The figures of the row, compared with the catalog."""
         return AblationFigures.of(
             self.measurement,
             reranker=self.reranker,
@@ -119,10 +120,10 @@ class AblationRow:
 
 @dataclass(frozen=True, slots=True)
 class FixedSettings:
-    """The fixed settings while something is varied.
+    """The settings that stay fixed while something is varied.
 
-    They are the queries, the decisions, which proposals are accepted, the search configuration and
-    the cut-off ``k``; ``tokens`` counts those of a definition.
+    They are the queries, the decisions, the rule by which proposals are accepted, the search
+    configuration and the cut-off ``k``. ``tokens`` counts the tokens of a definition.
     """
 
     trial: Trial
@@ -134,12 +135,12 @@ class FixedSettings:
 
 
 RankerOf = Callable[[RetrievalConfig], measured_toolsets.Ranker]
-"""A search with a configuration."""
+"""A function that makes a search from a configuration."""
 _Value = TypeVar("_Value")
 
 
 def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
-    """The values of a sweep, ascending; none for encoders, which have names."""
+    """The values of a sweep in ascending order; empty for encoders, which have names."""
     if knob == "threshold":
         least = analysis.threshold
         step = max(HIGHEST_THETA - least, 0.0) / (THETAS - 1)
@@ -150,7 +151,7 @@ def values_of(knob: Knob, analysis: Analysis) -> tuple[float, ...]:
 def plan_at(
     analysis: Analysis, log: Sequence[Decision], similarity: float, config: PlanConfig
 ) -> MergePlan:
-    """The merge in which pairs merge from cosine ``similarity`` on."""
+    """The merge plan in which pairs merge from the cosine ``similarity`` on."""
     thresholds = MergeThresholds(similarity, own_thresholds(analysis).same_job)
     return analysing.plan_of(
         analysis, analysing.proposed(analysis, log, thresholds=thresholds), config
@@ -165,11 +166,11 @@ def setting_points(
     done: Collection[float | str] = (),
     progress: Progress = silent,
 ) -> Iterator[SweepPoint]:
-    """A point for each value of a setting that is not ``done``, as soon as it is measured.
+    """A point for each value of a setting that is not in ``done``, given as soon as it is measured.
 
-    *threshold* measures the merge's export, other settings the toolset under the current decisions.
-    Values with the same toolset and search are searched once. Reports ``Step("sweep", …)`` in
-    points. For encoders see ``encoder_points``.
+    For *threshold*, the merge's export is measured; for other settings, the toolset under the
+    current decisions. Values with the same toolset and search are searched only once. Reports
+    ``Step("sweep", …)`` in points. For encoders, see ``encoder_points``.
     """
     trial = replace(settings.trial, cutoffs=KS if knob == "k" else (settings.k,))
     proposals = analysing.proposed(analysis, settings.log)
@@ -201,11 +202,11 @@ def encoder_points(
     done: Collection[float | str] = (),
     progress: Progress = silent,
 ) -> Iterator[SweepPoint]:
-    """A point for each encoder that is not ``done``, as soon as it is measured.
+    """A point for each encoder that is not in ``done``, given as soon as it is measured.
 
-    The encoder analyses the catalog at its default threshold, and searches the merged toolset.
+    The encoder analyses the catalog at its default threshold and searches the merged toolset.
     ``load`` returns an encoder by name. Reports ``Step("sweep", …)`` in encoders. Raises
-    ``ModelError`` if one cannot be loaded.
+    ``ModelError`` if an encoder cannot be loaded.
     """
     trial = replace(settings.trial, cutoffs=(settings.k,))
     for name in _not_done(names, done, progress):
@@ -227,8 +228,9 @@ def ablation_rows(
 ) -> Iterator[AblationRow]:
     """The effect of each part of ToolScope: reranker × merger × correction (ToolScope, table 3).
 
-    There are ten rows; correction without a merger has nothing to correct. The reranker is that of
-    the settings' search, or the automatic one if it has none. Reports ``Step("sweep", …)`` in rows.
+    There are ten rows, because correction without a merger has nothing to correct. The reranker is
+    the one of the settings' search, or the automatic one if the search has none. Reports
+    ``Step("sweep", …)`` in rows.
     """
     toolsets: dict[tuple[Merger, bool], measured_toolsets.Toolset] = {
         ("none", False): measured_toolsets.as_it_is(analysis.catalog)
@@ -254,7 +256,7 @@ def ablation_rows(
 def _not_done(
     values: Sequence[_Value], done: Collection[object], progress: Progress
 ) -> Iterator[_Value]:
-    """The values that are not ``done``; reports progress over all of them."""
+    """The values that are not in ``done``; progress is reported over all values."""
     for number, value in enumerate(values):
         progress(Step("sweep", number, len(values)))
         if value not in done:
@@ -269,5 +271,5 @@ def _with_value(config: RetrievalConfig, knob: Knob, value: float) -> RetrievalC
 
 
 def _reduction(measurement: Measurement, catalog: Catalog) -> float:
-    """The share of the catalog's tools saved by the merge."""
+    """The share of the catalog's tools that the merge saves."""
     return round(1 - len(measurement.toolset.tools) / len(catalog.tools), 6)

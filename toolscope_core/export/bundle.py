@@ -65,8 +65,8 @@ _ascii = json.JSONEncoder(allow_nan=False).encode
 class Bundle:
     """The bundle of a ``plan`` for export, with the toolset's sizes and the plan of each profile.
 
-    ``sent_as`` is the requested format, ``None`` for the format of the input. If ``fix``, the
-    toolset is split into parts that the target accepts.
+    ``sent_as`` is the requested format, ``None`` for the format of the input. If ``fix`` is true,
+    the toolset is split into parts that the target accepts.
     """
 
     analysis: Analysis

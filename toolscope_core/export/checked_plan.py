@@ -27,15 +27,15 @@ _SHOWN = 10
 def toolsets(plan: MergePlan, target: str, fix: bool) -> tuple[ToolsetPart, ...]:
     """The outgoing tools, divided into the parts that are written; every tool is in one part.
 
-    A part has at most ``PART_TOOLS`` tools. If ``fix``, it also has no more than the tool limit of
-    ``target`` allows. Raises ``ExportError`` for an unknown target.
+    A part has at most ``PART_TOOLS`` tools. If ``fix`` is true, it also has no more than the tool
+    limit of ``target`` allows. Raises ``ExportError`` for an unknown target.
     """
     most = target_named(target).rules.room if fix else None
     return split(plan.tools, min(most or PART_TOOLS, PART_TOOLS))
 
 
 def broken_rules(plan: MergePlan, target: str, fix: bool = False) -> tuple[RuleViolation, ...]:
-    """The rules of ``target`` that the outgoing toolset breaks, or its parts if ``fix``.
+    """The rules of ``target`` that the outgoing toolset breaks, or its parts if ``fix`` is true.
 
     Raises ``ExportError`` for an unknown target.
     """
@@ -104,7 +104,7 @@ def readable_plan(
     """The plan as exported in ``format``, without tools that no client could use.
 
     ``fix`` applies the fixes. If ``format`` is ``None``, tools that were already unreadable in the
-    input stay. If ``leave_out``, all other tools that the target refuses are left out too.
+    input stay. If ``leave_out`` is true, all other tools that the target refuses are left out too.
     ``toolset_refusals`` lists the remaining objections.
     """
     target, plan = format or plan.catalog.format, with_member_words(plan)
@@ -138,8 +138,8 @@ def held_back(plan: MergePlan) -> tuple[str, ...]:
 def toolset_refusals(
     plan: MergePlan, format: str | None, fix: bool = False
 ) -> tuple[RuleViolation, ...]:
-    """The violations that prevent the toolset from being written in ``format``, in parts if
-    ``fix``.
+    """The violations that prevent the toolset from being written in ``format``, in parts if ``fix``
+    is true.
 
     If ``format`` is ``None``, the format of the input is used. In that case, a rule that a tool
     already broke in the input does not count.

@@ -89,11 +89,12 @@ def manifest(
 
 @dataclass(frozen=True, slots=True)
 class ToolsetSizes:
-    """The toolset's size before and after, in the format used for totals, then in the exported
-    format.
+    """The toolset's size before and after, first in the format used for totals, then in the
+    exported format.
 
-    The second is left out if it is equal or not used in prompts. ``loading`` is the size in every
-    prompt and of what a search returns, ``None`` if no tools are left to a search.
+    The second is left out if it is the same, or is not used in prompts. ``loading`` is the size of
+    what every prompt contains and of what a search returns; ``None`` if no tools are left to a
+    search.
     """
 
     formats: tuple[SizeChange, ...]

@@ -1,5 +1,5 @@
-"""An agent that handles requests by calling tools, to see how a merge affects its work.
+"""An agent that handles requests by calling tools, to show how a merge affects an agent's work.
 
-``agent_loop`` is the agent, ``offered_tools`` are its tools from a gateway, ``agent_runs`` runs it
-on a query set with two toolsets, and ``agent_report`` compares them.
+``agent_loop`` is the agent, and ``offered_tools`` are its tools from a gateway. ``agent_runs`` runs
+the agent on a query set with two toolsets, and ``agent_report`` compares the two.
 """

@@ -1,4 +1,4 @@
-"""One request handled by a model that calls tools, turn by turn, until it stops."""
+"""Lets a model handle one request by calling tools, turn by turn, until it stops."""
 
 import math
 import time
@@ -12,22 +12,23 @@ from toolscope_core.model.protocols import AgentReply, ToolCall
 from toolscope_core.model.tool import JsonObject
 
 CallOutcome = Literal["ok", "error", "not carried out", "no tool"]
-"""*not carried out*: the run only reads, and the tool may change something; *no tool*: the name
-does not exist.
+"""*not carried out*: the tool may change something, but the run may only read. *no tool*: no
+tool has this name.
 """
 Ending = Literal["answered", "out of turns", "out of time", "failed"]
 EpisodeGrade = Literal["right", "wrong", "not graded"]
 _LONGEST_TEXT = 20_000
-"""The longest stored answer or result."""
+"""The longest answer or result that is stored."""
 
 Turn = Callable[[Sequence[JsonObject], Sequence[JsonObject]], Awaitable[AgentReply]]
-"""Messages and tools → the model's next turn."""
+"""A function from messages and tools to the model's next turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a call, in words for the model; ``tool_id`` is the original tool that was
-    called.
+    """The result of a call in words for the model.
+
+    ``tool_id`` is the original tool that was called.
     """
 
     outcome: CallOutcome
@@ -39,18 +40,18 @@ class AgentTools(Protocol):
     """The tools that an agent may call."""
 
     def definitions(self, request: str) -> Sequence[JsonObject]:
-        """The definitions for this request, as chat completions accept them."""
+        """The definitions of the tools for this request, in the format of chat completions."""
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """The result of a call; a model's mistakes never raise an error."""
+        """The result of a call; a mistake of the model never raises an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeCall:
     """A call that the agent made.
 
-    ``tool_id`` is the original tool, empty if there is none; ``arguments`` are ``None`` if they
-    were not a JSON object.
+    ``tool_id`` is the original tool, or empty if there is none. ``arguments`` is ``None`` if the
+    arguments were not a JSON object.
     """
 
     tool_id: str
@@ -62,11 +63,12 @@ class MadeCall:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """How a request was handled.
+    """How an agent handled a request.
 
-    It has every call in order, the cost of all turns (``counted`` is false if the endpoint does not
-    report tokens), the wall-clock ``seconds``, and the final ``answer`` or the ``reason`` why there
-    is none. ``why`` explains the ``grade`` in words.
+    ``calls`` has every call in order. ``turns`` and tokens are the cost of all turns; ``counted``
+    is false if the endpoint does not report tokens. ``seconds`` is wall-clock time. ``answer`` is
+    the final answer, and ``reason`` says why there is none. ``why`` explains the ``grade`` in
+    words.
     """
 
     calls: tuple[MadeCall, ...]
@@ -87,7 +89,7 @@ async def carry_out(
 ) -> Episode:
     """Let the model call tools for a request, within limits on turns and seconds.
 
-    A turn in progress is finished. Raises what ``turn`` raises.
+    A turn in progress is finished. Raises any error that ``turn`` raises.
     """
     import anyio
 

@@ -1,4 +1,4 @@
-"""An agent's work with several toolsets, side by side, and the file that stores it."""
+"""Compares an agent's work with several toolsets, and reads and writes the file that stores it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,14 +21,14 @@ _FAILED = ("error", "no tool")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFigures:
-    """Figures of the requests with one toolset of ``tools`` tools.
+    """The figures for all requests with one toolset of ``tools`` tools.
 
     ``correct`` is the share of requests for which exactly the needed tools were called (Correct
     Selection Rate, ToolScope, eq. 6). ``served`` is the share of needs for which a call succeeded.
     ``right`` and ``wrong`` count graded answers. The other figures are means over requests: calls,
-    failed calls, calls of tools that serve no need and are not allowed, turns, tokens, wall-clock
-    seconds. ``unanswered`` counts requests without an answer; ``counted`` is false if the endpoint
-    does not report tokens, so that they are estimated.
+    failed calls, calls of tools that serve no need and are not allowed, turns, tokens, and
+    wall-clock seconds. ``unanswered`` counts requests without an answer. ``counted`` is false if
+    the endpoint does not report tokens, so that the tokens are estimates.
     """
 
     name: str
@@ -50,10 +50,10 @@ class WorkFigures:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """The figures of each toolset on the same requests, in the given order.
+    """The figures for each toolset on the same requests, in the given order.
 
-    The two p-values come from paired bootstraps and are for no change from the first toolset to the
-    last (``None`` if there is only one toolset).
+    The two p-values come from paired bootstraps and test for no change from the first toolset to
+    the last (``None`` if there is only one toolset).
     """
 
     queries: int
@@ -63,16 +63,16 @@ class AgentReport:
 
     @property
     def names(self) -> list[str]:
-        """The toolsets' names."""
+        """The names of the toolsets."""
         return [side.name for side in self.sides]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestWork:
-    """The work on a request with one toolset.
+    """The agent's work on a request with one toolset.
 
-    It has the called tools' names in order, whether they are right, and the answer or why there is
-    none.
+    ``called`` are the names of the called tools in order, and ``right`` says whether they are the
+    right ones. ``answer`` is the answer, or the reason why there is none.
     """
 
     toolset: str
@@ -84,7 +84,7 @@ class RequestWork:
 
 @dataclass(frozen=True, slots=True)
 class WorkedRequest:
-    """A request with its needs, and the work on it with each toolset."""
+    """A request with its needs, and the agent's work on it with each toolset."""
 
     id: str
     query: str
@@ -94,7 +94,7 @@ class WorkedRequest:
 
 @dataclass(frozen=True, slots=True)
 class AgentRun(AgentReport):
-    """A report with every request."""
+    """A report that includes every request."""
 
     requests: tuple[WorkedRequest, ...]
 
@@ -104,10 +104,10 @@ def agent_report(
     sizes: Mapping[str, int],
     episodes: Mapping[tuple[str, str], Episode],
 ) -> AgentReport:
-    """The report on ``episodes``, by query id and toolset.
+    """The report on ``episodes``, which are keyed by query id and toolset name.
 
     ``golds`` has for each toolset the same queries in the same order, with the originals that serve
-    each need; ``sizes`` has its number of tools.
+    each need. ``sizes`` has the number of tools in each toolset.
     """
     correct: list[list[float]] = []
     shares: list[list[float]] = []
@@ -126,8 +126,9 @@ def agent_report(
 
 
 def chose_right(episode: Episode, query: Query) -> bool:
-    """Whether exactly the needed tools were called, successfully or as a recorded call, ignoring
-    allowed tools.
+    """Whether exactly the needed tools were called, apart from allowed tools.
+
+    A call counts if it succeeded or was a recorded call.
     """
     gold = frozenset().union(*query.gold)
     calls = {
@@ -139,7 +140,7 @@ def chose_right(episode: Episode, query: Query) -> bool:
 
 
 def _share_served(episode: Episode, query: Query) -> float:
-    """The share of needs served by a successful call."""
+    """The share of needs for which a call succeeded."""
     tool_ids = list({call.tool_id for call in episode.calls if call.outcome == "ok"})
     return recall(tool_ids, query.gold, len(tool_ids))
 
@@ -172,7 +173,7 @@ def _figures(
 
 
 def _unneeded(episode: Episode, query: Query) -> int:
-    """The number of calls of tools that serve no need and are not allowed; unknown tools do not
+    """The number of calls to tools that serve no need and are not allowed; unknown tools do not
     count.
     """
     fine = query.allowed.union({""}, *query.gold)
@@ -180,23 +181,24 @@ def _unneeded(episode: Episode, query: Query) -> int:
 
 
 Episodes = dict[tuple[str, str], Episode]
-"""Episodes by the query's id and the toolset's name."""
+"""Episodes, keyed by query id and toolset name."""
 _BEGINNING = b'{"answer":'
-"""The beginning of each line; other lines were not written here."""
+"""The beginning of each line in the file; lines that begin differently were written elsewhere."""
 
 
 class EpisodeFile:
-    """The file at ``path``; ``run`` identifies the configuration."""
+    """The file of episodes at ``path``; ``run`` identifies the configuration of the run."""
 
     def __init__(self, path: Path, run: str) -> None:
         self._path, self._run = path, run
         self._whole: int | None = None
-        """The bytes of completely written lines, if others follow."""
+        """The number of bytes in completely written lines, if an incomplete line follows them."""
 
     def read(self, queries: Mapping[str, Query]) -> Episodes:
-        """The stored episodes of these queries, by id; empty if there is no file.
+        """The stored episodes for these queries, by query id and toolset; empty if there is no
+        file.
 
-        Raises ``ConfigError`` for a file of another run or with other content.
+        Raises ``ConfigError`` for a file from another run or with other content.
         """
         episodes: Episodes = {}
         for line, row in self._rows():
@@ -212,7 +214,7 @@ class EpisodeFile:
         return episodes
 
     def _rows(self) -> Iterator[tuple[int, JsonObject]]:
-        """The rows, without an incomplete last line of our own."""
+        """The rows of the file; an incomplete last line that was written here is left out."""
         if not self._path.exists():
             return iter(())
         try:
@@ -228,7 +230,7 @@ class EpisodeFile:
         return rows_in(content, str(self._path))
 
     def add(self, query: Query, toolset: str, episode: Episode) -> None:
-        """Write a line at once. Raises ``ExportError`` if it cannot be written."""
+        """Write an episode as one line, immediately. Raises ``ExportError`` if that fails."""
         row = {
             "run": self._run,
             "query": query.id,

@@ -1,4 +1,4 @@
-"""An agent's work on a query set with several toolsets, each behind its own gateway."""
+"""Runs an agent on a query set with several toolsets, each behind its own gateway."""
 
 import shlex
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -21,14 +21,14 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject
 
 Keep = Callable[[Query, str, Episode], None]
-"""Receives each finished episode with the name of its toolset."""
+"""A function that receives each finished episode with its query and the name of its toolset."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentToolset:
-    """A named toolset; ``choice`` picks the tools that the agent gets for a request.
+    """A toolset with a name; ``choice`` picks the tools that the agent gets for a request.
 
-    ``ways`` says by which name and with which α each original tool is called.
+    ``ways`` says under which name and with which α each original tool is called.
     """
 
     name: str
@@ -40,7 +40,7 @@ class AgentToolset:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A request to handle with a toolset."""
+    """A request, and the toolset with which to handle it."""
 
     query: Query
     toolset: AgentToolset
@@ -48,7 +48,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class AgentModels:
-    """The turns of the agent's model, and of the model that grades answers, if any."""
+    """The turns of the agent's model, and of the model that grades answers, if there is one."""
 
     agent: Turn
     judge: Turn | None = None
@@ -71,8 +71,8 @@ def run_agents(
 ) -> None:
     """Run the agent on every assignment; the thread must have no event loop.
 
-    Raises what a turn raises, once the turns in progress have ended or been given up, and
-    ``ConfigError`` if the reset command fails. Finished episodes are stored first.
+    Raises any error that a turn raises, after the turns in progress have ended or been given up.
+    Raises ``ConfigError`` if the reset command fails. Finished episodes are stored first.
     """
     import anyio
 
@@ -134,8 +134,9 @@ async def _open(toolset: AgentToolset, config: AgentConfig, version: str) -> Asy
 
 
 async def _reset(config: AgentConfig) -> None:
-    """Run the reset command within the time limit of a request. Raises
-    ``ConfigError`` if it fails.
+    """Run the reset command within the time limit of a request.
+
+    Raises ``ConfigError`` if the command fails.
     """
     import anyio
 
@@ -155,6 +156,6 @@ async def _reset(config: AgentConfig) -> None:
 
 
 def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error in a group, at any depth."""
+    """The first error in a group; groups inside groups are searched too."""
     first = group.exceptions[0]
     return _first_of(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,4 +1,4 @@
-"""The figures of an agent with several toolsets, as rows; and its paid turns."""
+"""The figures of an agent with several toolsets as rows of a table, and the agent's paid turns."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from toolscope_core.model.tool import JsonObject, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class WorkRow:
-    """One figure of every toolset, in order, with the p-value of no change if there is one."""
+    """One figure for each toolset, in order, with the p-value for no change, if there is one."""
 
     label: str
     cells: tuple[str, ...]
@@ -22,7 +22,7 @@ class WorkRow:
 
 
 def work_rows(report: AgentReport) -> list[WorkRow]:
-    """The figures of all toolsets."""
+    """The figures of all toolsets, as one row per figure."""
 
     def row(label: str, cell: Callable[[WorkFigures], str], p: float | None = None) -> WorkRow:
         return WorkRow(label, tuple(map(cell, report.sides)), p)
@@ -49,9 +49,9 @@ def work_rows(report: AgentReport) -> list[WorkRow]:
 
 
 class PaidTurns:
-    """Asks ``model`` within the budget of ``terms``; every call is logged in the ledger.
+    """Asks ``model`` within the budget of ``terms``; the ledger logs every call.
 
-    A turn may use ``tokens``, not counting reasoning.
+    A turn may use ``tokens`` tokens, not counting reasoning.
     """
 
     def __init__(self, model: AgentModel, ledger: Ledger, terms: Terms, tokens: int) -> None:
@@ -63,10 +63,11 @@ class PaidTurns:
     async def __call__(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]
     ) -> AgentReply:
-        """The next turn; if it is cut off, it and later turns get a larger limit.
+        """The next turn. If it is cut off, it is repeated with a larger limit, which later turns
+        get too.
 
-        Raises ``PausedError`` if the budget is used up or the endpoint stops answering,
-        ``ModelStopError`` if it refuses every call.
+        Raises ``PausedError`` if the budget is used up or the endpoint stops answering. Raises
+        ``ModelStopError`` if the endpoint refuses every call.
         """
         limits = self._limits
         for place, limit in enumerate(limits):
@@ -79,7 +80,7 @@ class PaidTurns:
     async def _send(
         self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], most_tokens: int
     ) -> AgentReply:
-        """A turn, retried if that may help."""
+        """A turn; failed calls are repeated if that may help."""
         import anyio
 
         patience, attempt, seconds = self._terms.patience, 0, 0.0

@@ -1,8 +1,8 @@
-"""Checks whether an answer is what a query set expects.
+"""Checks whether an answer is the one that a query set expects.
 
-``expected`` is a text or number that the answer contains, ``{"regex": …}``, ``{"json": path, "is":
-value}`` for the first JSON in it, ``{"call": tool id, "arguments": {…}, "gives": …}`` for the
-result of a further call, or a list of these, all of which must hold.
+``expected`` is a text or number that the answer must contain, ``{"regex": …}``, ``{"json": path,
+"is": value}`` for the first JSON in the answer, ``{"call": tool id, "arguments": {…}, "gives": …}``
+for the result of a further call, or a list of these. All entries of a list must be satisfied.
 """
 
 import json
@@ -29,7 +29,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class StateCheck:
-    """A call of an original tool after the work; its result is compared with ``gives``."""
+    """A call to an original tool after the agent's work; its result is compared with ``gives``."""
 
     tool_id: str
     arguments: JsonObject
@@ -37,7 +37,7 @@ class StateCheck:
 
 
 def state_checks(expected: Any) -> tuple[StateCheck, ...]:
-    """The calls to make, in order."""
+    """The calls that ``expected`` asks for, in order."""
     if isinstance(expected, list):
         return tuple(check for part in expected for check in state_checks(part))
     if isinstance(expected, dict) and "call" in expected:
@@ -47,7 +47,7 @@ def state_checks(expected: Any) -> tuple[StateCheck, ...]:
 
 
 def why_wrong(expected: Any, answer: str) -> str:
-    """The fault of the answer, in words; empty if it is as expected. Calls are ignored."""
+    """The mistake in an answer, in words; empty if the answer is as expected. Calls are ignored."""
     match expected:
         case list():
             return next(filter(None, (why_wrong(part, answer) for part in expected)), "")
@@ -65,7 +65,7 @@ def why_wrong(expected: Any, answer: str) -> str:
 
 
 def check_expected(query: Query, tools: Collection[str]) -> None:
-    """Raises ``ConfigError`` if the expectation has an unknown form or calls an id not in
+    """Raises ``ConfigError`` if the expectation has an unknown form or calls a tool not in
     ``tools``.
     """
     if query.expected is not None and (reason := _fault(query.expected, tools)):
@@ -73,7 +73,7 @@ def check_expected(query: Query, tools: Collection[str]) -> None:
 
 
 def _fault(expected: Any, tools: Collection[str]) -> str:
-    """The fault of an expectation, as words that follow `expected` and its place."""
+    """The mistake in an expectation, as words that follow `expected` and its place."""
     fault = f"is {canonical_json(expected)[:60]}; use {_FORMS}"
     match expected:
         case list() if expected:
@@ -106,7 +106,9 @@ def _fault_of_pattern(pattern: str) -> str:
 
 
 def _has_text(text: str, answer: str) -> bool:
-    """Whether the answer contains the text as separate words, in any case and spacing."""
+    """Whether the answer contains the text as separate words; letter case and spacing are
+    ignored.
+    """
     words = r"\s+".join(map(re.escape, text.split()))
     return re.search(rf"(?<!\w){words}(?!\w)", answer, re.IGNORECASE) is not None
 
@@ -136,7 +138,7 @@ def _first_json(text: str) -> Any:
 
 
 CheckCall = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
-"""An original tool's id and arguments → its answer, and whether that is an error.
+"""A function from an original tool's id and arguments to its answer and whether that is an error.
 
 Raises ``LookupError`` with a sentence if the toolset no longer has such a tool.
 """
@@ -147,8 +149,8 @@ async def graded(
 ) -> Episode:
     """The episode with its grade.
 
-    It is *not graded* if nothing is expected and there is no judge, if the model failed, or if a
-    call was not made. Raises what ``judge`` raises.
+    The grade is *not graded* if nothing is expected and there is no judge, if the model failed, or
+    if a call was not made. Raises any error that ``judge`` raises.
     """
     grade, why = await _grade(query, episode, check, judge)
     return replace(episode, grade=grade, why=why)

@@ -1,4 +1,4 @@
-"""A gateway's tools as an agent sees them, and how its calls reach the gateway."""
+"""Shows the tools of a gateway to an agent, and passes the agent's calls to the gateway."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,14 +23,16 @@ NOT_CARRIED_OUT = (
 )
 
 CallTool = Callable[[str, JsonObject], Awaitable[tuple[str, bool]]]
-"""A tool's name and arguments → its answer as text, and whether that is an error."""
+"""A function from a tool's name and arguments to its answer as text and whether that is an
+error.
+"""
 ToolChooser = Callable[[str], Sequence[str]]
-"""A request → the ids of the tools for the agent."""
+"""A function from a request to the ids of the tools that the agent gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A tool as the model sees it, and the data to map its calls back."""
+    """A tool as the model sees it, with the data that maps the model's calls back."""
 
     route: Route
     record: JsonObject
@@ -42,11 +44,11 @@ class _Offer:
 
 
 class OfferedTools:
-    """``AgentTools`` whose calls ``call_tool`` passes to a gateway.
+    """``AgentTools`` that pass their calls to a gateway through ``call_tool``.
 
     Names and schemas that chat completions refuse are changed, and changed back in calls. ``tools``
-    are those of the gateway's bundle; ``choice`` picks by their ids, all if it is missing. A tool
-    that does not declare itself read-only is called only with ``changes``.
+    are the tools of the gateway's bundle. ``choice`` picks tools by id; without it, all are
+    offered. A tool that does not declare itself read-only is called only if ``changes`` is true.
     """
 
     def __init__(

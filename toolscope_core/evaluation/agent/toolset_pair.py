@@ -1,4 +1,4 @@
-"""A bundle's toolset and its original tools; the agent handles the same queries with both."""
+"""Runs the agent on the same queries with a bundle's toolset and with the original tools."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ AS_IT_IS, _MERGED = "as it is", "merged"
 class AgentEstimate:
     """The maximum cost of a run.
 
-    It has the requests, the maximum model calls, and for each toolset its number of tools and the
-    tokens of all definitions, with which every call begins unless ``k`` tools are chosen.
+    ``queries`` is the number of requests, ``most_calls`` the maximum number of model calls.
+    ``tools`` and ``tokens`` have for each toolset the number of tools and the tokens of all
+    definitions. Every call begins with these definitions unless ``k`` tools are chosen.
     """
 
     queries: int
@@ -51,10 +52,11 @@ class AgentEstimate:
 
 @dataclass(frozen=True, slots=True)
 class OriginalsConfigured:
-    """How the original servers are reached.
+    """The configuration through which the original servers are reached.
 
-    ``keys`` maps servers of the configuration to those of the catalog if names differ; ``environ``
-    has the values it refers to. ``notice`` receives sentences for the user.
+    ``keys`` maps servers of the configuration to servers of the catalog if the names differ.
+    ``environ`` has the values that the configuration refers to. ``notice`` receives sentences for
+    the user.
     """
 
     configuration: ClientConfiguration
@@ -66,7 +68,7 @@ class OriginalsConfigured:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgent:
-    """An agent: the model's ``turn``, and the search for ``config.k`` tools per request.
+    """An agent: the model's ``turn``, and the search that finds ``config.k`` tools per request.
 
     ``judge`` has the turns of the model that grades answers to queries without expectations.
     """
@@ -79,10 +81,10 @@ class ConfiguredAgent:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPair:
-    """The two toolsets by name, or one of them.
+    """The two toolsets by name, or only one of them.
 
-    ``queries`` have the originals that serve each need there; ``ways`` says for each toolset how
-    each original tool is called.
+    ``queries`` have, for each toolset, the originals that serve each need. ``ways`` says for each
+    toolset how each original tool is called.
     """
 
     bundles: dict[str, ServedBundle]
@@ -95,7 +97,7 @@ class ToolsetPair:
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The catalog's names of the servers that calls may reach."""
+        """The names, in the catalog, of the servers that calls may reach."""
         return next(iter(self.bundles.values())).table.servers
 
     @property
@@ -103,7 +105,7 @@ class ToolsetPair:
         return {query.id: query for query in next(iter(self.queries.values()))}
 
     def estimate(self, config: AgentConfig) -> AgentEstimate:
-        """The maximum cost of ``work_with_both``."""
+        """The maximum cost of running ``work_with_both``."""
         costs, queries = Costs(), len(self.by_id)
         return AgentEstimate(
             queries=queries,
@@ -127,9 +129,9 @@ def read_toolset_pair(
     """The toolsets of a bundle's folder or zip (or only ``side``), and the ``first`` queries with
     gold.
 
-    Raises ``ConfigError`` if no query can be asked, if one needs unknown tools (unless
-    ``skip_unknown``) or has an invalid expectation, or if a toolset has more tools than endpoints
-    accept; otherwise as ``read_served_bundle``.
+    Raises ``ConfigError`` if no query can be asked, if a query needs unknown tools (unless
+    ``skip_unknown`` is true) or has an invalid expectation, or if a toolset has more tools than
+    endpoints accept. Otherwise raises the same errors as ``read_served_bundle``.
     """
     before, after = read_unmerged_bundle(bundle), read_served_bundle(bundle)
     searched = replace(after.catalog, tools=searched_tools(bundle, after))
@@ -174,10 +176,10 @@ def work_with_both(
     """Run the agent on every query with each toolset in turn, each behind a gateway.
 
     The gateways start the original servers. Work already in ``file`` is not repeated. Raises
-    ``ConfigError`` if a server is not configured, and the errors of the file and of a turn.
-    Finished work is stored.
+    ``ConfigError`` if a server is not configured, and any error that the file or a turn raises.
+    Finished work is stored even then.
     """
-    # with them comes MCP's SDK, for which nobody waits who only looks at a pair
+    # importing this loads MCP's SDK, for which nobody should wait who only looks at a pair
     from toolscope_core.evaluation.agent.agent_runs import AgentModels, Assignment, run_agents
 
     by_id = pair.by_id
@@ -221,7 +223,7 @@ def _toolset(
 
 
 def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
-    """How a merged toolset calls each input tool that is still served."""
+    """How a merged toolset calls each input tool that it still serves."""
     names = {route.tool_id: name for name, route in bundle.table.routes.items()}
     maps = {old: (alpha,) for old, alpha in relabelling.arguments.items()}
     return {
@@ -232,7 +234,7 @@ def _ways(bundle: ServedBundle, relabelling: Relabelling) -> dict[str, OldName]:
 
 
 def _with_originals(query: Query, bundle: ServedBundle, ways: Mapping[str, OldName]) -> Query:
-    """The query with the originals that its calls reach instead of the tools it names.
+    """The query with the originals that its calls reach, in place of the tools that it names.
 
     A tool that was merged away is replaced by the original that the merged tool calls.
     """
@@ -248,5 +250,5 @@ def _with_originals(query: Query, bundle: ServedBundle, ways: Mapping[str, OldNa
 
 
 def _best(k: int, search: Search) -> ToolChooser:
-    """A chooser of the ids of the ``k`` best tools for a request."""
+    """A function that chooses the ids of the ``k`` best tools for a request."""
     return lambda request: search(request, k).ids
