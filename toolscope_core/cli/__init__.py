@@ -1,8 +1,8 @@
 """The command line: the same core as the app, for scripts and CI.
 
-Progress goes to standard error, and only to a terminal; results go to files, and a short report to
-standard output. Exit status: 0 done, 1 a requested check found something, 2 an error that the user
-can fix, with the reason.
+Progress goes to standard error, and only if that is a terminal. Results go to files, and a short
+report goes to standard output. The exit status is 0 if all went well, 1 if a requested check found
+something, and 2 for an error that the user can fix; the reason is printed.
 """
 
 import ast
@@ -53,7 +53,7 @@ COMMANDS = {
     "serve": "serve_command.serve",
     "usage": "usage_command.usage",
 }
-"""The module and the function of each command, in the order of the help."""
+"""The module and function of each command, in the order of the help."""
 FORM: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
@@ -62,7 +62,7 @@ FORM: dict[str, Any] = {
 
 
 class UnloadedCommand(TyperCommand):
-    """A command in a list of commands; its module is imported only when it runs."""
+    """A listed command whose module is imported only when the command runs."""
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name)
@@ -70,14 +70,16 @@ class UnloadedCommand(TyperCommand):
 
     @errors_as_sentences
     def load(self) -> Any:
-        """The command as it runs. Exits with 2 if a package of an extra is not installed."""
+        """The command itself. Exits with 2 if it needs a package of an extra that is not
+        installed.
+        """
         module = import_module(f"{__name__}.{self.module}")
         single = typer.Typer(**FORM)
         single.command(self.name)(getattr(module, self.function))
         return get_command(single)
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """The first sentence of its docstring, read from the source text."""
+        """The first sentence of the command's docstring, read from the source text."""
         source = Path(__file__).with_name(f"{self.module}.py").read_text("utf-8")
         functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
         self.help = next(ast.get_docstring(one) for one in functions if one.name == self.function)
@@ -85,14 +87,14 @@ class UnloadedCommand(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """Imports a command's module only to run it or show its own help."""
+    """A group that imports a command's module only to run the command or show its own help."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {name: UnloadedCommand(name, place) for name, place in COMMANDS.items()}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Without a command, parse the arguments as options of the overview."""
+        """If no command is given, the arguments are parsed as options of the overview."""
         own = {name for one in self.get_params(ctx) for name in one.opts}
         if not args or (args[0].startswith("-") and args[0] not in own):
             args = [OVERVIEW, *args]

@@ -1,4 +1,4 @@
-"""Computes and reports which servers of a catalog the others make unnecessary."""
+"""Computes and reports which servers of a catalog are made unnecessary by the others."""
 
 from collections.abc import Collection
 from dataclasses import asdict
@@ -21,15 +21,18 @@ _MOST_ADVICE = 8
 
 
 def advice_on(catalog: Catalog, engine: Engine) -> Advice | None:
-    """Which servers the others make unnecessary; ``None`` in the same cases as ``coverage_on``."""
+    """Advice on the servers that the others make unnecessary; ``None`` if ``coverage_on`` is
+    ``None``.
+    """
     servers = coverage_on(catalog, engine)
     return advise(servers) if servers else None
 
 
 def coverage_on(catalog: Catalog, engine: Engine) -> ServerCoverage | None:
-    """How the servers cover each other, with the local encoder.
+    """How much the servers cover each other, measured with the local encoder.
 
-    ``None`` if there are fewer than two servers, or if they cannot be compared, which is reported.
+    ``None`` if there are fewer than two servers, or if they cannot be compared; the latter is
+    reported.
     """
     if len({tool.server for tool in catalog.tools} - {""}) < 2:
         return None
@@ -81,6 +84,6 @@ def tell_advice(advice: Advice) -> None:
 
 
 def some(names: Collection[str]) -> str:
-    """The first five names in order, and the number of others."""
+    """The first five names in sorted order, and the number of other names."""
     first = ", ".join(sorted(names)[:5])
     return f"{first} and {len(names) - 5:,} more" if len(names) > 5 else first

@@ -160,7 +160,7 @@ def agent_run(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The subject of a run, and the models that are asked."""
+    """The files of a run, and the models that it asks."""
 
     bundle: Path
     out: Path
@@ -171,8 +171,8 @@ class _Run:
 def _work(
     pair: ToolsetPair, originals: OriginalsConfigured, config: AgentConfig, run: _Run
 ) -> AgentReport:
-    """Run the agent on every query with each toolset; work already in
-    ``run.out`` is not repeated.
+    """Run the agent on every query with each toolset; work already in ``run.out`` is not
+    repeated.
     """
     settings = read_environment()
     with _paid_turns(run.ask, config) as turns, ExitStack() as stack:
@@ -193,7 +193,7 @@ def _work(
 
 
 def _refuse_open(pair: ToolsetPair, episodes: Episodes, out: Path) -> None:
-    """Exit with 1 and list each query and toolset without an episode in the file."""
+    """Exit with 1 and list each query and toolset for which the file has no episode."""
     missing = [
         f"{for_terminal(query)}, {name}"
         for query in pair.by_id
@@ -212,7 +212,7 @@ def _paid_turns(ask: AskRequest, config: AgentConfig) -> Iterator[PaidTurns]:
 
 
 def _run_key(run: _Run, config: AgentConfig, turns: PaidTurns) -> str:
-    """A key that is equal for runs whose episodes can be compared."""
+    """A key that is the same for runs whose episodes can be compared."""
     with bundle_folder(run.bundle) as folder:
         manifest = read_file(folder / "manifest.json").decode("utf-8", "replace")
     models = turns.model.name, turns.model.origin, run.judge, prompts("agent")

@@ -1,4 +1,4 @@
-"""The small commands: prepare or copy the store, open the app, and write an excerpt of a bundle."""
+"""The small commands: prepare, copy or upgrade the store, open the app, excerpt a bundle."""
 
 import gc
 import json
@@ -45,7 +45,7 @@ def open_app(
     Example: toolscope app --port 9000
     """
     prepare()
-    gc.enable()  # the app runs on
+    gc.enable()  # the app keeps running
     sys.argv[1:] = ["--server.port", str(port)]
     runpy.run_module("ui", run_name="__main__", alter_sys=True)
 

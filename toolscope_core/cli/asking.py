@@ -1,7 +1,7 @@
-"""The ways in which commands use a model: judge, grade, estimate. Answers are kept in the store.
+"""How commands ask a model to judge, grade and estimate. Answers are kept in the store.
 
-An interrupted command, or one paused by its budget, continues when it is repeated: answers in the
-ledger are not requested again. The budget counts the calls of one command.
+A command that was interrupted, or paused by its budget, continues when it is repeated: answers in
+the ledger are not requested again. The budget limits the calls of a single command.
 """
 
 import uuid
@@ -51,9 +51,9 @@ def with_model_verdicts(
     request: AskRequest,
     document_config: PlanConfig | None = None,
 ) -> Analysis:
-    """The analysis with the model's verdicts, and its documents for the plan's clusters.
+    """The analysis with the model's verdicts, and with its documents for the clusters of the plan.
 
-    ``document_config`` makes the plan. Ends as ``asking`` does.
+    ``document_config`` is the configuration of the plan. Ends in the same way as ``asking``.
     """
     links = constraints(analysis.catalog, log)
     if not request.replay:
@@ -76,7 +76,7 @@ def with_model_verdicts(
 
 
 def with_verdicts_on(analysis: Analysis, pairs: Sequence[Pair], request: AskRequest) -> Analysis:
-    """The analysis with the model's verdicts on these pairs. Ends as ``asking`` does."""
+    """The analysis with the model's verdicts on these pairs. Ends in the same way as ``asking``."""
     with asking(request) as (_, asker):
         return replace(analysis, model_verdicts=verdicts_on(analysis, pairs, asker))
 
@@ -84,7 +84,7 @@ def with_verdicts_on(analysis: Analysis, pairs: Sequence[Pair], request: AskRequ
 def tell_estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> Estimates:
     """Report the estimated cost of judging, grading, and writing documents and variants.
 
-    Returns that of judging. Sends nothing, and needs no model.
+    Returns the estimates for judging. Nothing is sent, and no model is needed.
     """
     with model_access(request, is_needed=False) as access:
         catalog, links = analysis.catalog, constraints(analysis.catalog, ())
@@ -105,7 +105,7 @@ def tell_estimates_of(analysis: Analysis, paper: bool, request: AskRequest) -> E
 
 
 def tell_generating_estimates(questions: Sequence[DraftQuestion], request: AskRequest) -> None:
-    """Report the estimated cost of writing queries; sends nothing."""
+    """Report the estimated cost of writing queries; nothing is sent."""
     with model_access(request) as access:
         estimates = question_estimates(partial(queries_of_model, questions), *access.unsent)
         tell_estimates("queries", estimates, access.endpoint.concurrency)
@@ -113,9 +113,9 @@ def tell_generating_estimates(questions: Sequence[DraftQuestion], request: AskRe
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """An endpoint's model with the ledger of its answers, and the limits of one run.
+    """A model at an endpoint, with the ledger of its answers and the limits of one run.
 
-    ``place`` says where the ledger is.
+    ``place`` says where the ledger is stored.
     """
 
     endpoint: Endpoint
@@ -126,16 +126,17 @@ class ModelAccess:
 
     @property
     def unsent(self) -> tuple[ChatModel, Ledger, Prices | None]:
-        """The data for an estimate: the model without its key, the ledger and the prices."""
+        """What an estimate needs: the model without its key, the ledger and the prices."""
         return model_without_key(self.endpoint), self.ledger, self.endpoint.prices
 
 
 @contextmanager
 def model_access(request: AskRequest, is_needed: bool = True) -> Iterator[ModelAccess]:
-    """Access to the model for one run. Raises ``ConfigError`` if none is
-    chosen and one is needed.
+    """Access to the model for one run.
+
+    Raises ``ConfigError`` if a model is needed and none is chosen.
     """
-    # Only who asks a model needs the packages of the extra `llm`.
+    # Only commands that ask a model need the packages of the extra `llm`.
     from toolscope_core.llm.endpoints import Endpoints
     from toolscope_core.store.engine import Store
     from toolscope_core.store.runs import StoredLedger
@@ -151,10 +152,10 @@ def model_access(request: AskRequest, is_needed: bool = True) -> Iterator[ModelA
 
 @contextmanager
 def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
-    """Model requests for one command.
+    """The model requests of one command.
 
-    At the end it raises ``PausedError`` or ``ModelStopError`` if questions stay open, and exits
-    with 1 if too many answers are unusable, or a replayed file lacks one.
+    At the end, raises ``PausedError`` or ``ModelStopError`` if questions are still open. Exits with
+    1 if too many answers are unusable, or if a replayed file lacks an answer.
     """
     file = _answer_file(request)
     if file is not None and request.replay:
@@ -182,7 +183,7 @@ def asking(request: AskRequest) -> Iterator[tuple[Endpoint, ModelRequests]]:
 
 
 def _answer_file(request: AskRequest) -> AnswerFile | None:
-    """The answer file of this command, shared by all its questions."""
+    """The answer file of this command, which all its questions share."""
     if request.answers is None:
         if request.replay:
             raise ConfigError("--replay reads the answers from a file; name it with --answers")
@@ -193,7 +194,7 @@ def _answer_file(request: AskRequest) -> AnswerFile | None:
 
 
 def _as_recorded(request: AskRequest, file: AnswerFile) -> AskRequest:
-    """The request, with missing model settings taken from the file.
+    """The request, with model settings that are missing taken from the file.
 
     The environment has priority over the file.
     """
@@ -229,7 +230,7 @@ def _endpoint(
 
 
 def tell_estimates(kind: str, estimates: Estimates, concurrency: int) -> None:
-    """Report the cost of asking, a line per task, and the time."""
+    """Report the cost of asking, with one line per task, and the time."""
     for task, one in estimates.tasks.items():
         cost = "" if one.cost is None else f", a cost of at most {one.cost:.2f}"
         say(

@@ -72,7 +72,7 @@ def _list_rules(is_asked: bool) -> None:
 
 
 FailFor = StrEnum("FailFor", [(one.name, one.name) for one in CHECKS if one.singular])  # type: ignore[misc]
-"""The values of ``check --fail-on``: a single case of one fails."""
+"""The values of ``check --fail-on``; a single case of such a check makes the command fail."""
 
 
 @command
@@ -235,7 +235,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class _Reports:
-    """The paths of the requested reports."""
+    """The paths of the reports that were requested."""
 
     summary: Path | None
     junit: Path | None
@@ -277,7 +277,7 @@ def _write(outcome: _Outcome, files: Sequence[Path], reports: _Reports) -> None:
 def _with_requests(
     report: GateReport, baseline: Baseline, judge: PairJudge, name: str | None, cases: Path | None
 ) -> GateReport:
-    """The report with the profile of this name, and with the results of the cases, if given."""
+    """The report with the profile of this name and the results of the cases, if either is given."""
     setup = SearchSetup(judge.embedder, judge.cache, RetrievalConfig())
     requests = read_queries(cases) if cases else ()
     if name is not None:
@@ -291,13 +291,13 @@ def _with_requests(
 
 
 def _contents(paths: Sequence[Path], items: Sequence[GateItem]) -> dict[Path, bytes]:
-    """The files of the catalog, and the texts with possible repairs."""
+    """The contents of the catalog's files, and of the texts in which something can be repaired."""
     texts = {item.source.file for item in items if item.source and item.fix}
     return {path: read_file(path) for path in (*paths, *sorted(texts)) if path.is_file()}
 
 
 def _from_here(path: Path) -> Path:
-    """The path relative to the working folder, if it is inside."""
+    """The path relative to the working folder, if it is inside that folder."""
     here = Path.cwd()
     return path.absolute().relative_to(here) if path.absolute().is_relative_to(here) else path
 

@@ -1,4 +1,4 @@
-"""The command that compares tools by what they answer to the same calls."""
+"""The command that compares tools by their answers to the same calls."""
 
 import os
 from collections import defaultdict
@@ -149,7 +149,10 @@ def compare_calls(
 def _chosen_pairs(
     catalog: Catalog, log: Sequence[Decision], pair: tuple[str, str] | None, proposed: bool
 ) -> Sequence[ComparedTools]:
-    """The pairs to compare: those of a merge with its kept tool, by the merge's argument maps."""
+    """The pairs to compare: each member of a merge with the tool that the merge keeps.
+
+    A given ``pair`` counts as a merge. Calls are mapped by the argument maps of the merge.
+    """
     if bool(pair) == proposed:
         raise ConfigError("what to compare is not clear; use either --pair TOOL TOOL or --proposed")
     if pair is None:
@@ -182,7 +185,10 @@ def _pairs_of(
 
 
 def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]]:
-    """The arguments of the calls in a file, by tool id. Raises ``ConfigError``."""
+    """The arguments of the calls in a file, by tool id.
+
+    Raises ``ConfigError`` for a line that is not a call to a tool of the catalog.
+    """
     calls: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for number, row in read_rows(file):
         call = read_call(row)
@@ -212,7 +218,7 @@ def _callable(
     reads_only: Sequence[str],
     calls: Mapping[str, Sequence[JsonObject]],
 ) -> Sequence[ComparedTools]:
-    """The pairs of tools that may be called, with a person's calls; the others are reported."""
+    """The pairs whose tools may be called, with a person's calls; the other pairs are reported."""
     allowed = []
     for one in pairs:
         refusals = [why for tool in one.tools if (why := why_not_called(tool, reads_only))]
@@ -232,7 +238,9 @@ def _launches(
     start: Sequence[str] | None,
     yes: bool,
 ) -> Mapping[str, Callable[[], Launch]]:
-    """The launches of the pairs' servers; somebody allows each, or ``ConfigError`` is raised."""
+    """The launches of the pairs' servers. Raises ``ConfigError`` unless somebody allows each of
+    them.
+    """
     servers = sorted({tool.server for one in pairs for tool in one.tools})
     keys, launches = launches_of(servers, configuration, chosen_keys, os.environ)
     allowed = {*(start or ())}

@@ -77,9 +77,9 @@ def connect(
 def confirmed_servers(
     configuration: ClientConfiguration, yes: bool, asks: bool, option: str = "--server"
 ) -> list[str]:
-    """The servers that somebody confirms after seeing each one.
+    """The servers that somebody confirms after seeing each of them.
 
-    Raises ``ConfigError`` outside a terminal; ``option`` names them without asking.
+    Raises ``ConfigError`` outside a terminal, where ``option`` must name the servers instead.
     """
     on_terminal = is_terminal()
     names = []
@@ -102,10 +102,10 @@ def confirmed_servers(
 def _connect(
     configuration: ClientConfiguration, names: Sequence[str], out: Path, limits: ConnectionLimits
 ) -> tuple[Sequence[ServerOffer], Catalog]:
-    """The offer of each named server, in this order, and the catalog written from those that
-    answer.
+    """The offer of each named server, in this order, and the catalog of the servers that answer.
 
-    Raises ``CatalogError`` if none does; then nothing is written.
+    The catalog is written to ``out``. Raises ``CatalogError`` if no server answers; then nothing is
+    written.
     """
     servers = _servers(configuration, names)
     if not out.resolve().parent.is_dir():
@@ -124,7 +124,7 @@ def _connect(
 
 
 def _servers(configuration: ClientConfiguration, names: Sequence[str]) -> list[ServerDefinition]:
-    """The servers of those names. Raises ``ConfigError`` if one is not configured."""
+    """The servers with these names. Raises ``ConfigError`` if one of them is not configured."""
     by_name = {server.name: server for server in configuration.servers}
     unknown = [name for name in names if name not in by_name]
     if unknown:
@@ -142,7 +142,7 @@ def is_terminal() -> bool:
 
 
 def launch_lines(server: ServerDefinition) -> list[str]:
-    """How a server is started or reached, in lines; *** replaces secrets."""
+    """How a server is started or reached, as several lines; *** replaces secrets."""
     lines = [f"{server.name}{' (disabled in its configuration)' if server.disabled else ''}"]
     if server.command:
         lines.append(f"  command: {server.command_line}")

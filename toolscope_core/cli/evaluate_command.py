@@ -46,8 +46,8 @@ MOST_RANKED = 1_000
 class EvaluationOptions:
     """The options of a measurement.
 
-    The metrics are computed at each of ``cutoffs``, and also after the merge if a ``bundle`` is
-    given.
+    The metrics are computed at each of the ``cutoffs``. If a ``bundle`` is given, they are also
+    computed after the merge.
     """
 
     bundle: MergedBundle = None
@@ -97,7 +97,7 @@ class EvaluationOptions:
     ] = False
 
     def refuse(self, servers: bool) -> None:
-        """Raises ``ConfigError`` for options that exclude each other, or --servers."""
+        """Raises ``ConfigError`` for options that exclude each other, or that exclude --servers."""
         others = self.least or self.select or self.labels or self.each_change
         if self.plan and (others or servers):
             raise ConfigError(
@@ -150,7 +150,7 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class MergedMetrics:
-    """The number of tools after a merge, and the metrics of the same queries on them."""
+    """The number of tools after a merge, and the metrics of the same queries with these tools."""
 
     tools: int
     metrics: Mapping[str, Interval]
@@ -160,12 +160,12 @@ class MergedMetrics:
 class EvaluationReport:
     """The metrics of a query set and, with a bundle, of the same queries on the ``merged`` toolset.
 
-    ``p`` maps each metric to its paired p-value of no change, corrected by Holm. ``unjudged``
-    counts the queries without gold answers, ``skipped`` those whose answers are not in the catalog,
-    and ``whole`` those that were searched whole because they have no steps. ``augmented`` counts
-    the tools with a document variant, ``unknown_variants`` the variants of unknown tools.
-    ``from_tools`` is the share of results that were found through a tool, which is less than 1 only
-    for servers.
+    ``p`` maps each metric to its paired p-value for no change, corrected by Holm. ``unjudged``
+    counts the queries without gold answers, ``skipped`` the queries whose answers are not in the
+    catalog, and ``whole`` the queries that were searched whole because they have no steps.
+    ``augmented`` counts the tools with a document variant, ``unknown_variants`` the variants of
+    unknown tools. ``from_tools`` is the share of results that were found through a tool; it is less
+    than 1 only for servers.
 
     If tools were searched before and after a merge, ``result`` has every query, the tokens and the
     gold calls. ``changes`` has the effect of each merge alone, if requested. ``refusals`` says how
@@ -189,7 +189,9 @@ class EvaluationReport:
     refusals: Refusals | None = None
 
     def recall_below(self, least: Mapping[int, float]) -> str:
-        """Which required recalls, by k, are not reached on the last toolset; empty if all are."""
+        """Which required recalls, by k, the last toolset does not reach; empty if it reaches
+        all.
+        """
         metrics = (self.merged or self).metrics
         recalls = {k: metrics[f"recall@{k}"].mean for k in sorted(least)}
         return "; ".join(
@@ -206,11 +208,10 @@ def evaluation(
     options: EvaluationOptions,
     cutoffs: tuple[int, ...],
 ) -> EvaluationReport:
-    """The metrics of a query set, and those of a bundle's toolset with gold answers relabelled by
-    φ.
+    """The metrics of a query set, also on a bundle's toolset with gold answers relabelled by φ.
 
-    With ``search.servers`` the answers are servers. Raises ``ConfigError`` if gold answers are not
-    in the catalog, no query has any, or the bundle belongs to other tools.
+    If ``search.servers`` is true, the answers are servers. Raises ``ConfigError`` if gold answers
+    are not in the catalog, if no query has any, or if the bundle was made from other tools.
     """
     catalog, variants = searched_catalog(read_files(catalogs), search)
     query_set = query_sets.with_ids(query_sets.read_queries(queries), catalog.tools)
@@ -271,7 +272,7 @@ def _with_merge(
     search: SearchOptions,
     options: EvaluationOptions,
 ) -> EvaluationReport:
-    """The report with the figures of a bundle's toolset and its catalog."""
+    """The report with the figures of a bundle's toolset added."""
     catalog = trial.catalog
     merged = replace(catalog, tools=toolset.tools)
     searcher = Searcher(merged, search, terminal.progress(), catalog)
@@ -312,7 +313,7 @@ def _intervals(rows: Iterable[MetricRow]) -> dict[str, Interval]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSide:
-    """The plans of the queries on one toolset, and the cost of questions to a model."""
+    """The plans of the queries with one toolset, and the cost of questions to a model."""
 
     name: str
     figures: PlanFigures
@@ -322,9 +323,9 @@ class PlannedSide:
 def planned_sides(
     catalogs: Sequence[Path], queries: Path, search: SearchOptions, options: EvaluationOptions
 ) -> list[PlannedSide]:
-    """The plans of a query set, also on a bundle's toolset, with gold answers mapped by φ.
+    """The plans of a query set, also with a bundle's toolset, for which φ maps the gold answers.
 
-    Raises ``ConfigError`` if gold answers are not in the catalog, or no query has any.
+    Raises ``ConfigError`` if gold answers are not in the catalog, or if no query has any.
     """
     original, _ = searched_catalog(read_files(catalogs), search)
     bench, sides = Bench.of(original, search.searched.embedder), []
@@ -441,7 +442,9 @@ def _cutoffs(text: str) -> list[int]:
 
 
 def _least_recalls(rows: Iterable[str]) -> dict[int, float]:
-    """The minimum recall by k. Raises ``ConfigError`` for anything not like ``5=.9``."""
+    """The minimum recall for each k. Raises ``ConfigError`` for a text that is not like
+    ``5=.9``.
+    """
     least = {}
     for row in rows:
         k, _, share = row.partition("=")

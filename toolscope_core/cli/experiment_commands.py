@@ -1,4 +1,4 @@
-"""The commands that measure a catalog under stress and with other settings."""
+"""The commands that measure a catalog under stress and with varied settings."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,7 +48,7 @@ from toolscope_core.model.search_configuration import PaperName, RetrievalConfig
 from toolscope_core.rps.workers import tools_of_pools
 
 ENCODERS_K = 10
-"""The cut-off of the figures of encoders."""
+"""The cut-off for the figures of encoders."""
 Queries = Annotated[
     Path | None,
     typer.Option(
@@ -69,7 +69,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFiles:
-    """The requests and texts of a measurement, each as an option."""
+    """The requests and texts for a measurement; each field is an option."""
 
     queries: Queries = None
     decomposition: _Decompose = None
@@ -80,7 +80,9 @@ class ExperimentFiles:
     def bench(
         self, catalogs: Sequence[Path], cutoffs: Sequence[int], paper: PaperName | None = None
     ) -> tuple[Bench, Trial]:
-        """The catalog, and its requests with the cut-offs of the measurement."""
+        """A bench for the catalog, and a trial of its requests with the cut-offs of the
+        measurement.
+        """
         split = self.decomposition or usual_split(paper)
         bench = Bench.of_files(catalogs, self.embedder, self.variants)
         queries = bench.queries(self.queries, self.skip_unknown)
@@ -88,7 +90,7 @@ class ExperimentFiles:
 
 
 _SYNTHETIC = ExperimentFiles()
-"""The default: requests are made from the descriptions."""
+"""The default, for which requests are made from the descriptions."""
 WithGateway = Annotated[
     bool,
     typer.Option(
@@ -178,8 +180,9 @@ def _split_ways(names: Sequence[str]) -> list[Decomposition]:
 def _chooser(
     select: ToolsTakenBy | None, ask: AskRequest, toolset: Toolset, trial: Trial
 ) -> Iterator[ListChooser | None]:
-    """The model's choice from the pools, if a model chooses. Raises the
-    errors of model commands.
+    """The model's choice from the pools, or ``None`` if no model chooses.
+
+    Raises the errors of commands that ask a model.
     """
     if select != "model":
         yield None

@@ -1,4 +1,6 @@
-"""Prints how findable tools are in clients' searches, and chooses the tools for every prompt."""
+"""Prints how findable tools are in the searches of clients, and chooses the tools for every
+prompt.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,9 +41,9 @@ def findability_by_search(
     queries: Path | None,
     embedder: str | None = None,
 ) -> dict[str, tuple[Findability, ...]]:
-    """The findability of every tool, worst first, for each search (``None``: all).
+    """The findability of every tool, the worst first, in each of ``searches`` (``None`` for all).
 
-    Raises ``ConfigError`` for unreadable queries or queries that name none of the tools.
+    Raises ``ConfigError`` for unreadable queries, and for queries that name no tool of the catalog.
     """
     tools = catalog.tools
     query_set = with_ids(read_queries(queries), tools) if queries else ()
@@ -58,7 +60,7 @@ def findability_by_search(
 
 
 def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObject:
-    """Everything, as JSON values."""
+    """All figures as JSON values."""
     return {
         name: {
             "share": round(mean_share(rows), 4),
@@ -79,7 +81,7 @@ def findability_json(by_search: Mapping[str, Sequence[Findability]]) -> JsonObje
 
 
 def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
-    """Print a line per search: the mean share, and the tools that it never finds."""
+    """Print one line per search: the mean share, and the tools that the search never finds."""
     approximate = {name for name, one in CLIENT_SEARCHES.items() if one.approximate}
     say(f"share of tools among the first {FIRST} results for their own requests, by search:")
     for name, rows in by_search.items():
@@ -92,8 +94,9 @@ def tell_findability(by_search: Mapping[str, Sequence[Findability]]) -> None:
 
 
 def least_findability(limits: Iterable[str]) -> dict[str, float]:
-    """The required mean share by search. Raises ``ConfigError`` for
-    anything not like ``codex=.9``.
+    """The required mean share for each search.
+
+    Raises ``ConfigError`` for a text that is not like ``codex=.9``.
     """
     searches, least = (*get_args(ClientName), "own"), {}
     for limit in limits:
@@ -113,7 +116,7 @@ def least_findability(limits: Iterable[str]) -> dict[str, float]:
 def findability_below(
     catalog: Catalog, least: Mapping[str, float], queries: Path | None, embedder: str | None
 ) -> str:
-    """A sentence on the required shares that are not reached; empty if all are."""
+    """A sentence on the required shares that are not reached; empty if all are reached."""
     shares = {
         name: mean_share(rows)
         for name, rows in findability_by_search(catalog, least, queries, embedder).items()
@@ -133,7 +136,7 @@ def with_eager_tools(
     queries: Path | None,
     search: ClientName,
 ) -> MergePlan:
-    """The plan with the tools for every prompt chosen within a ``budget`` of tokens.
+    """The plan with a choice of tools for every prompt, within a ``budget`` of tokens.
 
     Raises ``ConfigError`` for an unreadable file.
     """

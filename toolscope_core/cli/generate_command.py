@@ -1,4 +1,4 @@
-"""The commands with which a model writes queries and document variants."""
+"""The commands that let a model write queries and document variants."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _DEFAULT = QueryGeneration()
 
 @dataclass(frozen=True, slots=True)
 class QueryDrafts:
-    """The questions about a catalog, and people's queries."""
+    """Questions about a catalog for a model, and queries that people wrote."""
 
     catalog: Catalog
     people: tuple[Query, ...]
@@ -40,7 +40,9 @@ class QueryDrafts:
 
     @property
     def existing(self) -> list[str]:
-        """The requests that a new one may not copy: those of people, and the examples shown."""
+        """The requests that a new request may not copy: people's queries, and the examples
+        shown.
+        """
         examples = [one.text for question in self.questions for one in question.examples]
         return list(dict.fromkeys([*(one.text for one in self.people), *examples]))
 
@@ -114,7 +116,7 @@ def generate_queries(
 def _drafts(
     catalogs: Sequence[Path], examples: Path | None, config: QueryGeneration, embedder: str | None
 ) -> QueryDrafts:
-    """The questions for queries, on groups of similar tools."""
+    """The questions that ask for queries, each about a group of similar tools."""
     people = read_queries(examples) if examples else ()
     catalog = read_files(catalogs)
     texts = [tool_text(tool) for tool in catalog.tools]

@@ -1,4 +1,4 @@
-"""The commands that show a catalog's contents and changes."""
+"""The commands that show a catalog's contents and the changes between two catalogs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from toolscope_core.model.tool import JsonObject
 
 PARTS_SHOWN = ("server", "severity", "code", "field", "message", "excerpt")
 FailOn = Literal["block", "warn"]
-"""The lowest severity of a finding that makes ``inspect`` and ``merge`` fail."""
+"""The lowest severity of findings for which ``inspect`` and ``merge`` fail."""
 
 
 @command
@@ -132,7 +132,9 @@ def diff(
 
 
 def why_failing(findings: Sequence[Finding], least: Severity) -> str:
-    """How many findings have this severity or worse, and the first; empty if none."""
+    """The number of findings of this severity or worse, and the first one; empty if there are
+    none.
+    """
     bad = SEVERITIES[: SEVERITIES.index(least) + 1]
     failing = [item for item in findings if item.severity in bad]
     if not failing:
@@ -145,7 +147,7 @@ def why_failing(findings: Sequence[Finding], least: Severity) -> str:
 
 
 def tell_files(catalog: Catalog) -> None:
-    """Report which files count as servers because they name none."""
+    """Report the files that name no server, which therefore count as servers themselves."""
     made_up = grouped((file for file in catalog.files if file.server), lambda one: one.server)
     if made_up:
         servers = ", ".join(
@@ -161,7 +163,7 @@ def tell_findings(findings: Iterable[Finding]) -> None:
 
 
 def inspection(catalog: Catalog) -> JsonObject:
-    """Everything known about a catalog, as JSON values."""
+    """Everything that is known about a catalog, as JSON values."""
     by_server: Counter[str] = Counter()
     for tool in catalog.tools:
         by_server[tool.server] += tool_tokens(tool)
@@ -210,7 +212,7 @@ def _tell(catalog: Catalog, advice: Advice | None) -> None:
 
 
 def _changes(changes: CatalogDiff) -> JsonObject:
-    """A diff as JSON values; ``old`` and ``new`` are left out on a missing side."""
+    """A diff as JSON values; ``old`` or ``new`` is left out if that side has no value."""
     return {
         "breaking": changes.breaking,
         "unread": [{"position": one.position, "reason": one.reason} for one in changes.unread],

@@ -1,4 +1,4 @@
-"""The commands that judge pairs, grade tools, and estimate the cost of a model."""
+"""The commands that judge pairs, grade tools, and estimate the cost of asking a model."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The commands that train a search or an embedder on queries with known tools."""
+"""The commands that train a search or an embedder on queries whose tools are known."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +29,7 @@ LoggedQueries = Annotated[
 
 
 _SHOWN = tuple(f"{one}@{k}" for one in ("recall", "ndcg") for k in (3, 5, 7, 10))
-"""The figures of tables 1, 2 and A.4 of Tool2Vec, and at ten places."""
+"""The figures in tables 1, 2 and A.4 of Tool2Vec, and the same figures at ten places."""
 
 
 @command
@@ -137,7 +137,7 @@ def tune_embedder(
 
 
 def _tell(model: LearnedModel, unused_queries: int) -> None:
-    """Report the training data, and the results on held-out queries."""
+    """Report the training data, and the results for held-out queries."""
     about = model.about
     unused = more(unused_queries, "left out, for tools that are not in the catalog")
     questions = more(about["questions"], "questions of variants")

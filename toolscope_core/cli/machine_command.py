@@ -1,6 +1,6 @@
-"""``toolscope`` alone, and ``inspect`` without files: this machine's clients and servers.
+"""``toolscope`` alone, and ``inspect`` without files: the clients and servers of this machine.
 
-Their cost is shown once somebody allows starting them.
+The cost of the servers is shown once somebody has allowed them to be started.
 """
 
 import os
@@ -36,17 +36,17 @@ from toolscope_core.model.numbers import enumerated, quantity
 from toolscope_core.model.protocols import LOCAL
 from toolscope_core.model.tool import JsonObject
 
-if TYPE_CHECKING:  # what the first call prints needs none of it
+if TYPE_CHECKING:  # what the first call prints does not need these imports
     from toolscope_core.cli.machine_report import MachineReport
 
 _MOST_FINDINGS, _MOST_ROWS = 5, 12
-"""The most findings and servers shown."""
+"""The most findings and servers that are shown."""
 _INSTALL = "pip install 'toolscope-workbench[gateway]'"
 
 
 @dataclass(frozen=True, slots=True)
 class MachineOptions:
-    """The choice of what is asked and shown about this machine, each field as an option."""
+    """The choice of what to ask and show about this machine; each field is an option."""
 
     yes: Annotated[
         bool,
@@ -68,7 +68,7 @@ class MachineOptions:
 
 
 ASKS = MachineOptions()
-"""Whether to ask a person what may be started."""
+"""The default: a person is asked what may be started."""
 
 
 @command
@@ -86,7 +86,7 @@ def overview(
 
 
 def show_machine(options: MachineOptions, as_json: bool) -> None:
-    """Show the clients and servers; ask once, then list the tools of the allowed ones."""
+    """Show the clients and servers, ask once, and then list the tools of the allowed servers."""
     setup, cache = machine_servers(Machine()), user_cache()
     records = kept_records(cache, setup.servers)
     servers_to_list = [
@@ -112,7 +112,7 @@ def show_machine(options: MachineOptions, as_json: bool) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether somebody can see a question and answer it."""
+    """Whether a person can see a question and answer it."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -149,7 +149,7 @@ def _tell_table(heading: str, rows: Mapping[str, str]) -> None:
 
 
 def _names_in(setup: MachineServers, client: str) -> Iterator[str]:
-    """The servers of a client; servers of a project, plugin or profile with its name."""
+    """The servers of a client, each with the project, plugin or profile that it belongs to."""
     for server in setup.servers:
         uses = [use for use in server.uses if use.origin.client == client]
         if uses:
@@ -159,7 +159,7 @@ def _names_in(setup: MachineServers, client: str) -> Iterator[str]:
 
 
 def _launch(server: ServerDefinition) -> str:
-    """How a server is started or reached, in one line; *** replaces secrets."""
+    """How a server is started or reached, on one line; *** replaces secrets."""
     about = [f"in {server.cwd}"] if server.cwd else []
     about += [f"variables of the file {server.env_file}"] if server.env_file else []
     about += [f"{one.name} from {one.source}" for one in (*server.variables, *server.headers)]
@@ -170,7 +170,9 @@ def _launch(server: ServerDefinition) -> str:
 def _servers_to_start(
     servers: Sequence[ConfiguredServer], options: MachineOptions, asks: bool
 ) -> Sequence[ConfiguredServer]:
-    """The servers that somebody allows to be started; asks once, and only on a terminal."""
+    """The servers that somebody allows to be started. The question is asked once, and only in a
+    terminal.
+    """
     if options.no_start or not servers:
         return ()
     if find_spec("mcp") is None:
@@ -188,7 +190,7 @@ def _servers_to_start(
 
 
 def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
-    """The servers chosen by the person at the terminal; none if there is nobody."""
+    """The servers that the person at the terminal chooses; none if nobody is there."""
     say("")
     if not is_terminal():
         say("Nothing was started. In a terminal, you are asked first; --yes skips that.")
@@ -203,7 +205,9 @@ def _answer(servers: Sequence[ConfiguredServer]) -> Sequence[ConfiguredServer]:
 def _records_of(
     setup: MachineServers, servers: Sequence[ConfiguredServer]
 ) -> tuple[dict[str, JsonObject], tuple[str, ...]]:
-    """The records of the readable servers, by name, and why the others failed."""
+    """The records of the servers that could be read, by name, and the reasons why the others
+    failed.
+    """
     from toolscope_core.mcp.servers.offers import catalog_document, read_offers
 
     definitions = [server.definition for server in servers]
@@ -218,7 +222,7 @@ def _records_of(
 def _report(
     setup: MachineServers, records: Mapping[str, JsonObject], cache: Path
 ) -> "MachineReport":
-    """The report on the records, which are stored as this machine's catalog."""
+    """A report on the records, which are also stored as the catalog of this machine."""
     from toolscope_core.catalog.isolation import read_files
     from toolscope_core.cli.advising import coverage_on
     from toolscope_core.cli.machine_report import machine_report
@@ -256,7 +260,7 @@ def _tell_report(report: "MachineReport", records: Mapping[str, JsonObject], cat
 
 
 def _age(records: Mapping[str, JsonObject]) -> str:
-    """The age of the oldest list, in words."""
+    """The age of the oldest list of tools, in words."""
     times = (str(object_at(record, "source").get("at", "")) for record in records.values())
     seconds = (datetime.now(UTC) - min(map(datetime.fromisoformat, times))).total_seconds()
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
@@ -271,7 +275,7 @@ def setup_json(
     failures: Sequence[str],
     report: "MachineReport | None",
 ) -> JsonObject:
-    """Everything known about this machine as JSON values, without secrets."""
+    """Everything that is known about this machine, as JSON values without secrets."""
     return {
         "clients": [
             {

@@ -1,5 +1,5 @@
-"""The cost of this machine's tools by server and client, and three
-sentences on what to do first.
+"""Computes the cost of this machine's tools by server and client, and three sentences on what to
+do first.
 """
 
 from collections import Counter
@@ -24,16 +24,16 @@ _ALWAYS_TRUE = (
     ),
     "Use --fresh to list the tools again after a server has changed.",
 )
-"""The sentences used if the tools themselves give fewer than three reasons."""
+"""Sentences that are used if the tools give fewer than three reasons of their own."""
 _LARGE_SHARE = 0.3
-"""The share of all tokens that makes one server worth a sentence."""
+"""The share of all tokens from which on one server is worth a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """Tools and tokens by server, and by client for the servers enabled there.
+    """The tools and tokens of each server, and of each client for the servers enabled in it.
 
-    Tokens are sorted, most first. ``sentences`` are the first three things to do.
+    Tokens are sorted, the most first. ``sentences`` say what to do first, second and third.
     """
 
     tools_by_server: Mapping[str, int]
@@ -48,7 +48,7 @@ class MachineReport:
 def machine_report(
     servers: Sequence[ConfiguredServer], catalog: Catalog, coverage: ServerCoverage | None
 ) -> MachineReport:
-    """The report on a catalog of these servers; ``coverage`` is of the same catalog."""
+    """The report on a catalog of these servers; ``coverage`` must be that of the same catalog."""
     tools = Counter(tool.server for tool in catalog.tools)
     tokens = Counter[str]()
     for tool in catalog.tools:
@@ -76,7 +76,7 @@ def _ranked(amounts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _by_client(servers: Sequence[ConfiguredServer], amounts: Mapping[str, int]) -> Counter[str]:
-    """The servers' amounts summed by client; each server enabled there counts once."""
+    """The amounts of the servers, summed by client; each server enabled in a client counts once."""
     sums = Counter[str]()
     for server in servers:
         for client in _clients_of(server):
@@ -94,10 +94,10 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
 def _of_advice(
     coverage: ServerCoverage | None, servers: Sequence[ConfiguredServer]
 ) -> Iterator[str]:
-    """Sentences on what each client can do without among its own servers.
+    """Sentences on the servers of each client that the client's other servers make unnecessary.
 
-    Whoever switches a server off must have the others. If the advice is the same for every client
-    with the server, no client is named.
+    A server may only be switched off where the others are enabled. If the advice is the same for
+    all clients that have the server, no client is named.
     """
     if coverage is None:
         return

@@ -1,4 +1,4 @@
-"""The command for agents: an MCP server whose tools inspect toolsets and change nothing."""
+"""The command for agents: an MCP server whose tools inspect toolsets without changing anything."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ def mcp(
 
 
 def tools_for_agents(files: CatalogFiles) -> tuple[ReadingTool, ...]:
-    """The tools of ``toolscope mcp``."""
+    """The tools that ``toolscope mcp`` offers."""
     return (
         ReadingTool(
             "inspect_setup",

@@ -43,7 +43,7 @@ from toolscope_core.model.plan import MergePlan
 
 
 def _export_format(name: str) -> str:
-    """The name of an export format. Raises ``typer.BadParameter`` for others."""
+    """The name of an export format. Raises ``typer.BadParameter`` for any other name."""
     if name not in OFFERED:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, OFFERED))}.")
     return name
@@ -135,7 +135,7 @@ def merge(
 
     Example: toolscope merge tools.json --out bundle --format openai-chat
     """
-    of_a_model = replace(ask, base_url=None).options  # embeddings may come from there too
+    of_a_model = replace(ask, base_url=None).options  # embeddings may come from the same endpoint
     options.refuse_offline(
         judge, [*of_a_model, *(["paper"] if paper else []), *(["documents"] if documents else [])]
     )
@@ -167,7 +167,7 @@ def merge(
             plan = with_eager_tools(plan, log, eager_tokens, usage or (), queries, searched_as)
         bundle = bundle_of(analysis, plan, log, config, format, fix)
         write_folder(bundle.files(), out)
-    with suppress(ConfigError):  # the bundle is written; the pairs are judged again then
+    with suppress(ConfigError):  # the bundle is written; without the cache, pairs are judged again
         analysis.cached_judge.save()
     plan = bundle.plan
     outgoing = [item.tool for item in plan.tools]
@@ -192,16 +192,16 @@ def merge(
 
 
 def _refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: Path | None) -> None:
-    """Raises ``ConfigError`` for files that have no effect without a budget."""
+    """Raises ``ConfigError`` for options that have no effect without a budget."""
     if budget is None and (usage or queries):
         option = "--usage" if usage else "--queries"
         raise ConfigError(f"{option} only works with --eager-tokens; add that too")
 
 
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:
-    """The decisions of a file by line, and how many of them name other tools.
+    """The decisions in a file by line number, and how many of them name other tools.
 
-    Raises ``DecisionError`` if all do.
+    Raises ``DecisionError`` if all of them name other tools.
     """
     from toolscope_core.decisions.decision_lines import count_of_others, numbered_decisions
 
@@ -218,8 +218,9 @@ def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, D
 def _without_servers(
     analysis: Analysis, log: tuple[Decision, ...], config: PlanConfig
 ) -> tuple[Decision, ...]:
-    """The log, plus decisions that remove the servers whose loss costs
-    nothing, which are reported.
+    """The log with further decisions that switch off servers whose loss costs nothing.
+
+    These servers are reported.
     """
     clusters = plan_merge(analysis, log, config).clusters
     covered = without_loss(advise(server_coverage(analysis, clusters, log)), clusters)
@@ -231,7 +232,7 @@ def _without_servers(
 
 
 def _tell_model(verdicts: ModelVerdicts) -> None:
-    """Report the model's cost, how many documents it wrote, and why some were refused."""
+    """Report the model's cost, how many documents it wrote, and why some documents were refused."""
     terminal.tell_spent(verdicts.judge, verdicts.costs)
     if verdicts.documents or verdicts.refused:
         refusals = terminal.more(
@@ -245,8 +246,8 @@ def _tell_model(verdicts: ModelVerdicts) -> None:
 def _tell_decisions(
     lines: Mapping[int, Decision], of_others: int, unapplied: Mapping[int, str], path: Path | None
 ) -> None:
-    """Report how many decisions count, and each edit without effect on the
-    toolset, with its line.
+    """Report how many decisions count, and each edit that has no effect on the toolset, with its
+    line.
     """
     if len(lines) > of_others:
         unknown = terminal.more(of_others, "about tools that are not in this catalog")
@@ -280,8 +281,8 @@ def _tell_plan(plan: MergePlan, config: PlanConfig, costs: Costs) -> None:
 
 
 def _tell_larger(plan: MergePlan, costs: Costs) -> None:
-    """Report the gateway tools that nobody accepted because agents would have more to read, and
-    why.
+    """Report, with reasons, the gateway tools that nobody accepted because agents would have to
+    read more.
     """
     tools, format = plan.catalog.by_id, PROMPT_FORMATS[0]
     for one in plan.clusters:

@@ -1,4 +1,4 @@
-"""The options shared by several commands, each declared once."""
+"""The options that several commands share; each is declared once."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -22,7 +22,7 @@ from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import LOCAL, Engine, Progress
 from toolscope_core.model.search_configuration import ClientName
 
-if TYPE_CHECKING:  # a search that asks no model is ready .3 s earlier
+if TYPE_CHECKING:  # without these imports, a search that asks no model is ready .3 s earlier
     from toolscope_core.llm.answer_file import AnswerFile
 
 BundlePath = Annotated[
@@ -94,7 +94,7 @@ AskAsPaper = Annotated[
 
 @dataclass(slots=True)
 class AnswerPlace:
-    """The place where a command stores its model's answers, and the file once it is read."""
+    """The place where a command stores its model's answers, and the file after it has been read."""
 
     path: Path
     file: "AnswerFile | None" = None
@@ -106,10 +106,10 @@ def _answer_place(path: str) -> AnswerPlace:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """Which model is asked, and how, each field as an option.
+    """The choice of a model and how to ask it; each field is an option.
 
-    ``None`` means the value saved in the app, or else the one in the environment, or else the
-    default.
+    ``None`` means the value that was saved in the app, otherwise the value in the environment,
+    otherwise the default.
     """
 
     model: Annotated[
@@ -178,7 +178,7 @@ class AskRequest:
 
     @property
     def options(self) -> dict[str, object]:
-        """The options that are set, by field."""
+        """The options that were set, by field name."""
         return {
             one.name: value
             for one in fields(self)
@@ -186,7 +186,7 @@ class AskRequest:
         }
 
     def applied(self, endpoint: Endpoint) -> Endpoint:
-        """The endpoint with the given options in place of its own."""
+        """The endpoint with the options that were set in place of its own."""
         files = ("answers", "replay")
         changes: dict[str, Any] = {k: v for k, v in self.options.items() if k not in files}
         if "budget_calls" in changes:
@@ -199,7 +199,7 @@ SAVED = AskRequest()
 
 
 def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
-    """Raises ``ConfigError`` if options of a model were given but none is asked."""
+    """Raises ``ConfigError`` if options for a model were given although no model is asked."""
     if judge == "offline" and options:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in options)
         raise ConfigError(f"to use {names}, add --judge llm (for embeddings, use --embedder)")
@@ -207,7 +207,7 @@ def refuse_offline(judge: _Judge, options: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """The choice of how a catalog is read, and where its tools are embedded and judged.
+    """The choice of how a catalog is read, and of where its tools are embedded and judged.
 
     Each field is an option.
     """
@@ -237,14 +237,16 @@ class EngineChoice:
     ] = False
 
     def read(self, paths: Sequence[Path], engine: Engine, progress: Progress) -> Catalog:
-        """The catalog of files and folders. Raises ``CatalogError`` if there is none."""
+        """The catalog in files and folders. Raises ``CatalogError`` if there is no catalog."""
         if not self.shards:
             return read_files(paths)
 
         return read_shards(paths, engine, progress)
 
     def start(self) -> AbstractContextManager[Engine]:
-        """The engine, which stops with the block. Raises ``ConfigError`` if it cannot start."""
+        """The engine, which stops at the end of the block. Raises ``ConfigError`` if it cannot
+        start.
+        """
         if self.engine == "ray":
             from toolscope_core.engine.ray_engine import ray_engine
 

@@ -1,7 +1,7 @@
-"""Compares a merge with a person's own client files.
+"""Compares a merge with the files of a person's own clients.
 
-It finds servers with other names, and permission rules that would match nothing after the merge;
-these are rewritten.
+It reports servers that the files do not have under these names. It also rewrites permission rules
+that would match nothing after the merge.
 """
 
 import json
@@ -34,10 +34,10 @@ OwnFiles = Annotated[
 
 
 def read_own_files(paths: Sequence[Path]) -> dict[Path, Any]:
-    """The files as values.
+    """The files as parsed values.
 
-    Raises ``ConfigError`` if one cannot be read, or if two have the same name, because both would
-    be written under it.
+    Raises ``ConfigError`` if a file cannot be read, or if two files have the same name, because
+    both would be written under that name.
     """
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):

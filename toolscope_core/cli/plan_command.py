@@ -86,8 +86,8 @@ def plan_request(
 class PlanReport:
     """A plan and its cost (Retrieval–Plan–Select, table 11).
 
-    It has the searches, the tools shown to a model, the ``costs`` of questions to it, and the
-    seconds without loading.
+    The cost is the number of searches, the number of tools shown to a model, the ``costs`` of
+    questions to the model, and the time in seconds without loading.
     """
 
     plan: RequestPlan
@@ -100,10 +100,12 @@ class PlanReport:
 def _plan(
     catalogs: Sequence[Path], request: str, options: SearchOptions, config: PlannerConfig
 ) -> PlanReport:
-    """The plan of one request: jobs split by ``options``, with ``options.k`` candidates each."""
+    """The plan for one request: jobs split as in ``options``, with ``options.k`` candidates for
+    each job.
+    """
     catalog, _ = searched_catalog(read_files(catalogs), options)
     searcher = Searcher(catalog, options, terminal.progress())
-    _ = searcher.tools  # loads and indexes, which is not the plan's time
+    _ = searcher.tools  # loads and indexes, which does not count as planning time
     start = time.perf_counter()
     requests = searcher.requests([Query("", request)])
     (plan,) = plans_of(searcher, requests, config)
@@ -123,7 +125,7 @@ def plans_of(
 ) -> tuple[RequestPlan, ...]:
     """A plan for each request, with the k best tools for each job.
 
-    Raises the errors of model commands if the worker is a model.
+    If a model is the worker, raises the errors of commands that ask a model.
     """
     parts = searcher.bench.catalog, searcher.tools, searcher.options.k, config
     if config.worker == "best":

@@ -1,4 +1,4 @@
-"""The command that shows profiles, or makes one from an agent's requests."""
+"""The command that shows profiles, or makes a profile from an agent's requests."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -41,12 +41,12 @@ from toolscope_core.retrieval.retriever import Retriever
 from toolscope_core.rps.planner import intents_by_model
 
 ServedBy = Literal["answers", "search", "model"]
-"""How to tell which tools serve a request."""
+"""The methods that tell which tools serve a request."""
 
 
 @dataclass(frozen=True)
 class DecidedCatalog:
-    """A catalog with its decisions, the resulting toolset, and a search of it."""
+    """A catalog with its decisions and the resulting toolset, and the means of searching it."""
 
     analysis: Analysis
     log: tuple[Decision, ...]
@@ -56,14 +56,14 @@ class DecidedCatalog:
 
     @cached_property
     def retriever(self) -> Retriever:
-        """The search of the toolset's tools."""
+        """The search for tools in the toolset."""
         plan = self.plan
         tools = with_members((item.tool for item in plan.tools), plan.catalog, plan.phi)
         return Retriever(tools, self.embedder, self.cache, progress=progress())
 
     @cached_property
     def profiles(self) -> dict[str, Profile]:
-        """Its profiles, by name."""
+        """The profiles in the decisions, by name."""
         return profiles(self.plan.catalog, self.log)
 
 
@@ -162,7 +162,7 @@ def _needs(
     per_job: int,
     ask: options.AskRequest,
 ) -> tuple[intent_cover.Intent, ...]:
-    """The requests with the tools that serve them, as ``by`` says."""
+    """The requests with the tools that serve them, according to the method ``by``."""
     if by == "model":
         return _planned_intents(catalog, requests, ask)
     searched = requests if by == "answers" else [replace(one, gold=()) for one in requests]
@@ -172,7 +172,7 @@ def _needs(
 
 
 def _saved(catalog: DecidedCatalog, name: str) -> Profile:
-    """The profile of this name. Raises ``ConfigError`` if there is none."""
+    """The profile with this name. Raises ``ConfigError`` if there is no such profile."""
     if name in catalog.profiles:
         return catalog.profiles[name]
     names = ", ".join(catalog.profiles) or "none"
@@ -182,7 +182,7 @@ def _saved(catalog: DecidedCatalog, name: str) -> Profile:
 def _decided(
     catalogs: Sequence[Path], decisions: Path | None, config: PlanConfig, embedder: str | None
 ) -> DecidedCatalog:
-    """The catalog of these files with the decisions of a file."""
+    """The catalog in these files, with the decisions in a file."""
     catalog = read_files(catalogs)
     log = read_decisions(catalog, decisions) if decisions else ()
     encoder, cache = encoder_and_cache(embedder)
@@ -194,8 +194,10 @@ def _decided(
 def _planned_intents(
     catalog: DecidedCatalog, queries: Sequence[Query], ask: options.AskRequest
 ) -> tuple[intent_cover.Intent, ...]:
-    """A model's plan for each of the requests. Ends as ``asking`` does."""
-    from toolscope_core.cli.asking import asking  # the store is loaded where a model is asked alone
+    """The requests with the tools that a model plans for each. Ends in the same way as
+    ``asking``.
+    """
+    from toolscope_core.cli.asking import asking  # the store is loaded only if a model is asked
 
     with asking(ask) as (_, asker):
         return intents_by_model(queries, catalog.plan, catalog.retriever, asker, progress())
@@ -204,7 +206,7 @@ def _planned_intents(
 def _smallest_profile(
     catalog: DecidedCatalog, name: str, intents: Sequence[intent_cover.Intent], budget: int | None
 ) -> Profile:
-    """The profile with the smallest set of tools for the intents, which is reported.
+    """A profile with the smallest set of tools for the intents; the set is reported.
 
     An existing profile of this name keeps its rules and texts.
     """
@@ -239,9 +241,9 @@ def _show(catalog: DecidedCatalog, name: str | None) -> None:
 
 
 def _tell(catalog: DecidedCatalog, profile: Profile, queries: Sequence[Query]) -> None:
-    """Report a profile's figures for the queries, by default its own intents.
+    """Report the figures of a profile for the queries, which by default are the profile's intents.
 
-    For queries with answers, the results are compared with the whole toolset.
+    For queries with answers, the results are compared with those of the whole toolset.
     """
     queries = queries or [Query("", text) for text in profile.intents]
     intents = intent_cover.intents_of(queries, catalog.plan, lambda: catalog.retriever)

@@ -1,4 +1,4 @@
-"""The command that rewrites an evaluation set for a bundle."""
+"""The command that rewrites an evaluation set for use with a bundle."""
 
 import json
 from collections.abc import Sequence
@@ -68,9 +68,9 @@ def relabel(
 
 
 def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
-    """The rows of the evaluation set by place, and the text of the document that contains them.
+    """The text of the document that contains the rows, and the rows of the evaluation set by place.
 
-    A document is a list of objects, or one object on several lines; its text is empty for JSON
+    A document is a list of objects, or one object on several lines. The text is empty for JSON
     Lines. Raises ``ConfigError`` for anything else.
     """
     try:
@@ -93,7 +93,10 @@ def _rows(path: Path) -> tuple[str, list[tuple[str, JsonObject]]]:
 
 
 def _write(out: Path, rows: Sequence[JsonObject], document: str) -> None:
-    """Write the rows as JSON Lines, or as the document they came from. Raises ``ExportError``."""
+    """Write the rows as JSON Lines, or in the form of the document that contained them.
+
+    Raises ``ExportError`` if the file cannot be written.
+    """
     if not document:
         write_rows(out, rows)
         return
@@ -103,7 +106,7 @@ def _write(out: Path, rows: Sequence[JsonObject], document: str) -> None:
 
 
 def _why_not(path: Path, relabelled: Sequence[RelabelledQuery], remaining: Sequence[str]) -> str:
-    """Why the file is not written; empty if everything in it is understood."""
+    """Why the file is not written; empty if everything in it was understood."""
     if remaining:
         places = quantity(len(remaining), "place")
         return (
@@ -130,7 +133,7 @@ def _keys(rows: Sequence[JsonObject]) -> str:
 
 
 def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
-    """A sentence on what became of the rows."""
+    """A sentence on what happened to the rows."""
     understood = sum(query.is_understood for query in relabelled)
     unknown = {name for query in relabelled for name in query.unknown_ids}
     lost = sum(len(query.losses) for query in relabelled)
@@ -146,8 +149,8 @@ def _counts(relabelled: Sequence[RelabelledQuery], rest: int, out: str) -> str:
 
 
 def _say_changes(relabelled: Sequence[RelabelledQuery]) -> None:
-    """Print a line for each shrunk gold, each emptied gold, and each tool or argument without a
-    place.
+    """Print one line for each shrunk gold answer, each emptied one, and each tool or argument
+    that has no place.
     """
     for query in relabelled:
         for group in query.shrunk:

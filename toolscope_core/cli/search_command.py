@@ -1,4 +1,4 @@
-"""The command that shows what a request finds: tools, or servers that have them."""
+"""The command that shows the results of a request: tools, or servers that have them."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -36,10 +36,10 @@ from toolscope_core.retrieval.retriever import (
 )
 
 _ENCODING = ("embed", "tokens")
-"""Stages in which texts are encoded."""
+"""The stages in which texts are encoded."""
 NoneSaidBy = Literal["search", "model"]
 NOTICED = 300
-"""The number of texts whose encoding a person notices: about two seconds."""
+"""The number of texts whose encoding takes long enough to notice: about two seconds."""
 
 
 @command
@@ -90,7 +90,7 @@ def search(
 
 
 def _answer(catalog: Catalog, request: str, options: SearchOptions, engine: Engine) -> None:
-    """Print the parts of one request and its results, a line per place."""
+    """Print the parts of one request and its results, one line per place."""
     if options.searched.splits is not None or options.searched.decomposition == "steps":
         raise ConfigError("recorded steps need a file of queries; add --queries")
     words_first = _words_first(request, catalog, options.k) if not options.servers else progress()
@@ -120,7 +120,7 @@ def _none_fits(
 ) -> bool:
     """Whether no tool fits the request.
 
-    If a model is asked, raises the errors of the model commands.
+    If a model is asked, raises the errors of commands that ask a model.
     """
     if not (options.asks and answer.fit and answer.fit.is_uncertain):
         return answer.is_none
@@ -131,7 +131,7 @@ def _none_fits(
 
 
 def _words_first(request: str, catalog: Catalog, k: int) -> Progress:
-    """Progress that first shows BM25 results on standard error while many tools are encoded."""
+    """Progress that first shows BM25 results on standard error if many tools have to be encoded."""
     show, announced = progress(), False
 
     def step(one: Step) -> None:
@@ -156,7 +156,7 @@ def _tell_words_alone(request: str, catalog: Catalog, k: int) -> None:
 def _write_rankings(
     catalog: Catalog, queries: Path, out: Path, options: SearchOptions, engine: Engine
 ) -> None:
-    """Write a ranking for each query of a set as JSONL, in order."""
+    """Write the ranking for each query of a set as JSONL, in the order of the queries."""
     query_set = read_queries(queries)
     rankings = Searcher(catalog, options, progress(), engine=engine).rankings(query_set)
     rows = zip(query_set, rankings.requests, rankings.names, rankings.scores, strict=True)
@@ -177,7 +177,7 @@ def _write_rankings(
 
 
 def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
-    """A tool with the parts that sum to its score."""
+    """A line for a tool, with the parts that add up to its score."""
     definition = catalog.by_id[tool.tool_id]
     shares = zip(SCORE_PARTS, tool.parts, strict=True)
     parts = "  ".join(
@@ -188,7 +188,10 @@ def _tool_line(tool: RankedTool, catalog: Catalog) -> str:
 
 
 def _server_line(server: RankedServer, catalog: Catalog, made_up: bool) -> str:
-    """A server with the tool that found it; ``made_up`` if its description is its tools' names."""
+    """A line for a server, with the tool through which it was found.
+
+    ``made_up`` says that the description of the server consists of the names of its tools.
+    """
     by = "its own text" if server.tool_id is None else catalog.by_id[server.tool_id].name
     note = "  (no description of its own)" if made_up else ""
     return f"{server.score:.3f}{_step(server)}  {server.server}  by {by}{note}"

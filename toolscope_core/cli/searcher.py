@@ -1,4 +1,4 @@
-"""The options of search commands, and a catalog searched with them for tools or servers."""
+"""The options of search commands, and a catalog that is searched with them for tools or servers."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -46,14 +46,14 @@ from toolscope_core.tool2vec.model_folder import read_model, write_model
 from toolscope_core.tool2vec.training import LearnConfig, Trainer, trained_model
 
 USAGE_MODELS = "learned"
-"""The cache folder of models that a search trained for itself."""
+"""The folder in the cache for models that a search trained itself."""
 
 Decomposition = Literal["none", "rules", "steps", "dummy", "context"]
-"""How a request is split into sub-queries."""
+"""The methods that split a request into sub-queries."""
 ASKING_SPLITS: tuple[Decomposition, ...] = ("dummy", "context")
-"""The splits that ask a model."""
+"""The methods of splitting that ask a model."""
 ToolsTakenBy = Literal["best", "model"]
-"""How tools are chosen from those found."""
+"""The methods that choose tools from those that were found."""
 Decompose = Annotated[
     Decomposition | None,
     typer.Option(
@@ -118,9 +118,9 @@ SearchedTexts = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SearchKnobs:
-    """How tools are ranked, each setting as an option.
+    """The settings of ranking; each field is an option.
 
-    ``None`` means the named paper's value, or else the default.
+    ``None`` means the value of the named paper, or else the default.
     """
 
     as_in_paper: Annotated[
@@ -189,7 +189,7 @@ class SearchKnobs:
     ] = None
 
     def config(self, corpus: Corpus = "both") -> RetrievalConfig:
-        """The search configuration. Raises ``ConfigError`` for values that make no sense."""
+        """The search configuration. Raises ``ConfigError`` for invalid values."""
         base = named_search(self.as_in_paper or "")
         values = {"dense_weight" if key == "alpha" else key: v for key, v in asdict(self).items()}
         del values["as_in_paper"]
@@ -199,7 +199,7 @@ class SearchKnobs:
 
 @dataclass(frozen=True, slots=True)
 class SearchedTools:
-    """The searched texts and the means of searching, each as an option."""
+    """The texts that are searched and the means of searching; each field is an option."""
 
     decomposition: Decompose = None
     splits: Splits = None
@@ -217,9 +217,9 @@ DEFAULT_SEARCH, ALL_TOOLS = SearchKnobs(), SearchedTools()
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How a catalog is searched: the ``k`` best, with the options of a command.
+    """How a catalog is searched for the ``k`` best results, with the options of a command.
 
-    ``asks`` says whether a model is asked for more than splits.
+    ``asks`` says whether a model is asked for anything except splits.
     """
 
     k: int = 10
@@ -250,25 +250,29 @@ class SearchOptions:
 
     @property
     def config(self) -> RetrievalConfig:
-        """The search configuration. Raises ``ConfigError`` for values that make no sense."""
+        """The search configuration. Raises ``ConfigError`` for invalid values."""
         return self.knobs.config(self.searched.corpus)
 
     @property
     def split(self) -> Decomposition:
-        """How a request is split: as asked, or as the named paper does. Tool2Vec's stay whole."""
+        """How requests are split: as requested, or as in the named paper. Tool2Vec does not
+        split requests.
+        """
         paper = self.knobs.as_in_paper
         return "none" if paper == "tool2vec" else self.searched.decomposition or usual_split(paper)
 
     @property
     def learned(self) -> Path | None:
-        """The folder of a trained model; the option may instead name a model to ask."""
+        """The folder of a trained model; ``None`` if the option is missing or names a model to
+        ask.
+        """
         model = self.searched.model
         asks = self.asks or self.searched.decomposition in ASKING_SPLITS
         return Path(model) if model and not (asks and not Path(model).is_dir()) else None
 
     @property
     def model_request(self) -> AskRequest:
-        """Which model is asked, and how."""
+        """The choice of the model to ask, and how to ask it."""
         return replace(
             self.ask, model=None if self.learned else self.searched.model or self.ask.model
         )
@@ -276,7 +280,8 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class QueryRankings:
-    """For each query in order, its searched requests, and the names and scores of the results.
+    """For each query in order: the request that was searched for, and the names and scores of the
+    results.
 
     The names are tool ids or server names. ``from_tools`` is the share of results that were found
     through a tool. If tools were searched, ``fits`` says for each query whether any tool serves it.
@@ -290,14 +295,14 @@ class QueryRankings:
 
     @property
     def whole(self) -> int:
-        """The number of requests without steps although steps were requested."""
+        """The number of requests without steps, although steps were requested."""
         return sum(not one.by_rule and not one.subqueries for one in self.requests)
 
 
 def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog, LoadedVariants]:
-    """The catalog with the variants of a file, or of a trained model, and these variants.
+    """The catalog with document variants from a file or a trained model, and these variants.
 
-    Raises the readers' errors.
+    Raises the errors of the functions that read them.
     """
     variants = LoadedVariants({})
     if options.searched.variants is not None:
@@ -308,10 +313,10 @@ def searched_catalog(catalog: Catalog, options: SearchOptions) -> tuple[Catalog,
 
 
 class Searcher:
-    """A catalog searched with the options.
+    """Searches a catalog with the given options.
 
-    Queries name its own tools or those of ``former``, the catalog from which it was merged. Its
-    texts are encoded on the workers of ``engine``.
+    Queries name the catalog's tools, or tools of ``former``, the catalog from which it was merged.
+    The texts of the catalog are encoded on the workers of ``engine``.
     """
 
     def __init__(
@@ -326,22 +331,24 @@ class Searcher:
         self.options, self._engine = options, engine
         self.progress, self._former = progress, former or catalog
         self.costs: tuple[TaskCost, ...] = ()
-        """The cost of models that split or planned requests."""
+        """The cost of the models that split or planned requests."""
 
     @cached_property
     def tools(self) -> SearchableTools:
-        """The search for tools."""
+        """A search for tools."""
         self._encode()
         search = self.bench.search(self.options.config, self._model())
         return search.open(self.bench.catalog.tools, self.progress)
 
     @cached_property
     def ranker(self) -> ToolsetRanker:
-        """The search for many requests on several toolsets."""
+        """A search for ranking tools of several toolsets for many requests."""
         return self.bench.ranker(self.options.config, self._model())
 
     def _encode(self) -> None:
-        """Encode the texts of the index into the cache, if other workers do it."""
+        """If the engine is not the local one, let it encode the texts of the index into the
+        cache.
+        """
         config, servers = self.options.config, self.options.servers
         if self._engine is LOCAL or config.client:
             return
@@ -366,7 +373,7 @@ class Searcher:
         return usage_model(bench, queries, self.options.config, self.progress)
 
     def servers(self) -> ServerRetriever:
-        """The search for servers. Raises ``ConfigError`` if no tool has one."""
+        """A search for servers. Raises ``ConfigError`` if no tool has a server."""
         self._encode()
         retriever = self.bench.server_search(self.options.config, self.progress)
         if not retriever.profiles:
@@ -374,7 +381,7 @@ class Searcher:
         return retriever
 
     def rankings(self, queries: Sequence[Query]) -> QueryRankings:
-        """The results of each query."""
+        """The results for each query."""
         requests, k = tuple(self.requests(queries)), self.options.k
         fits: tuple[Fit | None, ...] = ()
         ranked: Sequence[Sequence[RankedTool | RankedServer]]
@@ -400,10 +407,10 @@ class Searcher:
         cutoffs: Sequence[int],
         by: ToolsTakenBy,
     ) -> tuple[MetricRow, ...]:
-        """How often exactly the needed tools are chosen from the first k of these rankings.
+        """The share of requests for which exactly the needed tools are chosen from the first k.
 
-        They are the *best* for each job, or chosen by a *model*. Raises the errors of model
-        commands.
+        The tools are the *best* ones for each job, or are chosen by a *model*. Raises the errors of
+        commands that ask a model.
         """
         tools, requests = self.bench.catalog.tools, rankings.requests
         if by == "best":
@@ -414,8 +421,9 @@ class Searcher:
             return selection.selection_rates(choice, rankings.names, golds, cutoffs)
 
     def requests(self, queries: Sequence[Query]) -> list[ToolRequest]:
-        """The request searched for each query. Raises the errors of model
-        commands if one is asked.
+        """The request to search for, for each query.
+
+        If a model is asked, raises the errors of commands that ask a model.
         """
         texts = [one.text for one in queries]
         splits = self._splits(queries, texts)
@@ -423,7 +431,7 @@ class Searcher:
         return [ToolRequest(*one, by_rule) for one in zip(texts, splits, strict=True)]
 
     def _splits(self, queries: Sequence[Query], texts: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """The sub-queries of each query; none for a query searched whole."""
+        """The sub-queries of each query; empty for a query that is searched whole."""
         kind = self.options.split
         if kind == "none":
             return [()] * len(texts)
@@ -444,9 +452,10 @@ class Searcher:
 def usage_model(
     bench: Bench, queries: Sequence[Query], config: RetrievalConfig, progress: Progress
 ) -> LearnedModel:
-    """The Tool2Vec model of a catalog from queries; cached if it was trained on the same data.
+    """A Tool2Vec model of a catalog, trained on queries.
 
-    The catalog's tools may have variants.
+    The model is read from the cache if it was trained on the same data before. The tools of the
+    catalog may have variants.
     """
     tools, variants = bench.catalog.tools, variants_of(bench.catalog)
     query_rows = sorted((one.text, sorted(sorted(need) for need in one.gold)) for one in queries)
@@ -456,7 +465,7 @@ def usage_model(
     )
     folder = bench.cache.folder / USAGE_MODELS / key
     if folder.is_dir():
-        with suppress(ConfigError):  # damaged: it is trained again
+        with suppress(ConfigError):  # a damaged model is trained again
             return read_model(folder)
     learn_config = LearnConfig("tool2vec", retrieval=config)
     trainer = Trainer(bench.embedder, bench.cache, progress)
@@ -467,9 +476,9 @@ def usage_model(
 
 
 def catalogs_and_request(words: Sequence[str]) -> tuple[list[Path], str]:
-    """The catalog files and the request after them.
+    """The catalog files, and the request that follows them.
 
-    Raises ``ConfigError`` if one is missing.
+    Raises ``ConfigError`` if either is missing.
     """
     *files, request = words
     if not files:

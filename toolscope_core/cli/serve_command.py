@@ -53,10 +53,10 @@ from toolscope_core.retrieval.retriever import Retriever
 
 
 def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = None) -> Search:
-    """The search over these tools with the local model.
+    """A search over these tools with the local model.
 
-    It also uses the recorded requests of a file if they help. Raises the retriever's errors, and
-    ``ConfigError`` if the file cannot be read.
+    The search also uses the recorded requests in a file, if they help. Raises the errors of the
+    retriever, and ``ConfigError`` if the file cannot be read.
     """
     config = RetrievalConfig()
     cache = VectorCache(settings.cache_dir)
@@ -73,8 +73,11 @@ def tool_search(tools: Sequence[Tool], settings: Settings, usage: Path | None = 
 
 
 def _learned_from(usage: Path, tools: Sequence[Tool], config: RetrievalConfig) -> LearnedRanking:
-    """The model learned from recorded requests for original tools, or for merged ones."""
-    # Only a search that learns needs the training.
+    """A model of the original tools, learned from recorded requests.
+
+    The requests may name original tools or merged ones.
+    """
+    # only a search that learns needs these imports
     from toolscope_core.cli.searcher import usage_model
     from toolscope_core.cli.usage_command import recorded_requests
     from toolscope_core.evaluation.bench import Bench
@@ -90,9 +93,9 @@ def _learned_from(usage: Path, tools: Sequence[Tool], config: RetrievalConfig) -
 
 
 def review_of(bundle: Path) -> Review:
-    """Holds back tools for which ``why_look_again`` has reasons.
+    """A review that holds back a changed tool if ``why_look_again`` has reasons.
 
-    The earlier tools are read from the bundle when the first one changes.
+    The earlier tools are read from the bundle when the first tool changes.
     """
     read = cache(partial(read_original_catalog, bundle))
 
@@ -260,7 +263,7 @@ def serve(
 
 
 def _check_all(states: Sequence[preflight.ServerState], costs: SearchCosts, as_json: bool) -> None:
-    """Report the state of the servers, and exit with 1 if one is not served completely."""
+    """Report the state of the servers, and exit with 1 if a server is not served completely."""
     if as_json:
         say_json([asdict(state) for state in states])
     else:
@@ -275,11 +278,11 @@ def _check_all(states: Sequence[preflight.ServerState], costs: SearchCosts, as_j
 
 
 RETRY_STATUS = 75
-"""The exit status for a temporary failure in sysexits.h."""
+"""The exit status for a temporary failure, as defined in sysexits.h."""
 
 
 def _check_needed(tools: Sequence[preflight.NeededTool], as_json: bool) -> None:
-    """Report the state of the tools that a job needs, and exit with the matching status."""
+    """Report the state of the tools that a job needs, and exit with the status for it."""
     verdicts = {one.verdict for one in tools}
     worst = next(one for one in ("never", "retry", "ready") if one in verdicts)
     if as_json:
@@ -294,16 +297,16 @@ def _check_needed(tools: Sequence[preflight.NeededTool], as_json: bool) -> None:
 
 
 def _place(http: str, settings: Settings, hosts: Sequence[str], profiles: set[str]) -> HttpPlace:
-    """The listening address, with the tokens of the served profiles."""
+    """The address to listen on, with the tokens of the profiles that are served."""
     tokens = tokens_of_profiles(settings.profile_tokens, profiles)
     return http_place(http, settings.gateway_token, hosts, tokens)
 
 
 def _serve(by_path: running.ServedByPath, log: CallLog, place: HttpPlace | None) -> None:
-    """Serve until the client leaves or the program is stopped."""
+    """Serve until the client disconnects or the program is stopped."""
     bundles = list(by_path.values())
-    gc.freeze()  # what was read stays to the end
-    gc.enable()  # each call leaves cycles, and it runs on
+    gc.freeze()  # what was read so far is kept to the end
+    gc.enable()  # each call leaves cycles, and the program keeps running
     try:
         if place is None:
             running.serve_stdio(*bundles[0], log, __version__)
@@ -349,7 +352,7 @@ def _state_lines(state: preflight.ServerState) -> list[str]:
 
 
 def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
-    """Sentences that the user should read before it starts."""
+    """Sentences that the user should read before the gateway starts."""
     table = bundle.table
     lines = [
         f"{quantity(len(table.listed_routes), 'tool')} for "
@@ -366,7 +369,7 @@ def _beginning(bundle: ServedBundle, keys: dict[str, str]) -> list[str]:
 
 
 def _oddities(bundle: ServedBundle) -> list[str]:
-    """Sentences on tools and texts that clients get under another name, changed, or not at all."""
+    """Sentences on tools and texts that clients get changed, under another name, or not at all."""
     table, words = bundle.table, words_of_servers(bundle).notes
     return [
         *bundle.notes,
@@ -384,7 +387,7 @@ def _oddities(bundle: ServedBundle) -> list[str]:
 
 
 def _ending(log: CallLog, old_names: Collection[str]) -> list[str]:
-    """A report on what was called, and on who called each of the ``old_names``."""
+    """A report on the calls, and on who called each of the ``old_names``."""
     counts = ", ".join(f"{number} {what}" for what, number in sorted(log.outcomes.items()))
     lines = [f"calls: {counts}"] if counts else []
     if log.unwritten:

@@ -1,4 +1,4 @@
-"""The shared parts of all commands: options, errors as sentences, output."""
+"""What all commands share: options, errors as sentences, and output."""
 
 import inspect
 import json
@@ -17,25 +17,25 @@ from toolscope_core.model.numbers import duration, quantity
 from toolscope_core.model.protocols import Progress, Step, TaskCost, silent, sum_of_tasks
 
 MOST_TOLD = 10
-"""The most lines about one subject."""
+"""The most lines that are printed about one subject."""
 _LINE_ANEW = "\r\x1b[K"
 _PACED = 5.0
-"""After this many seconds, a stage's pace is shown."""
+"""The number of seconds after which the pace of a stage is shown."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def command(function: Callable[..., R]) -> Callable[..., R]:
-    """A command listed in ``COMMANDS``, with its errors as sentences.
+    """A command that can be listed in ``COMMANDS``; it reports errors as sentences.
 
-    A parameter whose default is a dataclass becomes an option for each of its fields that is not an
-    option yet.
+    If the default of a parameter is a dataclass, each of its fields that is not an option yet
+    becomes an option.
     """
     return errors_as_sentences(_with_options(function))
 
 
 def errors_as_sentences(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, changed to exit with 2 and a sentence for errors that a user can fix."""
+    """The function, changed to print a sentence and exit with 2 for errors that a user can fix."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -86,7 +86,7 @@ def fail_for(reason: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print one line, safe for any catalog names in it."""
+    """Print one line; names from a catalog in it cannot do harm."""
     typer.echo(for_terminal(text))
 
 
@@ -96,18 +96,20 @@ def say_json(value: object) -> None:
 
 
 def say_error(text: str) -> None:
-    """Print a sentence, and the indented lines of a list if it has one."""
+    """Print a sentence, followed by the indented lines of a list if it has one."""
     lines = f"toolscope: {text}".split("\n  ")
     typer.echo("\n  ".join(map(for_terminal, lines)), err=True)
 
 
 def more(count: int, label: str, one: str = "") -> str:
-    """Words such as ``, 2 dangling references`` or, with ``one``, ``, 1 dangling reference``."""
+    """Words such as ``, 2 dangling references``, or ``, 1 dangling reference`` if ``one`` is
+    given.
+    """
     return f", {count:,} {one if one and count == 1 else label}" if count else ""
 
 
 def tell_doubtful(reasons: Sequence[str]) -> None:
-    """Print the first doubtful texts of a model, and the number of others."""
+    """Print the first texts of a model that are doubtful, and the number of the others."""
     for reason in reasons[:MOST_TOLD]:
         say(f"doubtful  {reason}")
     if len(reasons) > MOST_TOLD:
@@ -115,7 +117,7 @@ def tell_doubtful(reasons: Sequence[str]) -> None:
 
 
 def progress() -> Progress:
-    """Progress on one line of a terminal, with pace and remaining time for a long stage."""
+    """Progress on one line of a terminal, with pace and remaining time if a stage takes long."""
     if not sys.stderr.isatty():
         return silent
     began: dict[str, tuple[float, int]] = {}
@@ -134,7 +136,7 @@ def progress() -> Progress:
 
 
 def _pace(step: Step, seconds: float, items: int) -> str:
-    """The pace of a stage and its remaining time, once known."""
+    """The pace of a stage and the remaining time, as soon as they are known."""
     if seconds < _PACED or not items:
         return ""
     remaining = (step.total - step.done) * seconds / items
@@ -142,7 +144,7 @@ def _pace(step: Step, seconds: float, items: int) -> str:
 
 
 def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
-    """Report how much all tasks together used the model."""
+    """Report how much all tasks together have used the model."""
     all_tasks = sum_of_tasks(costs)
     say(
         f"{model}: {quantity(all_tasks.questions, 'question')}, {all_tasks.reused:,} known before"
@@ -154,8 +156,8 @@ def tell_spent(model: str, costs: Sequence[TaskCost]) -> None:
 def spent_json(costs: Iterable[TaskCost]) -> dict[str, int]:
     """The cost of questions to a model.
 
-    ``questions`` count whether or not the answer was stored; calls and tokens are those paid for
-    now.
+    ``questions`` are counted even if the answer was already stored. Calls and tokens are those paid
+    for in this run.
     """
     all_tasks = sum_of_tasks(costs)
     counts = ("questions", "calls", "tokens_in", "tokens_out")

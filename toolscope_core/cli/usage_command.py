@@ -95,8 +95,9 @@ def usage(
 def counted_calls(
     logs: Sequence[Path], tools: Sequence[Tool], with_results: bool = False
 ) -> tuple[call_counts.CatalogCallCounts, CallTrace]:
-    """The calls of the tools in some logs, and the trace, as ``read_traces``; unread records are
-    reported. Raises ``ConfigError``.
+    """The calls to the tools in some logs, and the trace that ``read_traces`` made from the logs.
+
+    Unread records are reported. Raises ``ConfigError`` for an unreadable log.
     """
     trace = read_traces({str(log): _content(log) for log in logs}, with_results)
     if trace.unread:
@@ -105,10 +106,11 @@ def counted_calls(
 
 
 def recorded_requests(path: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
-    """The requests of a query set, or people's in a log or trace, by ids of the tools they needed.
+    """The requests in a query set, or people's requests in a log or trace, with ids of needed
+    tools.
 
     A file without a row that is a query is read as a log. Raises ``ConfigError`` for a file that is
-    neither, or a log without a request that called one of the tools.
+    neither, and for a log without a request that called one of the tools.
     """
     if queries_of(_content(path), str(path)).queries:
         return with_ids(read_queries(path), tools)
@@ -118,7 +120,7 @@ def recorded_requests(path: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
 def traced_requests(log: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
     """People's requests in a log or trace, with the ids of the tools that were called for each.
 
-    Raises ``ConfigError`` if there are none.
+    Raises ``ConfigError`` if there are no such requests.
     """
     _, trace = counted_calls([log], tools)
     rows = lines_of(call_counts.query_rows(trace.requests, tools))
@@ -133,8 +135,8 @@ def traced_requests(log: Path, tools: Sequence[Tool]) -> tuple[Query, ...]:
 def _calls_after(
     figures: call_counts.CatalogCallCounts, catalog: Catalog, decisions: Path | None
 ) -> dict[str, CallsAfterMerge]:
-    """The calls before and after each accepted merge, by tool ids; none
-    without a decisions file.
+    """The calls before and after each accepted merge, by the ids of its tools; empty if there is
+    no decisions file.
     """
     if decisions is None:
         return {}
