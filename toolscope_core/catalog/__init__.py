@@ -1,1 +1,1 @@
-"""Native tool catalogs in and out: reading, naming, scanning, token estimates, writing."""
+"""Reads, names, scans and writes tool catalogs in their native formats, and counts their tokens."""

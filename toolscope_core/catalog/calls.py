@@ -1,4 +1,4 @@
-"""Calls of tools: finding their parts, mapping them by α, and checking them against a schema."""
+"""Finds the parts of tool calls, maps calls through α, and checks them against a schema."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from toolscope_core.model.tool import JsonObject, Parameter, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class MappedCall:
-    """A call after α; ``losses`` names the arguments that have no place in it."""
+    """A call after α; ``losses`` are the names of arguments that do not fit anywhere in it."""
 
     tool: str
     arguments: JsonObject
@@ -32,7 +32,9 @@ _ARGUMENT_KEYS = (
     *("toolInput", "tool_args", "action_input", "input_parameters"),
 )
 _HOLDERS = ((), ("function",))
-"""Where a call keeps its tool and its arguments: in itself or, in OpenAI's chat, one step below."""
+"""The paths to a call's tool and arguments: in the call itself, or one level down in OpenAI's
+chat.
+"""
 _OF_SCHEMAS = ("properties", "$ref", "additionalProperties")
 
 _INVERSE: Mapping[Operation, Operation] = {"wrap": "unwrap", "unwrap": "wrap"}
@@ -48,18 +50,18 @@ _SAMPLES: dict[str, Any] = {
 
 
 class _NewName(str):
-    """A property name that a rename created; such a property is not renamed again.
+    """A property name that a rename created; a property with such a name is not renamed again.
 
-    Places may overlap, so a rename can meet properties that already have their new name.
+    Places may overlap, so a rename may meet properties that already have their new names.
     """
 
     __slots__ = ()
 
 
 def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
-    """The call to ``alpha.to`` that does what ``arguments`` asked of ``alpha.tool_id``.
+    """The call to ``alpha.to`` that does what ``arguments`` asked ``alpha.tool_id`` to do.
 
-    Arguments that the old tool did not declare keep their names, unless the name is taken.
+    Arguments that the old tool did not declare keep their names, unless a name is taken.
     """
     moves = {move.source: (move.target, partial(_forward, move)) for move in alpha.moves}
     declared = {move.target for move in alpha.moves} | alpha.constants.keys() | alpha.dropped.keys()
@@ -70,11 +72,12 @@ def map_call(alpha: ArgumentMap, arguments: JsonObject) -> MappedCall:
 
 
 def unmap_call(alpha: ArgumentMap, arguments: JsonObject, types: Mapping[str, str]) -> MappedCall:
-    """The call to the old tool again, with its original arguments if α is lossless.
+    """The call to the old tool that ``map_call`` changed, with the original arguments if α is
+    lossless.
 
-    ``types`` gives the JSON types of the old parameters by name, so that ``cast`` can be reversed.
+    ``types`` has the JSON types of the old parameters by name, so that ``cast`` can be reversed.
     Arguments that the merged tool did not declare keep their names, unless the old tool has a
-    parameter of that name.
+    parameter with that name.
     """
     lost: list[str] = []
     for rename in reversed(alpha.nested):
@@ -94,8 +97,8 @@ def foreign_arguments(
 ) -> dict[str, bool]:
     """The arguments that the merged tool has ``declared`` only for other old tools.
 
-    Each comes with whether it can be left out because it only repeats the declared default, which
-    some clients fill in.
+    The value says whether the argument can be left out because it only repeats the declared
+    default, which some clients fill in.
     """
     own = {move.target for move in alpha.moves} | alpha.constants.keys()
     return {
@@ -112,9 +115,9 @@ def _mapped_arguments(
     moves: Mapping[str, tuple[str, Callable[[Any], Any]]],
     declared: Collection[str],
 ) -> tuple[dict[str, Any], list[str]]:
-    """The arguments under their new names, and those without a place.
+    """The arguments under their new names, and the names of arguments that fit nowhere.
 
-    Only a move may fill a name that is ``declared``; if two moves fill the same name, the first
+    Only a move may fill a name that is ``declared``. If two moves fill the same name, the first
     wins.
     """
     givers: dict[str, str] = {}
@@ -137,9 +140,10 @@ def _mapped_arguments(
 def renamed_inside(
     arguments: JsonObject, source: str, target: str, lost: list[str]
 ) -> dict[str, Any]:
-    """The arguments with the property at the pointer ``source`` renamed as in ``target``.
+    """The arguments with the property at the pointer ``source`` renamed to the last name in
+    ``target``.
 
-    An undeclared property that already has the new name is removed, and its pointer is added to
+    If an undeclared property already has the new name, it is removed and its pointer is added to
     ``lost``.
     """
     steps = [step.replace("~1", "/").replace("~0", "~") for step in source.split("/")[1:]]
@@ -173,7 +177,7 @@ def sample_arguments(parameters: Sequence[Parameter]) -> dict[str, Any]:
 
 
 def _sample(parameter: Parameter) -> Any:
-    """A value that shows the type; the first one if values are listed."""
+    """A value that shows the type of a parameter; the first value if values are listed."""
     if parameter.enum:
         return parameter.enum[0]
     return parameter.schema.get("default", _SAMPLES.get(parameter.type, "…"))
@@ -181,14 +185,16 @@ def _sample(parameter: Parameter) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CallPlaces:
-    """The paths of the tool and the arguments in a call; the second is empty without arguments."""
+    """The paths to the tool and the arguments in a call; ``arguments`` is empty if the call has
+    none.
+    """
 
     tool: tuple[str, ...]
     arguments: tuple[str, ...]
 
 
 def read_call(call: object) -> tuple[str, JsonObject] | None:
-    """The tool of a call (id or name) and its arguments, in any form that ``relabel`` rewrites.
+    """The tool in a call (by id or name) and the arguments, in any form that ``relabel`` rewrites.
 
     ``None`` if the value is not a call.
     """
@@ -201,10 +207,10 @@ def read_call(call: object) -> tuple[str, JsonObject] | None:
 
 
 def call_places(call: object, is_tool: Callable[[str], object] = bool) -> CallPlaces | None:
-    """The paths of the tool (``is_tool`` is true for it) and of its arguments in an object.
+    """The paths to the tool, for which ``is_tool`` is true, and to its arguments in an object.
 
-    A schema does not count as arguments. Only an object with nothing but ``tool`` or ``name`` is a
-    call without arguments. ``None`` if the object is not a call.
+    A schema does not count as arguments. An object without arguments is a call only if it has
+    nothing except ``tool`` or ``name``. ``None`` if the object is not a call.
     """
     for holder in _HOLDERS:
         inner = value_of_path(call, holder)
@@ -236,14 +242,14 @@ def is_schema(value: object) -> bool:
 
 
 def value_of_path(value: object, path: Sequence[str]) -> Any:
-    """The value at a path of keys; ``None`` if there is none."""
+    """The value at a path of keys; ``None`` if there is no such value."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def arguments_of(arguments: object) -> JsonObject | None:
-    """The arguments as an object, parsed if an evaluation set stores them as JSON text."""
+    """The arguments as an object; JSON text, as stored in some evaluation sets, is parsed."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -273,7 +279,7 @@ def _backward(move: ArgumentMove, value: Any, kind: str) -> Any:
 
 
 def _plain_value(text: str) -> Any:
-    """The number or truth value that the text spells; otherwise the text."""
+    """The number or truth value that the text spells; otherwise the text itself."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -283,9 +289,9 @@ def _plain_value(text: str) -> Any:
 
 
 def validator_of(schema: JsonObject | None, mask: str | None = None) -> Draft202012Validator | None:
-    """A validator; ``None`` if the tool declares no arguments or no validator can read its schema.
+    """A validator; ``None`` if the tool declares no arguments or no validator can read the schema.
 
-    Without one, any call is valid. Messages have ``mask`` in place of values.
+    Without a validator, any call is valid. Error messages show ``mask`` in place of values.
     """
     if schema is None:
         return None
@@ -305,7 +311,7 @@ def call_refusals(
 ) -> tuple[str, ...]:
     """The first ``most`` objections of the schema to these arguments.
 
-    They are sentences cut to 300 characters, with ``mask`` in place of values.
+    They are sentences, cut to 300 characters, with ``mask`` in place of values.
     """
     validator = validator_of(schema, mask)
     if validator is None:

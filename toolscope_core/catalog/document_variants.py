@@ -1,7 +1,7 @@
-"""Document variants: files of them, and tools that use them.
+"""Reads document variants from files, and adds them to tools.
 
-A variant is an expanded description and questions that a tool answers (Retrieval–Plan–Select,
-§3.1). In a file it is a row with ``tool`` (an id, or a name that only one tool has), ``expanded``
+A variant is an expanded description with questions that the tool answers (Retrieval–Plan–Select,
+§3.1). In a file, it is a row with ``tool`` (an id, or a name that only one tool has), ``expanded``
 and ``questions``.
 """
 
@@ -18,16 +18,16 @@ from toolscope_core.model.plan import MergedTool, MergePlan
 from toolscope_core.model.tool import Augmentation, JsonObject, SubstituteTool, Tool
 
 MOST_QUESTIONS = 12
-"""The limit for a merged tool: more would exceed what an encoder reads."""
+"""The most questions for a merged tool; with more, the text would exceed what an encoder reads."""
 _LONGEST = 20_000
-"""The longest text of a file, in characters."""
+"""The longest text that a file may contain, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedVariants:
-    """Variants by tool id.
+    """Variants, by the ids of their tools.
 
-    ``unknown_names`` are names in the file that belong to no tool, or to several.
+    ``unknown_names`` are names in the file that no tool has, or that several tools have.
     """
 
     by_id: Mapping[str, Augmentation]
@@ -35,21 +35,21 @@ class LoadedVariants:
 
 
 def read_variants(path: Path, catalog: Catalog) -> LoadedVariants:
-    """The variants of a JSONL file for the tools of a catalog.
+    """The variants in a JSONL file for the tools of a catalog.
 
-    Raises ``ConfigError`` for a malformed row, a repeated tool, and a file without variants of the
-    catalog's tools.
+    Raises ``ConfigError`` for a malformed row, for a repeated tool, and for a file without variants
+    of the catalog's tools.
     """
     return _by_id(read_rows(path), str(path), catalog)
 
 
 def variants_in(content: bytes, label: str, catalog: Catalog) -> LoadedVariants:
-    """Like ``read_variants``, for a file's content."""
+    """Like ``read_variants``, but for the content of a file."""
     return _by_id(rows_in(content, label), label, catalog)
 
 
 def variant_rows(variants: Mapping[str, Augmentation]) -> list[JsonObject]:
-    """The rows of a file, by tool id."""
+    """The rows for a file, sorted by tool id."""
     return [
         {"tool": tool_id, "expanded": variant.expanded, "questions": list(variant.questions)}
         for tool_id, variant in sorted(variants.items())
@@ -63,9 +63,10 @@ def with_variants(
 ) -> tuple[Tool, ...]:
     """The tools with their variants.
 
-    ``phi`` maps the ids in ``variants`` to those of the tools. A tool that replaces several has its
-    own expanded description, or else that of the first, and the questions of all in turn, at most
-    ``MOST_QUESTIONS``. A tool that carries its members leaves them their variants.
+    ``phi`` maps the ids in ``variants`` to the ids of the tools. A tool that replaces several tools
+    gets its own expanded description, or else that of the first, and the questions of all tools in
+    turn, at most ``MOST_QUESTIONS``. If a tool carries its members, the members keep their own
+    variants.
     """
     former: dict[str, list[str]] = {}
     for old, new in sorted((phi or {}).items()):
@@ -80,9 +81,10 @@ def with_variants(
 
 
 def with_expanded(plan: MergePlan, variants: Mapping[str, Augmentation]) -> MergePlan:
-    """The plan with the expanded descriptions of ``variants`` for tools that still have their own.
+    """The plan with expanded descriptions from ``variants`` for tools that still have their own
+    texts.
 
-    Descriptions edited by people and those of merged tools stay.
+    Descriptions that people edited and descriptions of merged tools do not change.
     """
     originals = plan.catalog.by_id
 

@@ -1,11 +1,11 @@
-"""Rows of evaluation sets after φ and α, whatever form their calls have.
+"""Rewrites rows of evaluation sets by φ and α, whatever form their calls have.
 
-ToolScope relabels gold answers by φ (equation 3); a call keeps its meaning only if its arguments
-are mapped too. The position of a name decides, not the data set: an object with a tool and
-arguments is a call; one with a name and a schema defines a tool; one whose keys are all tools is a
-map of calls; and a name may be the value of a key for names. All of this may be inside a text as
-JSON, Python literals or Python calls. Sentences are not changed: ``gone_names`` lists the names in
-them.
+ToolScope relabels gold answers by φ (equation 3). A call keeps its meaning only if its arguments
+are mapped too. The position of a name decides, not the data set. An object with a tool and
+arguments is a call; an object with a name and a schema defines a tool; an object whose keys are all
+tools is a map of calls; and a name may be the value of a key for names. All of this may be inside a
+text as JSON, Python literals or Python calls. Sentences are not changed: ``gone_names`` lists the
+names in them.
 """
 
 import re
@@ -43,7 +43,7 @@ _OFFER = re.compile(
     r"(?:(?:available|candidate|provided|all)_?)?(?:tools?|functions?|apis?)(?:_?(?:list|names?))?",
     re.IGNORECASE,
 )
-"""Keys of lists from which an agent may choose; no name is in them twice."""
+"""Keys of lists from which an agent may choose tools; no name may occur twice in them."""
 _SPLIT = re.compile(r"(\s*(?:[,;|\n]|[-=]>|→)\s*(?:\d+[.)]\s+|[-*]\s+)?|^\s*(?:\d+[.)]|[-*])\s+)")
 _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "params"))
 _RESULTS = frozenset(("result", "results", "response", "output", "tool_call_id"))
@@ -53,15 +53,15 @@ _NAMES = ("name", "tool_name", "toolName", "function_name")
 
 @dataclass(frozen=True, slots=True)
 class RelabelledQuery:
-    """One row of an evaluation set after φ and α, and what happened to it.
+    """One row of an evaluation set after φ and α, and what has happened to it.
 
     ``shrunk`` has the groups of gold ids that became one. ``removed_tools`` are gold and called
     tools that were left out; ``is_emptied`` says that no gold tool is left. ``unknown_ids`` are ids
-    that φ does not know (left unchanged). ``losses`` names the call arguments that no longer have a
-    place. ``unread_calls`` counts the calls whose tool is unclear. ``rename_count`` counts changed
-    names. ``exempt`` are the JSON pointers at which an old name may remain: the row's id, called
-    tools that were left out, and values added by α. ``is_understood`` says that the row has gold or
-    calls, or a tool's name in a position for names.
+    that φ does not contain; they are left unchanged. ``losses`` are the call arguments that no
+    longer fit anywhere. ``unread_calls`` counts the calls whose tool is unclear. ``rename_count``
+    counts changed names. ``exempt`` are the JSON pointers at which an old name may remain: the
+    row's id, called tools that were left out, and values added by α. ``is_understood`` says that
+    the row has gold or calls, or a tool's name in a position for names.
     """
 
     row: JsonObject
@@ -83,13 +83,13 @@ def relabel_query(
     alphas: Mapping[str, ArgumentMap],
     names: _Names | None = None,
 ) -> RelabelledQuery:
-    """One row rewritten, in its order; text that names no tool stays unchanged.
+    """A row after φ and α, in its old order; text that names no tool does not change.
 
-    If two gold tools became one, the first position stays; a gold tool that was left out is
-    removed. Calls are never dropped or joined, and calls to a left-out tool stay. If a tool is
-    defined twice, the first definition stays. A call names its tool by id, or by a name that only
-    one tool has: ``names`` maps old name → (old id, new name). Unknown ids and non-calls in
-    ``gold`` and ``calls`` are counted.
+    If two gold tools became one, the first position is kept. A gold tool that was left out is
+    removed. Calls are never dropped or joined, and calls to a tool that was left out stay. If a
+    tool is defined twice, the first definition is kept. A call names its tool by id, or by a name
+    that only one tool has: ``names`` maps old name → (old id, new name). Unknown ids, and values in
+    ``gold`` and ``calls`` that are not calls, are counted.
     """
     reading = _Reading(phi, alphas, names or {})
     lists = {key: row[key] for key in ("gold", "calls") if isinstance(row.get(key), list)}
@@ -123,8 +123,9 @@ def relabel_query(
 
 
 def _new_gold(gold: Sequence[Any], reading: "_Reading", old_ids: dict[str, list[str]]) -> list[Any]:
-    """Gold after φ, including lists of alternatives; ``old_ids`` collects the old ids of each new
-    one.
+    """Gold answers after φ, including lists of alternatives.
+
+    ``old_ids`` collects the old ids of each new id.
     """
     new_gold: list[Any] = []
     for tool in gold:
@@ -147,8 +148,9 @@ def _new_gold(gold: Sequence[Any], reading: "_Reading", old_ids: dict[str, list[
 
 @dataclass(slots=True)
 class _Reading:
-    """The state of reading a row: ``called`` are the tools of ``calls``, ``reads`` counts tools of
-    φ.
+    """The state while a row is read.
+
+    ``called`` are the tools in ``calls``; ``reads`` counts names of tools that φ contains.
     """
 
     phi: Mapping[str, str | None]
@@ -163,7 +165,7 @@ class _Reading:
     reads: int = 0
 
     def gold_call(self, call: Any, at: int) -> Any:
-        """One of ``calls``, where every value is a call."""
+        """An entry of ``calls``, rewritten; every value there is a call."""
         keys, before = ("calls", str(at)), self.reads
         places = call_places(call, self._tool) or call_places(call)
         tool = value_of_path(call, places.tool) if places else None
@@ -175,7 +177,7 @@ class _Reading:
         return new
 
     def value(self, value: Any, keys: _Keys) -> Any:
-        """The value at these keys, rewritten."""
+        """The value at these keys after rewriting."""
         if keys in (("gold",), ("calls",)) and value is not None:
             before = self.reads
             new = self._value(value, keys)
@@ -191,13 +193,15 @@ class _Reading:
         return self._text(value, keys) if isinstance(value, str) else value
 
     def _tool(self, name: Any) -> tuple[str, str | None] | None:
-        """Old id and new name of the tool with this name or id."""
+        """The old id and the new name of the tool with this name or id; ``None`` if there is no
+        such tool.
+        """
         if not isinstance(name, str):
             return None
         return (name, self.phi[name]) if name in self.phi else self.names.get(name)
 
     def _name(self, name: str, keys: _Keys) -> str:
-        """The new name of a tool of φ."""
+        """The new name of a tool that φ contains."""
         old, new = self._tool(name) or (name, name)
         self.reads += 1
         if new is None:
@@ -232,7 +236,7 @@ class _Reading:
         return new
 
     def _call(self, call: JsonObject, keys: _Keys) -> JsonObject:
-        """A call rewritten, with the values beside it."""
+        """A call after rewriting, including the values beside it."""
         places = call_places(call, self._tool) or call_places(call)
         if places is None:
             return call
@@ -255,7 +259,7 @@ class _Reading:
         )
 
     def _moved(self, alpha: ArgumentMap, arguments: JsonObject, keys: _Keys) -> JsonObject:
-        """The arguments after α."""
+        """The arguments of a call after α."""
         done = map_call(alpha, arguments)
         self.losses += [f"{alpha.tool_id}.{name}" for name in done.losses]
         added = {*alpha.constants, *(move.target for move in alpha.moves if move.op == "map")}
@@ -263,9 +267,9 @@ class _Reading:
         return dict(done.arguments)
 
     def _map_of_calls(self, value: JsonObject, keys: _Keys) -> JsonObject:
-        """Arguments, lists of them or numbers by tool name.
+        """A map from tool names to arguments, lists of arguments, or numbers, after rewriting.
 
-        Unchanged if two of the tools became one, or if a text is given as arguments.
+        It does not change if two of the tools became one, or if a text is given as arguments.
         """
         news = [(self._tool(name) or (name, name))[1] or name for name in value]
         if len({*news}) < len(value) or any(isinstance(one, str) for one in value.values()):
@@ -292,7 +296,7 @@ class _Reading:
         return new
 
     def _moved_choices(self, alpha: ArgumentMap, choices: JsonObject, keys: _Keys) -> JsonObject:
-        """Arguments with a list of accepted values for each, as in BFCL."""
+        """Arguments after α, each with a list of accepted values, as in BFCL."""
         moved: dict[str, list[Any]] = {}
         for name, values in choices.items():
             for value in values or [None]:
@@ -303,7 +307,10 @@ class _Reading:
         return {**moved, **{name: [value] for name, value in alpha.constants.items()}}
 
     def _list(self, values: list[Any], keys: _Keys) -> list[Any]:
-        """A list rewritten; a list of available tools has no repeats and no tool that is gone."""
+        """A list after rewriting.
+
+        A list of available tools gets no repeats, and loses tools that are gone.
+        """
         named = [_defined_name(one) for one in values]
         is_offer = all(named) and (
             _OFFER.fullmatch(_last(keys)) is not None
@@ -338,14 +345,16 @@ class _Reading:
         return rewritten_calls(text, self._python_call)
 
     def _is_name(self, text: str, keys: _Keys) -> bool:
-        """Whether a whole text is a tool's name; a plain word needs a position for names."""
+        """Whether the whole text is a tool's name; a plain word counts only in a position for
+        names.
+        """
         if self._tool(text.strip()) is None:
             return False
         is_value = not _ARGUMENTS.isdisjoint(keys)
         return (is_clear_name(text) and not is_value) or _SAYS_TOOL.search(_last(keys)) is not None
 
     def _python_call(self, call: PythonCall) -> PythonCall | None:
-        """A Python call after α; ``None`` if it stays unchanged."""
+        """A Python call after α; ``None`` if it does not change."""
         tool = self._tool(call.name)
         if tool is None:
             return None
@@ -372,7 +381,7 @@ def _put(value: JsonObject, path: Sequence[str], new: Any) -> JsonObject:
 
 
 def _says_tool(value: JsonObject, keys: _Keys) -> bool:
-    """Whether an object with a name is a tool, or a tool's message."""
+    """Whether an object with a name is a tool or the message of a tool."""
     if not _RESULTS.isdisjoint(value):
         return True
     kinds = (str(value.get(key)).lower() for key in ("role", "type", "run_type", "kind"))
@@ -385,8 +394,9 @@ def _defines(value: JsonObject) -> bool:
 
 
 def _definition(value: Any) -> JsonObject:
-    """The part of a list entry that has the name: of an object, of JSON, of
-    OpenAI's chat format.
+    """The part of a list entry that has the name.
+
+    It may be inside an object, JSON text, or OpenAI's chat format.
     """
     value = json_in(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else value
     inner = value.get("function", value) if isinstance(value, dict) else {}
@@ -394,7 +404,7 @@ def _definition(value: Any) -> JsonObject:
 
 
 def _defined_name(value: Any) -> Any:
-    """The tool name in an entry of available tools; ``None`` if it is not a tool."""
+    """The tool name in an entry for an available tool; ``None`` if the entry is not a tool."""
     inner = _definition(value)
     if not inner:
         return value if isinstance(value, str) else None
@@ -402,7 +412,7 @@ def _defined_name(value: Any) -> Any:
 
 
 def _moved_schema(schema: Any, alpha: ArgumentMap) -> JsonObject | None:
-    """The schema of arguments with new names; ``None`` if α does more than rename."""
+    """A schema for arguments with new names; ``None`` if α does more than rename arguments."""
     if not isinstance(schema, dict) or alpha.constants or alpha.dropped or alpha.nested:
         return None
     news: Mapping[Any, str] = {move.source: move.target for move in alpha.moves}

@@ -1,5 +1,5 @@
-"""Values that cannot be kept exactly, limits of reading, and text that is
-safe to store and show.
+"""Finds values that cannot be kept exactly, sets limits on reading, and makes text safe to store
+and show.
 """
 
 import json
@@ -10,17 +10,17 @@ from typing import Any
 
 MIB = 1 << 20
 
-MAX_BYTES = 64 * MIB  # of one file
-MAX_TOTAL_BYTES = 4 * MAX_BYTES  # of all files given at once
-MAX_RECORDS = 100_000  # of all files given at once
-MAX_DEPTH = 100  # of one document, in levels
-MAX_TEXT = 1_000_000  # of one text, in characters
-MAX_DIGITS = 4300  # of one integer: Python refuses to write longer ones back
-MAX_YAML_VALUES = 1_000_000  # of one document, with all aliases written out
-MAX_YAML_CHARACTERS = MAX_BYTES  # of its texts, with all aliases written out
-MAX_EXPANDED = 500_000  # values that references add to one document; ``budget`` counts them
+MAX_BYTES = 64 * MIB  # per file
+MAX_TOTAL_BYTES = 4 * MAX_BYTES  # for all files that are given together
+MAX_RECORDS = 100_000  # for all files that are given together
+MAX_DEPTH = 100  # levels per document
+MAX_TEXT = 1_000_000  # characters per text
+MAX_DIGITS = 4300  # per integer; Python refuses to write longer ones back
+MAX_YAML_VALUES = 1_000_000  # per document, with all aliases written out
+MAX_YAML_CHARACTERS = MAX_BYTES  # for the texts of a document, with all aliases written out
+MAX_EXPANDED = 500_000  # values that references may add to a document; ``budget`` counts them
 
-READING_BYTES = 3072 * MIB  # the address space of the process that reads
+READING_BYTES = 3072 * MIB  # address space of the reading process
 READING_SECONDS = 60.0
 
 
@@ -33,11 +33,11 @@ _PLACES = {key: place for place, key in enumerate(_FIRST.split())}
 
 
 def in_order(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of the pairs, with its keys in canonical order."""
+    """An object made from the pairs, with its keys in canonical order."""
     value = dict(sorted(pairs, key=lambda pair: (_PLACES.get(pair[0], len(_PLACES)), pair[0])))
     for key in ("properties", "parameters"):
         named = value.get(key)
-        # names of parameters, and no keywords of a schema
+        # these are names of parameters, not keywords of a schema
         if isinstance(named, dict) and all(isinstance(sub, (dict, bool)) for sub in named.values()):
             value[key] = _required_first(named, value.get("required"))
     return value
@@ -51,19 +51,19 @@ def _required_first(properties: Mapping[str, Any], required: object) -> dict[str
 
 MAX_EXCERPT = 500
 MAX_PLACE = 300
-"""The longest place of a value that is kept, in characters."""
+"""The longest text for the place of a value, in characters; longer ones are cut."""
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels; flatten it"
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Replaces a part of a parsed value that cannot be kept exactly; ``reason`` says why."""
+    """Replaces a part of a parsed value that cannot be kept exactly; ``reason`` says why not."""
 
     reason: str
 
 
 def find_flaw(value: object, path: str = "", depth: int = 0) -> str:
-    """Why a parsed value cannot be kept exactly, with the path inside it; empty if it can."""
+    """Why a parsed value cannot be kept exactly, with the path to the fault; empty if it can be."""
     if isinstance(value, str):
         return _text_flaw(value, path)
     if isinstance(value, Flaw):
@@ -82,14 +82,16 @@ def find_flaw(value: object, path: str = "", depth: int = 0) -> str:
 
 
 def below(place: str, key: object) -> str:
-    """The place below a key, shortened for a message: keys can be very long and deeply nested."""
+    """The place below a key, shortened for a message, because keys can be very long and deeply
+    nested.
+    """
     return f"{place}/{key}"[:MAX_PLACE] if place else str(key)[:MAX_PLACE]
 
 
 def strict_json(text: str) -> Any:
-    """The value of a JSON text, with a ``Flaw`` for each part that cannot be kept exactly.
+    """The value of a JSON text, with a ``Flaw`` in place of each part that cannot be kept exactly.
 
-    Raises ``JSONDecodeError``, and ``RecursionError`` if it is nested too deeply.
+    Raises ``JSONDecodeError``, or ``RecursionError`` if the value is nested too deeply.
     """
     return json.loads(
         text,
@@ -101,14 +103,14 @@ def strict_json(text: str) -> Any:
 
 
 def integer(digits: str) -> int | Flaw:
-    """The number that the digits spell, or why it cannot be kept."""
+    """The number that the digits spell, or a ``Flaw`` if it cannot be kept."""
     if len(digits) > MAX_DIGITS:
         return Flaw(f"is a number with {len(digits)} digits; write it as text")
     return int(digits)
 
 
 def number(digits: str) -> float | Flaw:
-    """The number that the digits spell, or why it cannot be kept."""
+    """The number that the digits spell, or a ``Flaw`` if it cannot be kept."""
     value = float(digits)
     if math.isinf(value):
         return Flaw(f"is {digits[:40]}, too large for a number; write it as text")
@@ -116,7 +118,7 @@ def number(digits: str) -> float | Flaw:
 
 
 def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | Flaw:
-    """The object of the pairs, keys ``in_order``; a ``Flaw`` if a key repeats."""
+    """An object made from the pairs, with keys ``in_order``; a ``Flaw`` if a key occurs twice."""
     value = in_order(pairs)
     if len(value) == len(pairs):
         return value
@@ -135,7 +137,7 @@ def value_excerpt(value: object) -> str:
 
 
 def writable(text: str) -> str:
-    """The text with lone surrogates as escapes, since no store or browser accepts them."""
+    """The text with lone surrogates escaped, since no store or browser accepts them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -1,14 +1,16 @@
 """Finds names of removed tools in lines of text and in JSON values.
 
-A tool may share its name with an ordinary word (``search``), so the position decides. A name that
-looks like no plain word (``fetch_tide``, ``getTide``, ``saw.get``, ``mcp__harbor__search``) counts
-as a separate word in any case, between marks (``fetch_tide.json``) or after a server. A longer
-identifier (``call_fetch_tide``, ``my-fetch_tide``) is another name. A plain word counts, as
-spelled, only in a position for names: in backticks and before a bracket. In a value of a document
-it also counts as the whole text, quoted beside a colon or in a list, after *tool*, *function*,
-*action* or *name*, beside an arrow, and as a key of an object or list. As the key of a number or
-truth value it counts only among other tool names, and never in the arguments of a call. As the key
-of a text it may be an argument's name.
+A tool may share its name with an ordinary word (``search``), so the position of the name decides.
+
+A name that does not look like a plain word (``fetch_tide``, ``getTide``, ``saw.get``,
+``mcp__harbor__search``) counts as a separate word in any case, between marks (``fetch_tide.json``)
+or after a server. A longer identifier (``call_fetch_tide``, ``my-fetch_tide``) is another name.
+
+A plain word counts, as spelled, only in a position for names: in backticks and before a bracket. In
+a value of a document it also counts as the whole text, quoted beside a colon or in a list, after
+*tool*, *function*, *action* or *name*, beside an arrow, and as a key of an object or list. As the
+key of a number or truth value it counts only among other tool names, and never in the arguments of
+a call. As the key of a text it does not count, because it may be the name of an argument.
 """
 
 import html
@@ -45,19 +47,19 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]|[^\W\d]\d")
-"""What a name contains and a plain word does not."""
+"""Matches a border between words, which a name may contain but a plain word does not."""
 _BETWEEN = ("/", ".", "__", ":", "_", "::", "-", "--")
-"""The characters between a server and a tool, as clients and files write them."""
+"""The characters that clients and files write between a server and a tool."""
 _LONGEST = 512
 _ARGUMENTS = frozenset(("arguments", "args", "kwargs", "input", "parameters", "params"))
 
 
 @dataclass(frozen=True, slots=True)
 class _SharedName:
-    """A name that several servers' tools had and some still have.
+    """A name that tools on several servers had, and that some of them still have.
 
-    ``living_words`` in a row point to a tool that still has it; ``gone_words`` to one that does
-    not.
+    Words in a row decide which is meant: ``living_words`` point to a tool that still has the name,
+    ``gone_words`` to a tool that no longer has it.
     """
 
     living_words: frozenset[str]
@@ -66,10 +68,11 @@ class _SharedName:
 
 @dataclass(frozen=True, slots=True)
 class GoneNames:
-    """Each removed name → its new name, empty for a tool that was left out.
+    """A mapping from each removed name to the new name, which is empty for a tool that was left
+    out.
 
     ``alive`` are the names of existing tools. A name in ``shared_names`` is in both; the row
-    decides which is meant.
+    decides which tool is meant.
     """
 
     new_names: Mapping[str, str]
@@ -88,7 +91,7 @@ class GoneNames:
         object.__setattr__(self, "_odd", tuple(odd))
 
     def in_words(self, text: str) -> set[str]:
-        """The removed names among the words of a readable text that look like no plain word."""
+        """The removed names in a readable text, except names that look like plain words."""
         names = {name for name in self._odd if name in text and _stands_alone(name, text)}
         for word in map(_stripped, _WORD.findall(text)):
             tail = next((one for one in _tails(word) if self._of(one) or one in self.alive), "")
@@ -104,10 +107,10 @@ class GoneNames:
 
 @dataclass(frozen=True, slots=True)
 class LeftName:
-    """A removed name that is still in a value.
+    """A removed name that still occurs in a value.
 
-    ``path`` is its JSON pointer, also through JSON inside a text. ``new_name`` is empty for a tool
-    that was left out.
+    ``path`` is its JSON pointer, which may lead through JSON inside a text. ``new_name`` is empty
+    for a tool that was left out.
     """
 
     path: str
@@ -116,9 +119,10 @@ class LeftName:
 
 
 def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
-    """Old name → new names of removed tools, and name with server, as clients write it → new id.
+    """The names of removed tools: old name → new name, and server and name as clients write them →
+    new id.
 
-    A bare name that a tool in ``still`` has is not included.
+    A name without a server is left out if a tool in ``still`` has it.
     """
     rows = _changed_rows(relabels)
     alive = frozenset(still)
@@ -134,9 +138,10 @@ def gone_names(relabels: Iterable[Relabel], still: Iterable[str]) -> GoneNames:
 
 
 def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
-    """The names and ids that a relabel mapping removes, in every form used in files.
+    """The names and ids that a relabel mapping removes, in every form that files use.
 
-    No form of an existing tool is included; a bare name of several tools only as ``shared``.
+    No form of an existing tool is included, except in ``shared_names``, which has the bare names
+    that an existing and a removed tool share.
     """
     changed, same = _changed_rows(relabels), [row for row in relabels if row.new_id == row.old_id]
     living = {form for row in same for form in _forms(row.old_id, row.server, row.new_name or "")}
@@ -164,12 +169,12 @@ def gone_forms(relabels: Sequence[Relabel]) -> GoneNames:
 
 
 def is_clear_name(name: str) -> bool:
-    """Whether the name looks like no plain word."""
+    """Whether the name does not look like a plain word."""
     return _BORDER.search(name) is not None
 
 
 def gone_names_in(line: str, gone: GoneNames) -> set[str]:
-    """The removed names in a line of text."""
+    """The names of removed tools in a line of text."""
     text = _readable(line)
     return gone.in_words(text) | (_matches(_MARKED, text) & gone.new_names.keys())
 
@@ -177,8 +182,8 @@ def gone_names_in(line: str, gone: GoneNames) -> set[str]:
 def left_names(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[LeftName]:
     """The removed names (``gone_forms``) in the texts and keys of a row, in order.
 
-    ``exempt`` pointers are skipped, because what happened there is known. A shared name counts only
-    if the row does not point to a tool that still has it.
+    ``exempt`` pointers are skipped, because it is known what happened to them. A shared name counts
+    only if the row does not point to a tool that still has the name.
     """
     leftovers = [*_places(value, gone, exempt)]
     words = _words_of(value) if any(one.name in gone.shared_names for one in leftovers) else set()
@@ -210,7 +215,9 @@ def _places(value: Any, gone: GoneNames, exempt: Collection[str]) -> Iterator[Le
 
 
 def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
-    """Whether an object only lists tools, by their names, numbers or truth values."""
+    """Whether an object only lists tools: their names are its keys, with numbers or truth
+    values.
+    """
     return _ARGUMENTS.isdisjoint(path.split("/")) and all(
         (key in gone.new_names or key in gone.alive) and isinstance(sub, (int, float))
         for key, sub in inner.items()
@@ -218,7 +225,7 @@ def _is_listing(path: str, inner: Mapping[str, Any], gone: GoneNames) -> bool:
 
 
 def _words_of(value: Any) -> set[str]:
-    """The texts and keys of a value, and the words in them that look like no plain word."""
+    """The texts and keys in a value, and those of their words that do not look like plain words."""
     words, stack = set[str](), [value]
     while stack:
         inner = _parsed(stack.pop())
@@ -241,7 +248,7 @@ def _either(names: Iterable[str | None]) -> str:
 
 
 def _row_words(rows: Iterable[Relabel]) -> frozenset[str]:
-    """The words of rows that point to one of these tools, not to another of the same name."""
+    """The words that point to one of the tools in ``rows``, and not to another of the same name."""
     return frozenset(
         word
         for row in rows
@@ -254,8 +261,8 @@ def called_names(relabels: Sequence[Relabel]) -> dict[str, tuple[str, str | None
     """Each name that clients and files use for a tool, with and without server → (old id, new
     name).
 
-    The new name has the same form, or is ``None`` for a tool that was left out. A name of several
-    tools is not included.
+    The new name has the same form; it is ``None`` for a tool that was left out. A name that several
+    tools have is not included.
     """
     servers = {row.new_id: row.server for row in relabels if row.new_id == row.old_id}
     names: dict[str, tuple[str, str | None]] = {}
@@ -276,14 +283,15 @@ def called_names(relabels: Sequence[Relabel]) -> dict[str, tuple[str, str | None
 
 
 def _forms(tool_id: str, server: str, name: str) -> set[str]:
-    """The forms of a tool's name: its id, and its name with and without server."""
+    """The forms of a tool's name: the tool's id, and the name with and without the server."""
     return {tool_id, *(front + own for front in _fronts(server) for own in _spellings(name))}
 
 
 def _fronts(server: str) -> list[str]:
     """The prefixes that clients and files put before a tool's name, always in the same order.
 
-    They are none and the server; only none for a tool without a server.
+    They are an empty one, and one for each way to write the server. For a tool without a server,
+    all are empty.
     """
     fronts = [""]
     for one in (server, plain_name(server)):
@@ -297,9 +305,10 @@ def _spellings(name: str) -> tuple[str, str]:
 
 
 def _readable(text: str) -> str:
-    """The text with entities, percent signs and escapes decoded, and nothing hidden.
+    """The text with entities, percent signs and escapes decoded, and without hidden characters.
 
-    If a backslash and a letter may be an escape or precede a name, both readings are included.
+    If a backslash and a letter may either be an escape or precede a name, both readings are
+    included.
     """
     text = unquote(html.unescape(text))
     if not text.isascii():
@@ -312,9 +321,9 @@ def _readable(text: str) -> str:
 
 
 def _in_text(text: str, gone: GoneNames, *, is_name: bool) -> list[str]:
-    """The removed names in a document's text, sorted, without names that are part of another.
+    """The removed names in a document's text, sorted, without names that are part of another one.
 
-    ``is_name``: the whole text may be a name.
+    ``is_name`` says that the whole text may be a name.
     """
     readable = _readable(text)
     marked = _matches(_IN_CODE, readable) | _matches(_MARKED, readable)
@@ -326,7 +335,7 @@ def _in_text(text: str, gone: GoneNames, *, is_name: bool) -> list[str]:
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> set[str]:
-    """The groups of all matches, with and without surrounding punctuation."""
+    """The groups of all matches, both with and without surrounding punctuation."""
     groups = {group for match in pattern.findall(text) for group in match if group}
     return groups | set(map(_stripped, groups))
 
@@ -336,7 +345,7 @@ def _stripped(word: str) -> str:
 
 
 def _tails(word: str) -> Iterator[str]:
-    """The word, and what follows each mark that may come after a server."""
+    """The word, and each part that follows a mark which may come after a server."""
     yield word
     for mark in re.finditer(r"__|[./:]", word):
         if len(word) - mark.end() <= _LONGEST:
@@ -348,7 +357,7 @@ def _stands_alone(name: str, text: str) -> bool:
 
 
 def _parsed(value: Any) -> Any:
-    """The object or list in a JSON text, even if encoded twice; otherwise the value."""
+    """The object or list in a JSON text, even if it was encoded twice; otherwise the value."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:

@@ -1,8 +1,8 @@
 """Reads catalogs in another process, with limits on time and memory.
 
-One process waits with everything imported and forks a child for each reading (``reading_child``).
-The child returns the catalog as JSON, so no file can harm this process, which itself loads no
-reader.
+One process waits with everything imported, and forks a child for each reading (``reading_child``).
+The child returns the catalog as JSON. So no file can harm this process, which loads no reader
+itself.
 """
 
 import atexit
@@ -39,7 +39,7 @@ ITEM_TYPES: dict[str, type] = {
     "former_names": FormerName,
 }
 _LARGE = 256 << 10
-"""The size in bytes above which reading takes longer than starting the program."""
+"""The size in bytes from which on reading takes longer than starting the program."""
 _CACHED, _MOST_CACHED = "catalogs", 8
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
@@ -49,8 +49,9 @@ _logger = logging.getLogger(__name__)
 def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> Catalog:
     """The catalog of ``read_catalog``, read in a process with limits.
 
-    On systems without such processes (Windows), it is read in this one. Raises ``CatalogError`` as
-    ``read_catalog`` does, and if a limit is reached; the error names the limit and the file.
+    On systems that cannot fork (Windows), the catalog is read in this process. Raises
+    ``CatalogError`` in the same cases as ``read_catalog``, and if a limit is reached; the error
+    names the limit and the file.
     """
     check_size(
         f"the input ({len(sources)} files)", sum(source.size for source in sources), MAX_TOTAL_BYTES
@@ -58,14 +59,14 @@ def read_isolated(sources: Sequence[Source], format_name: str | None = None) -> 
     for source in sources:
         check_size(source.label, len(source.data))
     if not CAN_FORK:
-        from toolscope_core.catalog.readers import read_catalog  # else only the child loads it
+        from toolscope_core.catalog.readers import read_catalog  # otherwise only the child loads it
 
         return read_catalog(sources, format_name)
     return _catalog(_read_in_child(sources, format_name))
 
 
 def read_files(paths: Sequence[Path]) -> Catalog:
-    """The catalog of files and folders, read by ``load_paths`` and ``read_isolated``.
+    """The catalog in files and folders, read by ``load_paths`` and ``read_isolated``.
 
     Large catalogs are cached for the next command.
     """
@@ -76,7 +77,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
     if body := read_sealed(caches / name):
         return _catalog(json.loads(body))
     value = _read_in_child(sources, None)
-    with suppress(ConfigError, OSError):  # it is read again then
+    with suppress(ConfigError, OSError):  # without the cache, it is read again
         write_sealed(caches, name, json.dumps(value).encode())
         cached_files = (caches / _CACHED).glob("*.json")
         for path in sorted(cached_files, key=lambda path: path.stat().st_mtime)[:-_MOST_CACHED]:
@@ -85,7 +86,7 @@ def read_files(paths: Sequence[Path]) -> Catalog:
 
 
 def _digest(sources: Sequence[Source]) -> str:
-    """The hash of all sources of a catalog and of the program that reads it."""
+    """A hash of all sources of a catalog, and of the program that reads them."""
     parts = [code_version("catalog", "model", "files")]
     parts += [
         text for source in sources for text in (source.label, source.folder, str(len(source.data)))
@@ -96,12 +97,14 @@ def _digest(sources: Sequence[Source]) -> str:
 
 
 def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonObject:
-    """The catalog as JSON, from a process with limits. Raises the errors of ``read_isolated``."""
+    """The catalog as JSON, from a process with limits. Raises the same errors as
+    ``read_isolated``.
+    """
     started = time.monotonic()
     with _reader.connect() as connection:
         connection.settimeout(READING_SECONDS + 5)
         answer: dict[str, Any] = {}
-        with suppress(OSError):  # the child is gone, or does not move
+        with suppress(OSError):  # the child has ended, or does not answer
             _send(connection, sources, format_name)
             with connection.makefile("rb") as replies:
                 for line in replies:  # the label of each source, then the catalog
@@ -115,7 +118,7 @@ def _read_in_child(sources: Sequence[Source], format_name: str | None) -> JsonOb
 
 
 def start_waiting() -> None:
-    """Start the process early, while something else takes time."""
+    """Start the waiting process early, while something else takes time."""
     if CAN_FORK:
         _reader.start()
 
@@ -158,17 +161,19 @@ def _no_answer(answer: dict[str, Any], sources: Sequence[Source], seconds: float
 
 @dataclass(slots=True)
 class _ReadingProcess:
-    """The process that forks a child for each reading; it ends with this one."""
+    """The process that forks a child for each reading; it ends together with this process."""
 
     process: subprocess.Popen[bytes] | None = None
     control: socket.socket | None = None
     lock: Lock = field(default_factory=Lock)
 
     def connect(self) -> socket.socket:
-        """A connection to a new reading. Raises ``CatalogError`` if none can be started."""
+        """A connection for a new reading. Raises ``CatalogError`` if the process cannot be
+        started.
+        """
         ours, theirs = socket.socketpair()
         with self.lock, theirs:
-            for _ in range(2):  # it may have been ended from outside
+            for _ in range(2):  # the process may have been ended from outside
                 try:
                     socket.send_fds(self._started(), [b"."], [theirs.fileno()])
                 except OSError as error:
@@ -180,7 +185,7 @@ class _ReadingProcess:
         raise CatalogError(f"the process that reads files cannot be started ({why}); try again")
 
     def start(self) -> None:
-        with self.lock, suppress(OSError):  # connecting reports the failure
+        with self.lock, suppress(OSError):  # ``connect`` reports the failure
             self._started()
 
     def end(self) -> None:

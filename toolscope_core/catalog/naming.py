@@ -1,4 +1,4 @@
-"""The ids of tools and the names of sources in a catalog, independent of the order of input."""
+"""Gives ids to tools and names to the sources of a catalog, whatever the order of the input."""
 
 import itertools
 import re
@@ -21,11 +21,12 @@ FOLDED = "one-name-in-a-client"
 
 
 def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
-    """The tools sorted by id, every id unique.
+    """The tools, sorted by id and each with a unique id.
 
-    Tools come with the id from their record. If several share one, each gets ``~`` and the first 6
-    hex digits of its fingerprint; more digits if those of different tools are equal or the result
-    is taken. Tools with the same fingerprint get ``-2``, ``-3``… in addition, from the second on.
+    Tools come with the id from their record. If several tools share an id, each gets ``~`` and the
+    first 6 hex digits of its fingerprint. More digits are used if different tools have the same
+    digits, or if the result is taken. Among tools with the same fingerprint, the second gets ``-2``
+    in addition, the third ``-3``, and so on.
     """
     groups = grouped(tools, lambda tool: tool.id)
     identified = [group[0] for group in groups.values() if len(group) == 1]
@@ -40,14 +41,18 @@ def assign_ids(tools: Iterable[Tool]) -> tuple[Tool, ...]:
 
 
 def ids_by_name(tools: Sequence[Tool]) -> dict[str, str]:
-    """Tool ids by their possible names: the id itself, or a name that only one tool has."""
+    """Tool ids by the names that may be used for them: the id itself, or a name that only one
+    tool has.
+    """
     uses = Counter(tool.name for tool in tools)
     names = {tool.name: tool.id for tool in tools if uses[tool.name] == 1}
     return names | {tool.id: tool.id for tool in tools}
 
 
 def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
-    """An ``info`` finding for each tool whose server, name and definition repeat another tool's."""
+    """An ``info`` finding for each tool whose server, name and definition are the same as
+    another tool's.
+    """
     first: dict[str, str] = {}
     findings = []
     for tool in sorted(tools, key=lambda tool: (len(tool.id), tool.id)):
@@ -59,9 +64,9 @@ def find_repeats(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def find_folded(tools: Sequence[Tool]) -> tuple[Finding, ...]:
-    """A *warn* finding for each tool that some client calls by the same name as another tool.
+    """A *warn* finding for each tool that a client calls by the same name as another tool.
 
-    Claude Code writes ``_`` for every other mark in the names of servers and tools.
+    Claude Code writes ``_`` in place of every other mark in the names of servers and tools.
     """
     called = grouped(
         (tool for tool in tools if tool.server and re.search(r"[a-zA-Z0-9]", tool.name)),
@@ -81,9 +86,9 @@ def find_folded(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
-    """One name for each source, in order: the label's stem, with folders if stems are equal.
+    """One name for each source, in order: the stem of the label, with folders if stems are equal.
 
-    Sources with equal labels get a hash of their content in their names.
+    If the labels of sources are equal, their names also contain a hash of their content.
     """
     spellings: tuple[Callable[[Source], str], ...] = (
         lambda source: PurePosixPath(source.label).stem,
@@ -104,7 +109,7 @@ def source_names(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def _distinct_ids(tools: Sequence[Tool], used_ids: set[str]) -> list[str]:
-    """Ids for tools that share one, in the order of ``_content_order``."""
+    """Ids for tools that share an id, in the order of ``_content_order``."""
     prints = sorted(tool.fingerprint for tool in tools)
     suffixes = [
         f"-{copy}" if copy > 1 else ""
@@ -126,7 +131,9 @@ def _content_order(tool: Tool) -> tuple[str, str]:
 
 
 _INNER_BORDER = re.compile(r"[^\W_][\W_]+[^\W_]|[a-z][A-Z]")
-"""What a name of several words contains and a plain word does not."""
+"""Matches a border between words, which a name of several words contains but a plain word does
+not.
+"""
 _KINDS = r"(?:tool|function|api|endpoint|method|command|operation)s?"
 
 
@@ -134,8 +141,8 @@ def mentioned_names(text: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names that the text contains in any spelling, in the order of ``names``.
 
     A name of several words counts if its words follow each other, whatever is between them:
-    ``send_mail`` in *sendMail*, *Send-Mail* and *send mail*. A single word may be ordinary prose,
-    so it counts only in backticks, before ``()``, and beside a word such as *tool*.
+    ``send_mail`` is found in *sendMail*, *Send-Mail* and *send mail*. A single word may be ordinary
+    prose, so it counts only in backticks, before ``()``, and beside a word such as *tool*.
     """
     plain = plain_text(text).casefold()
     words = [word for word in SEPARATORS.split(plain) if word]
@@ -148,14 +155,15 @@ def mentioned_names(text: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def identifier_keys(names: Iterable[str]) -> dict[str, str]:
-    """The names of several words, each by the key that all its spellings share."""
+    """The names that have several words, each under a key that all its spellings share."""
     return {name_key(name): name for name in names if _INNER_BORDER.search(name)}
 
 
 def cited_identifiers(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
-    """The names in ``keys`` (``identifier_keys``) that are identifiers in the text, in text order.
+    """The names in ``keys`` (``identifier_keys``) that occur in the text as identifiers, in text
+    order.
 
-    Identifiers are forms such as ``sendMail`` or ``send-mail``. With spaces they are ordinary
+    Identifiers are forms such as ``sendMail`` or ``send-mail``. With spaces, the words are ordinary
     words.
     """
     names = (keys.get(key) for key in _identifiers(plain_text(text)))
@@ -163,7 +171,7 @@ def cited_identifiers(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _in_a_row(key: str, words: list[str]) -> bool:
-    """Whether consecutive words, joined, equal the key."""
+    """Whether consecutive words, joined together, equal the key."""
     for start in range(len(words)):
         joined = ""
         for word in words[start:]:
@@ -176,14 +184,14 @@ def _in_a_row(key: str, words: list[str]) -> bool:
 
 
 def _is_marked(key: str, plain: str) -> bool:
-    """Whether a single word is in a position for names."""
+    """Whether a single word occurs in a position for names."""
     word = re.escape(key)
     marked = rf"`{word}`|\b{word}\(\)|\b{word} {_KINDS}\b|\b{_KINDS} [`\"'“‘]?{word}\b"
     return re.search(marked, plain) is not None
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """The keys of identifiers: words in one piece with a boundary inside."""
+    """The keys of identifiers: words in one piece with a border inside."""
     for piece in (*text.split(), *re.findall(r"\w+(?:[.\-]\w+)*", text)):
         if _INNER_BORDER.search(piece):
             yield name_key(piece)

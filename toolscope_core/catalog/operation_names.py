@@ -1,4 +1,4 @@
-"""Tool names made from an OpenAPI operation; the tool keeps the operation."""
+"""Makes tool names from OpenAPI operations; each tool keeps its operation."""
 
 import re
 from collections.abc import Mapping
@@ -8,23 +8,25 @@ from toolscope_core.model.tool import Tool
 from toolscope_core.model.unicode_forms import normalise
 
 OPENAPI_META = "toolscope/openapi"
-"""Where a tool keeps its OpenAPI operation, under ``_meta``."""
+"""The key under ``_meta`` where a tool keeps its OpenAPI operation."""
 NAME_LENGTH = 56
-"""The longest name made from other words, as in FastMCP."""
+"""The longest name that is made from other words, as in FastMCP."""
 
 
 def operation_of(tool: Tool) -> Mapping[str, Any] | None:
-    """The kept parts of the OpenAPI operation from which the tool was read; ``None`` for others."""
+    """The kept parts of the OpenAPI operation from which a tool was read; ``None`` for other
+    tools.
+    """
     meta = tool.raw.get("_meta")
     operation = meta.get(OPENAPI_META) if isinstance(meta, Mapping) else None
     return operation if isinstance(operation, Mapping) else None
 
 
 def name_source(operation: Mapping[str, Any]) -> str:
-    """The text from which a tool's name is made.
+    """The text from which the name of a tool is made.
 
-    The first with a usable character of ``operationId`` (without FastAPI's addition after ``__``),
-    summary, and method and path.
+    It is the first text with a usable character among ``operationId`` (without FastAPI's addition
+    after ``__``), summary, and method with path.
     """
     place = f"{operation_text(operation, 'method')} {operation_text(operation, 'path')}"
     texts = (
@@ -36,7 +38,8 @@ def name_source(operation: Mapping[str, Any]) -> str:
 
 
 def identifier(text: str) -> str:
-    """The text as a tool name in FastMCP's way: letters, digits and single ``_``, cut at 56.
+    """The text as a tool name in FastMCP's style: letters, digits and single ``_``, cut at 56
+    characters.
 
     Letters of other scripts, which FastMCP drops, are transliterated.
     """
@@ -46,7 +49,7 @@ def identifier(text: str) -> str:
 
 
 def transliterated(text: str) -> str:
-    """The text in ASCII, without accents; other scripts are transliterated by sound."""
+    """The text in ASCII, without accents; other scripts are transliterated by their sound."""
     if text.isascii():
         return text
     from anyascii import anyascii

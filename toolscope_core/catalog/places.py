@@ -1,4 +1,4 @@
-"""The places of an object that contain tools, and tools in unexpected places."""
+"""Finds the places in an object that contain tools, and tools in unexpected places."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,16 +16,16 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import JsonObject
 
 API_LIST = "api_list"
-"""The tools of an API in ToolBench, which calls the API a tool."""
+"""The key for the tools of an API in ToolBench, which calls the API a tool."""
 TOOL_LISTS = ("tools", "functions", API_LIST, *DECLARATIONS)
 OTHER_LISTS = ("servers", "mcp_servers", "apis", "items", "data", "records", "registry", "results")
 WRAPPERS = ("result", "mcp", "toolConfig")  # of JSON-RPC, an editor's settings, Bedrock
 OTHERS = frozenset((*OTHER_LISTS, *SERVER_MAPS, *WRAPPERS))
 FUNCTIONS = "function"
-"""Where each line of BFCL lists its tools; an object there is in OpenAI's format."""
+"""The key under which each line of BFCL lists its tools; an object there is in OpenAI's format."""
 LEADING = (*TOOL_LISTS, *SERVER_MAPS, *WRAPPERS, "apis")
-AMBIGUOUS = (("schema",), ("args",))  # a response format and a call have them too
-CERTAIN = (("inputSchema",), ("input_schema",))  # nothing but a tool has them, even empty
+AMBIGUOUS = (("schema",), ("args",))  # response formats and calls have them too
+CERTAIN = (("inputSchema",), ("input_schema",))  # only tools have them, even if they are empty
 SCHEMA_KEYS = ("type", "properties", "$ref", "oneOf", "anyOf", "allOf")
 API_EXAMPLES = ("schemas", "schema", "example", "examples", "default", "value", "content")
 
@@ -37,11 +37,11 @@ Places = dict[str, list[Any]]
 def tool_places(value: JsonObject) -> Places:
     """The entries of each place where an object contains tools, or servers with tools, in order.
 
-    A list of tools is a place whatever it contains; any other value is one if its entries look like
-    tools or lead to some. Each value is visited once. An object with neither a place nor a name may
-    contain records in its result, be a map of tools or of servers by name (the place is then
-    empty), have tools at any depth, or contain records in its first list; they are tried in this
-    order.
+    A list of tools is a place, whatever it contains. Any other value is a place if its entries look
+    like tools or lead to tools. Each value is visited once. If an object has neither a place nor a
+    name, these are tried in order: it contains records in its result, it is a map of tools or
+    servers by name (the place is then empty), it has tools at any depth, or it contains records in
+    its first list.
     """
     places = {key: entries for key in value if (entries := _entries(value, key)) is not None}
     if places:
@@ -62,8 +62,11 @@ def tool_places(value: JsonObject) -> Places:
 
 
 def _around_lists(value: JsonObject) -> Places:
-    """The parts of an object with a name that have lists of tools below, if it declares no
-    parameters itself, such as an agent; or any tools, if it has no more than a name.
+    """The parts of an object with a name that contain lists of tools at some depth, such as an
+    agent.
+
+    Parts that contain any tools count if the object has only a name. Empty if the object declares
+    parameters itself.
     """
     if GENERIC.find(value, "schema"):
         return {}
@@ -77,12 +80,12 @@ def _has_list_below(part: Any) -> bool:
 
 
 def _with_tools(part: Any) -> list[Any]:
-    """The entries of a part of an object that are or hold tools."""
+    """The entries in a part of an object that are tools or contain tools."""
     return [one for one in (part if isinstance(part, list) else [part]) if holds_tools(one)]
 
 
 def is_tool(value: Any) -> bool:
-    """Whether an object declares parameters, or has a name in a way that only tools do (not
+    """Whether an object declares parameters, or has a name in a form that only tools have (not
     servers).
     """
     if not isinstance(value, dict) or not has_name(value) or API_LIST in value:
@@ -98,7 +101,7 @@ def has_name(value: JsonObject) -> bool:
 
 
 def is_server_map(value: Any) -> bool:
-    """Whether a value is ``{server: {"tools": […]}}`` or ``{server: […]}``."""
+    """Whether a value has the form ``{server: {"tools": […]}}`` or ``{server: […]}``."""
     if not isinstance(value, dict) or not value:
         return False
     return all(_is_filled(item, name) for name, item in value.items())
@@ -110,7 +113,7 @@ def names_servers(key: str, value: Any) -> bool:
 
 
 def server_of(holder: JsonObject) -> Server:
-    """The server named by an object with a list; its name is empty if there is none."""
+    """The server that an object with a list names; the server's name is empty if there is none."""
     keys = ("server", "server_name", "server_label", "serverInfo", "name")
     spellings = [holder.get(key) for key in keys]
     spellings += [holder.get("tool_name")] if API_LIST in holder else []
@@ -131,22 +134,22 @@ def server_of(holder: JsonObject) -> Server:
 
 
 def cursor_of(page: JsonObject) -> JsonObject:
-    """The ``nextCursor`` of a page under that key; empty on the last page."""
+    """The ``nextCursor`` of a page, under that key; empty for the last page."""
     cursor = page.get("nextCursor")
     return {"nextCursor": cursor} if cursor and isinstance(cursor, str) else {}
 
 
 def holds_tools(value: Any) -> bool:
-    """Whether anything inside is certainly a tool."""
+    """Whether anything inside a value is certainly a tool."""
     return any(isinstance(item, dict) for item in tools_inside(value))
 
 
 def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
     """All certain tools at any depth, and what cannot be read, in order.
 
-    Certain are objects with a name and a JSON Schema of parameters, objects with a name in a list
-    of tools, and OpenAPI documents, also inside a JSON text. Inside a tool, only lists of tools are
-    searched.
+    These are certain: objects with a name and a JSON Schema of parameters, objects with a name in a
+    list of tools, and OpenAPI documents, also inside a JSON text. Inside a tool, only lists of
+    tools are searched.
     """
     stack = [(value, key)]
     while stack:
@@ -174,7 +177,7 @@ def tools_inside(value: Any, key: str = "") -> Iterator[JsonObject | Flaw]:
 def tools_beside_operations(
     document: JsonObject, fields: frozenset[str]
 ) -> Iterator[tuple[str, JsonObject | Flaw]]:
-    """The tools in fields of an OpenAPI document, without those in schemas and examples."""
+    """The tools in ``fields`` of an OpenAPI document, except tools in schemas and examples."""
     for key, value in document.items():
         if key in fields and key not in API_EXAMPLES:
             yield from ((key, item) for item in tools_inside(_without_examples(value), key))
@@ -188,14 +191,14 @@ def _without_examples(value: Any) -> Any:
 
 
 def unexpected_tools(value: JsonObject, places: Places) -> Iterator[tuple[str, JsonObject | Flaw]]:
-    """Tools in parts of an object that are not places, each with its key."""
+    """Tools in those parts of an object that are not places, each with the key of the part."""
     for key, part in value.items():
         if key not in places:
             yield from ((key, item) for item in tools_inside(part, key))
 
 
 def _entries(value: JsonObject, key: str) -> list[Any] | None:
-    """The entries under the key; ``None`` if it is not a place for tools."""
+    """The entries under the key; ``None`` if the key is not a place for tools."""
     content = value[key]
     if any(one in value for one in DECLARATIONS) and home_of({key: content}):
         return [{key: content}]
@@ -211,7 +214,7 @@ def _entries(value: JsonObject, key: str) -> list[Any] | None:
 
 
 def _without_texts(content: Any) -> Any:
-    """A list of tools parsed from JSON text, as some data sets store it."""
+    """A list of tools after parsing JSON text, in which some data sets store it."""
     if isinstance(content, str):
         inside = _parsed(content)
         return inside[0] if len(inside) == 1 else inside or content
@@ -221,10 +224,10 @@ def _without_texts(content: Any) -> Any:
 
 
 def _looks_filled(value: JsonObject, key: str) -> bool:
-    """Whether the value under one of ``OTHERS`` is, leads to, or resembles tools.
+    """Whether the value under a key in ``OTHERS`` is a tool, leads to tools, or resembles tools.
 
-    A name and a description resemble a tool, but not inside an object with its own name, where they
-    may describe its parts, nor in a list of servers.
+    A value with a name and a description resembles a tool. This does not count inside an object
+    with its own name, whose parts they may describe, nor in a list of servers.
     """
     entry = value[key]
     if key in (*SERVER_MAPS, "mcp") and configured_servers({key: entry}):
@@ -241,7 +244,7 @@ def _looks_filled(value: JsonObject, key: str) -> bool:
 
 
 def names_a_list(value: JsonObject) -> bool:
-    """Whether an object has a name and nothing else that a tool would have."""
+    """Whether an object has a name, but nothing else that a tool would have."""
     return not any(GENERIC.find(value, part) for part in ("description", "schema", "returns"))
 
 
@@ -250,12 +253,12 @@ def _parsed(text: Any) -> list[Any]:
 
 
 def _leads_on(row: JsonObject) -> bool:
-    """Whether an object has a place with nothing but tools, or servers with tools."""
+    """Whether an object has a place that can only contain tools, or servers with tools."""
     return is_openapi(row) or any(isinstance(row.get(key), (dict, list)) for key in LEADING)
 
 
 def _objects(value: Any) -> Iterator[JsonObject]:
-    """The objects of a list and its inner lists; a single object alone."""
+    """The objects in a list and its inner lists; a single object is returned alone."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -266,7 +269,9 @@ def _objects(value: Any) -> Iterator[JsonObject]:
 
 
 def _entries_in(value: Any) -> list[Any] | None:
-    """The entries of a list or a map by name; a tool or an object with a list is one entry."""
+    """The entries of a list or of a map by name; a tool, or an object with a list, counts as one
+    entry.
+    """
     if isinstance(value, list):
         return value
     if isinstance(value, Flaw):
@@ -283,14 +288,14 @@ def _is_map(value: Any) -> bool:
 
 
 def _is_filled(item: Any, name: str) -> bool:
-    """Whether an entry of a map by name is a server with its list of tools."""
+    """Whether an entry of a map by name is a server with a list of tools."""
     if isinstance(item, dict):
         return isinstance(item.get("tools"), list)
     return name not in TOOL_LISTS and isinstance(item, list) and any(_objects(item))
 
 
 def _is_entry(item: Any) -> bool:
-    """Whether an entry of a map by name is a tool or contains some."""
+    """Whether an entry of a map by name is a tool or contains tools."""
     if isinstance(item, list):
         return any(_objects(item))
     if not isinstance(item, dict):
@@ -305,7 +310,7 @@ def _is_holder(item: JsonObject) -> bool:
 
 
 def _by_name(entries: JsonObject) -> JsonObject:
-    """A map by name with the name written into each object: a server's, or else a tool's."""
+    """A map by name in which each object also contains its name, as a server or else as a tool."""
     return {name: _named(name, item) for name, item in entries.items()}
 
 
@@ -322,7 +327,9 @@ def _named(name: str, item: Any) -> Any:
 
 
 def _wrapped(item: JsonObject) -> JsonObject | None:
-    """The only tool among the values of an object that is none, such as ``metadata``."""
+    """The only tool among the values of an object that is not a tool itself, such as
+    ``metadata``.
+    """
     if GENERIC.find(item, "schema"):
         return None
     tools = [
@@ -332,9 +339,9 @@ def _wrapped(item: JsonObject) -> JsonObject | None:
 
 
 def _declares(item: JsonObject) -> bool:
-    """Whether an object has a name and a clear declaration of parameters.
+    """Whether an object has a name and clearly declares its parameters.
 
-    A described function may declare that it has none; a call has no description.
+    A function with a description may declare that it has none; a call has no description.
     """
     if not has_name(item):
         return False

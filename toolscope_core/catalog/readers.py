@@ -1,4 +1,4 @@
-"""Reads native tool catalogs into one ``Catalog``: every record becomes a tool or a problem."""
+"""Reads native tool catalogs into one ``Catalog``; every record becomes a tool or a problem."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,11 +46,11 @@ _LONGEST_VERSION = 100
 
 @dataclass(frozen=True, slots=True)
 class SourceContents:
-    """The contents of one source before servers and ids are assigned; ``items`` are its records.
+    """The contents of one source before servers and ids are assigned; ``items`` are the records.
 
-    ``name`` is the source's name, ``folder`` its folder's name, ``version`` the version that it
-    declares, and ``kind`` its format (one of ``INPUTS``). ``budget`` is shared by all readers of
-    the source. ``former_names`` come from a toolset in the neutral format.
+    ``name`` is the name of the source, ``folder`` the name of its folder, ``version`` the version
+    that it declares, and ``kind`` its format (one of ``INPUTS``). All readers of the source share
+    the ``budget``. ``former_names`` come from a toolset in the neutral format.
     """
 
     name: str
@@ -67,8 +67,9 @@ class SourceContents:
 
     @property
     def is_one_tool(self) -> bool:
-        """Whether the source has a single tool and no server: the bare record, or a list in a
-        source that is named after the tool.
+        """Whether the source has a single tool and no server.
+
+        The tool is the bare record, or in a list if the source is named after the tool.
         """
         records = [item for item in self.items if isinstance(item, Record)]
         if self.server_names or not len(self.items) == len(records) == 1:
@@ -81,7 +82,7 @@ class SourceContents:
         return is_named or not any(records[0].trail)
 
     def server_of(self, record: Record) -> str:
-        """The server that the source gives the record; empty if none."""
+        """The server that the source assigns to the record; empty if there is none."""
         own = own_server(record.value, self.format) if isinstance(record.value, dict) else ""
         return own or record.server
 
@@ -95,10 +96,10 @@ class SourceContents:
 def read_contents(
     sources: Sequence[Source], format_name: str | None, report: Callable[[str], object]
 ) -> list[SourceContents]:
-    """The contents of each source, with a ``Problem`` for each list with missing pages; ``report``
-    is called with the label of each source before it is read.
+    """The contents of each source, with a ``Problem`` for each list that lacks pages.
 
-    Raises ``CatalogError`` for an unknown format and for more than ``MAX_RECORDS``.
+    ``report`` is called with the label of each source before the source is read. Raises
+    ``CatalogError`` for an unknown format, and for more than ``MAX_RECORDS`` records.
     """
     for format in {format_name, *(source.format for source in sources)} - {None}:
         if format not in INPUTS:
@@ -160,7 +161,9 @@ def _read_source(source: Source, name: str, format_name: str | None) -> SourceCo
 
 
 def _version(values: Sequence[Record | Problem]) -> str:
-    """The version that the only document names of itself, or of its server; empty if none."""
+    """The version that the only document declares for itself or its server; empty if it declares
+    none.
+    """
     document = values[0].value if len(values) == 1 and isinstance(values[0], Record) else None
     if not isinstance(document, dict):
         return ""
@@ -170,7 +173,9 @@ def _version(values: Sequence[Record | Problem]) -> str:
 
 
 def _contents(source: Source) -> dict[str, Any]:
-    """The value of each file of a source, without files that cannot be read completely."""
+    """The values in the files of a source, by path, without files that cannot be read
+    completely.
+    """
     contents = {}
     for path, data in source.files.items():
         items, _ = read_values(Source(path, data))
@@ -187,10 +192,10 @@ def _check_versions(label: str, documents: Iterable[Any]) -> None:
 
 
 def _with_missing_pages(all_contents: Sequence[SourceContents]) -> list[SourceContents]:
-    """The contents with a ``Problem`` for each server's list that lacks its last page.
+    """The contents, with a ``Problem`` for each server whose list lacks its last page.
 
-    Pages of one source are in order. Sources may come in any order, so any of them may contain the
-    last page of the same server, or of no server if the list names none.
+    The pages of one source are in order. Sources may come in any order, so any of them may contain
+    the last page for the same server, or for no server if the list names none.
     """
     ends: set[str] = set()
     open_at: dict[str, tuple[int, ToolsPage]] = {}
@@ -219,7 +224,7 @@ def _goes_on(page: ToolsPage) -> Problem:
 
 
 def _bounded(inside: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
-    """The entries up to one more record than allowed, which is enough to refuse."""
+    """The entries, up to one record more than allowed; that is enough to refuse the source."""
     count = 0
     for item in inside:
         yield item
@@ -236,7 +241,7 @@ FINDERS = (
     find_unread,
     find_unused,
 )
-"""Finders of problems in a tool's definition, besides the scan of its texts."""
+"""Functions that find problems in a tool's definition, besides the scan of its texts."""
 PARTS_OF_TOOLS: tuple[ToolPart, ...] = ("name", "description", "schema", "returns")
 
 
@@ -245,23 +250,23 @@ def read_catalog(
     format_name: str | None = None,
     report: Callable[[str], object] = lambda _: None,
 ) -> Catalog:
-    """One catalog of all sources: tools sorted by id and scanned, servers sorted by name.
+    """One catalog of all sources, with tools sorted by id and scanned, and servers sorted by name.
 
-    A path is replaced by the sources from ``load_paths``. The format of each source is its own
-    ``format``, or else ``format_name`` (one of ``INPUTS``), or else detected; the catalog's is the
-    format that all share, or else ``generic``. If several sources contain tools, a server named by
-    two of them is kept apart as ``name (source)``. Tools of a source without servers belong to a
-    server named after the source, which is not part of their ids. Several one-tool sources of a
+    A path is replaced by the sources from ``load_paths``. The format of a source is its ``format``,
+    or else ``format_name`` (one of ``INPUTS``), or else it is detected. The catalog's format is the
+    one that all sources share, or else ``generic``. If several sources contain tools, a server that
+    two of them name is kept apart as ``name (source)``. Tools of a source without servers belong to
+    a server named after the source, which is not part of their ids. Several one-tool sources in a
     folder form one server, named after the folder.
 
-    A source without any tool-like record, such as an evaluation set, is one problem, unless it is
-    the only source. Otherwise the number of tools and problems is the number of records. Servers in
-    a client's configuration count as records that cannot be read; alone they make a catalog without
-    tools. So do the missing pages of a list. ``report`` is called with the label of each source as
-    its turn comes.
+    A source without any record that looks like a tool, such as an evaluation set, is one problem,
+    unless it is the only source. Otherwise, the number of tools and problems is the number of
+    records. Servers in a client's configuration count as records that cannot be read; alone they
+    make a catalog without tools. The missing pages of a list count as such records too. ``report``
+    is called with the label of each source before the source is read.
 
-    Raises ``CatalogError`` if no tool can be read, for an unknown format, and for more than the
-    limits allow.
+    Raises ``CatalogError`` if no tool can be read, for an unknown format, and if a limit is
+    exceeded.
 
     Example: ``catalog = read_catalog(["mcp.json", "tools/"])``
     """
@@ -316,13 +321,13 @@ def read_catalog(
 def _former_names(
     all_contents: Sequence[SourceContents], tools: Sequence[Tool]
 ) -> tuple[FormerName, ...]:
-    """The names that came with the sources, with what they mean among the tools."""
+    """The names that came with the sources, each with its meaning among the tools."""
     names = chain.from_iterable(contents.former_names for contents in all_contents)
     return names_among(tools, names)
 
 
 def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
-    """The sources, including those at the paths among the inputs."""
+    """The sources among the inputs, and those at the paths among the inputs."""
     paths = [Path(one) for one in inputs if not isinstance(one, Source)]
     sources = tuple(one for one in inputs if isinstance(one, Source))
     return (*sources, *load_paths(paths)) if paths else sources
@@ -331,8 +336,9 @@ def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
 def _without_toolless(
     all_contents: Sequence[SourceContents],
 ) -> tuple[Sequence[SourceContents], Sequence[SourceContents]]:
-    """The sources that are read, and those left out because only other sources have tool-like
-    records.
+    """The sources to read, and the sources that are left out.
+
+    A source is left out if only other sources have records that look like tools.
     """
     toolless = [contents for contents in all_contents if _is_toolless(contents)]
     if len(toolless) == len(all_contents):
@@ -373,8 +379,8 @@ def _read_tools(
 ) -> list[Tool | Problem]:
     """A tool or a problem for each record of a source, in order.
 
-    ``common`` has the servers that other sources also name; ``source_server`` is the server of
-    tools without one.
+    ``common`` has the servers that other sources name too. Tools without a server get
+    ``source_server``.
     """
     outcomes = (
         item if isinstance(item, Problem) else _read_tool(item, contents, common)
@@ -411,8 +417,9 @@ def _server_name(server: str, contents: SourceContents, common: set[str]) -> str
 def _all_servers(
     all_contents: Sequence[SourceContents], common: set[str], tools: Sequence[Tool]
 ) -> tuple[Server, ...]:
-    """The servers that sources name or tools belong to, by name; the
-    longest description is kept.
+    """The servers that sources name or that tools belong to, sorted by name.
+
+    If several sources describe a server, the longest description is kept.
     """
     servers = {tool.server: Server(tool.server) for tool in tools if tool.server}
     for contents in all_contents:

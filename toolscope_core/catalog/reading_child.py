@@ -1,4 +1,4 @@
-"""The child process of ``isolation``: it limits itself, reads a catalog and answers in JSON."""
+"""The child process of ``isolation``: it limits itself, reads a catalog, and answers in JSON."""
 
 import gc
 import json
@@ -20,11 +20,11 @@ from toolscope_core.model.tool import JsonObject
 
 
 def wait(descriptor: int) -> None:
-    """Fork a child for each connection on a socket until it is closed."""
+    """Fork a child for each connection that arrives on a socket, until the socket is closed."""
     control = socket.socket(fileno=descriptor)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    order_weights()  # read once here, so that no child opens a file
+    order_weights()  # read only once here, so that no child opens a file
     while True:
         _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not descriptors:
@@ -32,13 +32,15 @@ def wait(descriptor: int) -> None:
         with socket.socket(fileno=descriptors[0]) as connection:
             if os.fork() == 0:
                 control.close()
-                gc.disable()  # it lives for one reading; collecting costs a quarter of that
+                gc.disable()  # the child lives for one reading, of which collecting takes a quarter
                 read(connection, _limit)
                 os._exit(0)
 
 
 def read(connection: socket.socket, limit: Callable[[int, float], None]) -> None:
-    """Answer one request in lines of JSON; the last line has the catalog, or why there is none."""
+    """Answer one request in lines of JSON; the last line has the catalog, or the reason for
+    none.
+    """
     with connection.makefile("rb") as pipe:
         request = json.loads(pipe.readline())
         sources = [
@@ -77,7 +79,7 @@ def _limit(memory: int, seconds: float) -> None:
 
 
 def _as_json(catalog: Catalog) -> JsonObject:
-    """The catalog as plain values: the fields of each item in order."""
+    """The catalog as plain values, in which each item is a list of its fields in order."""
     items = {
         part: [
             [getattr(item, one.name) for one in fields(kind) if one.init]

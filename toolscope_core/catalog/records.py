@@ -35,7 +35,9 @@ _NO_TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class ToolsPage:
-    """A list of tools as answered by ``tools/list``; ``cursor`` points to the next page if any."""
+    """A list of tools as ``tools/list`` answers it; ``cursor`` points to the next page, if there
+    is one.
+    """
 
     position: str
     server: str
@@ -46,7 +48,7 @@ SourceEntry = Record | Server | ToolsPage | Problem
 
 
 def document_kind(value: Any) -> str:
-    """``openapi`` or ``mcp-client`` for a document without tool records of its own; otherwise
+    """``openapi`` or ``mcp-client`` for a document without tool records of its own, otherwise
     empty.
     """
     if is_openapi(value):
@@ -55,11 +57,12 @@ def document_kind(value: Any) -> str:
 
 
 def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterator[SourceEntry]:
-    """The records of a value in order, the servers it names, and its pages.
+    """The records in a value, in order, with the servers that it names and its pages.
 
     ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
     becomes an MCP record. Each server in a client's configuration becomes a server and a
-    ``Problem``. Tool-like values in unexpected places become a ``Problem``, so nothing is left out.
+    ``Problem``. Values that look like tools in unexpected places become a ``Problem``, so that
+    nothing is left out silently.
     """
     if configured_servers(record.value):
         record = record.inner(as_usual(record.value))
@@ -73,10 +76,10 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """The state of reading a document; its readers share the budget.
+    """The state while a document is read; all its readers share the budget.
 
-    ``name`` is the file's name. ``files`` are the contents of referenced files, by their paths from
-    its folder.
+    ``name`` is the name of the file. ``files`` are the contents of referenced files, by their paths
+    relative to the file's folder.
     """
 
     budget: ExpansionBudget
@@ -109,7 +112,7 @@ class DocumentReading:
             yield from self.find(around.inner(entry, f"{_word(entry)} {number}"))
 
     def _document(self, record: Record) -> Iterator[SourceEntry]:
-        """The operations of an OpenAPI document, and the tools next to them."""
+        """The operations of an OpenAPI document, and the tools beside them."""
         document: JsonObject = record.value
         flaw = find_flaw(document)
         whole = joined_files(document, self.name, self.files) if not flaw else document
@@ -124,7 +127,9 @@ class DocumentReading:
         yield from self._object(record.inner({**other_fields, **operations}), lists)
 
     def _object(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
-        """The object as a record, unless it only contains records, and the records inside it."""
+        """The object as a record, unless it only contains records, followed by the records
+        inside it.
+        """
         value = record.value
         is_tool = places.is_tool(value)
         if is_tool or not lists:
@@ -132,7 +137,7 @@ class DocumentReading:
             yield record.inner(own)
             strays = places.unexpected_tools(_unread(value, is_tool), lists)
             tools = ((key, item) for key, item in strays if not isinstance(item, Flaw))
-            yield from _unexpected(tools, record)  # flaws of the record are reported with it
+            yield from _unexpected(tools, record)  # flaws are reported with the record itself
         else:
             entries = (one for own in lists.values() for one in own if isinstance(one, dict))
             listed = {str(one.get("name")): one for one in entries}
@@ -143,7 +148,9 @@ class DocumentReading:
             yield from self._entries(record, lists)
 
     def _entries(self, record: Record, lists: places.Places) -> Iterator[SourceEntry]:
-        """The entries in an object's places; positions name the place if there are several."""
+        """The entries in an object's places; if there are several places, positions name the
+        place.
+        """
         value = record.value
         server = _owner(value, lists)
         yield from ([server] if server.name else [])
@@ -165,9 +172,9 @@ class DocumentReading:
                 yield from self._each(own, inside)
 
     def _servers(self, entries: Mapping[str, Any], around: Record) -> Iterator[SourceEntry]:
-        """The servers of a map by name, with their tools.
+        """The servers in a map by name, with their tools.
 
-        If a client starts a server, only its name is kept, because commands contain keys.
+        If a client starts a server, only the server's name is kept, because commands contain keys.
         """
         for number, (name, entry) in enumerate(entries.items(), 1):
             if starts_server(entry):
@@ -186,7 +193,7 @@ class DocumentReading:
 
 
 def _unread(record: JsonObject, sure: bool) -> JsonObject:
-    """The fields of a record that may contain more tools; unknown fields belong to a tool."""
+    """The fields of a record that may contain more tools; unknown fields are part of a tool."""
     keys = {*places.TOOL_LISTS, "_meta"} if sure else record.keys() - {"function", "description"}
     inner = record.get("function")
     if isinstance(inner, dict) and record.get("name", inner.get("name")) != inner.get("name"):
@@ -210,7 +217,7 @@ def _where_none_is_read(tool: JsonObject) -> str:
 
 
 def _is_in(item: JsonObject | Flaw, listed: Mapping[str, JsonObject]) -> bool:
-    """Whether an identical tool is already listed."""
+    """Whether an identical tool is already in the list."""
     return not isinstance(item, Flaw) and listed.get(str(item.get("name"))) == item
 
 
@@ -229,7 +236,9 @@ def _word(entry: Any) -> str:
 
 
 def _owner(value: JsonObject, lists: places.Places) -> Server:
-    """The server of an object's contents; it has no name if the object contains servers."""
+    """The server to which an object's contents belong; it has no name if the object contains
+    servers.
+    """
     if all(places.names_servers(key, value.get(key)) for key in lists):
         return Server("")
     server = places.server_of(value)
@@ -238,13 +247,13 @@ def _owner(value: JsonObject, lists: places.Places) -> Server:
 
 
 def _beside_tools(namespace: JsonObject, lists: places.Places) -> JsonObject:
-    """The keys of a namespace other than its tools, if they can be kept exactly."""
+    """The keys of a namespace other than its tools, as far as they can be kept exactly."""
     others = {key: value for key, value in namespace.items() if key not in lists}
     return {key: value for key, value in others.items() if not find_flaw({key: value})}
 
 
 def _is_bare_server(entry: Any) -> bool:
-    """Whether a server in a list has no tools, as in the neutral format."""
+    """Whether an entry in a list of servers has no tools, as in the neutral format."""
     if not isinstance(entry, dict) or places.is_tool(entry) or not places.server_of(entry).name:
         return False
     return not places.tool_places(entry) and not any(places.tools_inside(entry))

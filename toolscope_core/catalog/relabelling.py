@@ -1,4 +1,4 @@
-"""φ, α and old names, read from a bundle that others may have edited."""
+"""Reads φ, α and old names from a bundle that others may have edited."""
 
 import json
 from collections import Counter
@@ -41,16 +41,16 @@ _ANY = {"type": "object"}
 _MAP = _object({"to": _TEXT, "args": _list(_MOVE), "constants": _ANY, "dropped": _ANY})
 _MAP["properties"]["nested"] = _list(_object({"from": _POINTER, "to": _POINTER}))
 _ARGUMENTS = _object({"maps": {"type": "object", "additionalProperties": _MAP}})
-"""JSON Schemas of the parts of a bundle's files that ``relabel`` reads."""
+"""The JSON Schemas for the parts of a bundle's files that ``relabel`` reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relabelling:
     """φ and α as read from a bundle.
 
-    ``phi`` is by old id (``None`` for a tool that was left out), ``arguments`` by old id of the
-    merged tools. ``names`` has the names that only one tool has, with and without server: old name
-    → (old id, new name). ``relabels`` are the rows of φ.
+    ``phi`` maps old ids to new ones (``None`` for a tool that was left out). ``arguments`` has the
+    maps of merged tools, by their old ids. ``names`` has the names that only one tool has, with and
+    without the server: old name → (old id, new name). ``relabels`` are the rows of φ.
     """
 
     phi: Mapping[str, str | None]
@@ -60,15 +60,17 @@ class Relabelling:
 
     @property
     def gone_names(self) -> GoneNames:
-        """The names and ids that no tool has any more, in every form, mapped to the new name."""
+        """The names and ids that no tool has any more, in every form, each mapped to the new
+        name.
+        """
         return gone_forms(self.relabels)
 
 
 def read_relabelling(path: Path) -> Relabelling:
-    """φ and α from a bundle's folder or zip.
+    """φ and α from the folder or zip of a bundle.
 
-    Raises ``ExportError`` if it is missing, damaged or of another version; ``ConfigError`` for a
-    damaged zip.
+    Raises ``ExportError`` if the bundle is missing, damaged or of another version, and
+    ``ConfigError`` for a damaged zip.
     """
     with bundle_folder(path) as folder:
         relabel = _read(folder / "relabel.json", _RELABEL)
@@ -90,7 +92,7 @@ def _relabel(row: JsonObject) -> Relabel:
 
 
 def argument_row(alpha: ArgumentMap) -> JsonObject:
-    """One α as the bundle writes it."""
+    """An α in the form that the bundle writes."""
     moves = []
     for move in alpha.moves:
         entry: dict[str, Any] = {"from": move.source, "to": move.target, "op": move.op}
@@ -110,7 +112,7 @@ def argument_row(alpha: ArgumentMap) -> JsonObject:
 
 
 def argument_maps(text: str) -> tuple[ArgumentMap, ...] | None:
-    """The maps in a JSON list of ``argument_row`` values; ``None`` for anything else."""
+    """The maps in a JSON list of ``argument_row`` values; ``None`` for any other text."""
     try:
         rows = json.loads(text) if text else []
     except (ValueError, RecursionError):
@@ -123,7 +125,7 @@ def argument_maps(text: str) -> tuple[ArgumentMap, ...] | None:
 def names_now(
     names: Iterable[FormerName], phi: Mapping[str, str | None], alphas: Mapping[str, ArgumentMap]
 ) -> list[FormerName]:
-    """The former names after a merge, with tools renamed by φ and maps extended by α."""
+    """The former names after a merge: φ renames their tools, and α extends their maps."""
     return [
         replace(one, tool_id=phi.get(one.tool_id) or "", maps=_longer(one, alphas)) for one in names
     ]
@@ -132,9 +134,9 @@ def names_now(
 def with_members(
     tools: Iterable[Tool], catalog: Catalog, phi: Mapping[str, str | None]
 ) -> tuple[Tool, ...]:
-    """The tools, each with the catalog's tools that it replaces by ``phi``.
+    """The tools, each with those tools of the catalog that it replaces according to ``phi``.
 
-    A search also finds it by their words.
+    A search also finds a tool by the words of the tools that it replaces.
     """
     former = grouped(catalog.tools, lambda tool: phi.get(tool.id, tool.id))
     members = ((tool, tuple(former.get(tool.id, ()))) for tool in tools)
@@ -144,7 +146,7 @@ def with_members(
 
 
 def bundle_bytes(path: Path) -> bytes:
-    """A file of a bundle. Raises ``ExportError`` if it cannot be read."""
+    """The content of a file in a bundle. Raises ``ExportError`` if the file cannot be read."""
     try:
         return read_file(path)
     except OSError as error:
@@ -155,7 +157,10 @@ def bundle_bytes(path: Path) -> bytes:
 
 
 def bundle_value(path: Path, kind: type[_T]) -> _T:
-    """The JSON in a bundle's file. Raises ``ExportError`` if it is invalid or of another kind."""
+    """The JSON in a file of a bundle.
+
+    Raises ``ExportError`` if the JSON is invalid or of another kind.
+    """
     try:
         content = json.loads(bundle_bytes(path))
     except (ValueError, RecursionError) as error:
@@ -173,7 +178,7 @@ def _read(path: Path, shape: dict[str, Any]) -> JsonObject:
     reason = why_unreadable(str(path), content, BUNDLE)
     if reason:
         raise ExportError(reason)
-    # lone surrogates, which names may hold, are no text for the validator
+    # the validator does not accept lone surrogates, which names may contain
     text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
     error = next(Draft202012Validator(shape).iter_errors(json.loads(text)), None)
     if error is not None:
@@ -216,7 +221,7 @@ def _longer(name: FormerName, alphas: Mapping[str, ArgumentMap]) -> str:
 
 
 def changes_nothing(alpha: ArgumentMap) -> bool:
-    """Whether every call keeps its arguments unchanged."""
+    """Whether α leaves the arguments of every call unchanged."""
     has_other_changes = alpha.constants or alpha.dropped or alpha.nested
     is_same = all(one.op == "rename" and one.source == one.target for one in alpha.moves)
     return is_same and not has_other_changes

@@ -1,4 +1,4 @@
-"""Matches tools of two catalog versions that were renamed."""
+"""Finds tools that were renamed between two versions of a catalog."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,23 +11,25 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
 
 RENAME_THRESHOLD = 0.75
-"""The lowest similarity of a renamed tool: 0.4 name + 0.4 description + 0.2 parameter names.
+"""The lowest similarity of a renamed tool, computed as 0.4 name + 0.4 description + 0.2 parameter
+names.
 
-Measured on two collections of MCP servers: if one word of the name is replaced by a synonym, it
-finds 98 and 99.7 % of the tools, and 83 and 91 % if a third of the description is removed too.
+It was measured on two collections of MCP servers. If one word of the name is replaced by a synonym,
+98 and 99.7 % of the tools are found; if a third of the description is removed too, 83 and 91 %.
 """
 
 MOST_PAIRS = 4_000_000
-"""With more pairs of unmatched tools, renames are not searched."""
+"""If there are more pairs of unmatched tools than this, renamed tools are not searched for."""
 
 COMPARED_TEXT = 400
-"""The number of compared characters of a description."""
+"""The number of characters of a description that are compared."""
 
 
 def renames(removed: Sequence[Tool], added: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
-    """Pairs of a removed and an added tool that are one renamed tool, most similar first.
+    """Pairs of a removed and an added tool that are one renamed tool, the most similar first.
 
-    The matching is greedy and one to one, ties by id; exchanging the sides gives the same pairs.
+    The matching is greedy and one to one, with ties broken by id. Swapping the sides gives the same
+    pairs.
     """
     if not 0 < len(removed) * len(added) <= MOST_PAIRS:
         return []
@@ -48,11 +50,12 @@ def renames(removed: Sequence[Tool], added: Sequence[Tool]) -> list[tuple[Tool, 
 
 
 def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
-    """Changed ids by old id, for some ``earlier`` tools of a catalog.
+    """The ids that have changed, by old id, for the tools in ``earlier``, which are part of a
+    catalog.
 
-    The rest of the earlier catalog is unknown. So a tool is only looked for on its own server, or
-    if that is gone, on servers that none of the ``earlier`` tools had: copies on other servers are
-    nearly as similar.
+    The rest of the earlier catalog is unknown. Copies on other servers are nearly as similar as the
+    renamed tool. So the new tool is searched for only on the same server, or if that server is
+    gone, on servers that none of the ``earlier`` tools had.
     """
     ids, servers = {tool.id for tool in earlier}, {tool.server for tool in earlier}
     common_servers = {tool.server for tool in catalog.tools} & servers
@@ -67,9 +70,9 @@ def new_ids_of(earlier: Sequence[Tool], catalog: Catalog) -> dict[str, str]:
 
 
 def _likeness(removed: Sequence[Tool], added: Sequence[Tool]) -> np.ndarray[Any, Any]:
-    """Similarity in [0, 1] of every removed tool (rows) to every added one (columns).
+    """The similarity in [0, 1] of every removed tool (rows) to every added tool (columns).
 
-    The same name on the same server is the same tool, whatever its id.
+    Tools with the same name on the same server count as the same tool, whatever their ids.
     """
     from rapidfuzz import fuzz, process, utils
 

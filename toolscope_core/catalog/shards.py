@@ -1,5 +1,5 @@
-"""A catalog in many files that are read one by one; together they may exceed the size of one
-reading.
+"""Reads a catalog from many files, one at a time; together, they may exceed the size limit for
+one reading.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,18 +21,18 @@ from toolscope_core.model.tool import Tool
 
 _LINES = (".jsonl", ".ndjson")
 _PIECE = MAX_BYTES // 4
-"""The bytes of a file of lines that are read at a time."""
+"""The number of bytes that are read at a time from a file of lines."""
 
 
 def read_shards(
     paths: Sequence[Path], engine: Engine = LOCAL, progress: Progress = silent
 ) -> Catalog:
-    """One catalog from shard files and folders of them, each read separately by the workers of
-    ``engine``. A file of JSON Lines may have any size.
+    """One catalog from shard files, and from folders of them.
 
-    A server named in two shards is one server. A shard that cannot be read is one problem, and the
-    others are read. Reports ``Step("read", …)`` in files. Raises ``CatalogError`` if there is no
-    file or no tool.
+    The workers of ``engine`` read each shard separately. A file of JSON Lines may have any size. A
+    server that two shards name counts as one server. A shard that cannot be read becomes one
+    problem, and the others are read. Reports ``Step("read", …)`` in files. Raises ``CatalogError``
+    if there is no file or no tool.
     """
     files = sources.input_files(paths)
     outcomes = list(engine.map_blocks(_read_shard, SharedState(None), _sources(files, progress)))
@@ -48,9 +48,9 @@ def read_shards(
 
 
 def read_parts(folder: Path, name: str) -> Catalog:
-    """The catalog in a bundle's file, or in its parts.
+    """The catalog in a bundle's file, or in the parts of this file.
 
-    Raises ``CatalogError`` and ``OSError`` if one of them cannot be read.
+    Raises ``CatalogError`` or ``OSError`` if one of them cannot be read.
     """
     return join(
         [
@@ -61,7 +61,7 @@ def read_parts(folder: Path, name: str) -> Catalog:
 
 
 def _sources(files: Sequence[Path], progress: Progress) -> Iterator[sources.Source | Problem]:
-    """The units that are read at a time, each loaded on demand."""
+    """The units that are read one at a time, each loaded on demand."""
     for at, file in enumerate(files):
         progress(Step("read", at, len(files)))
         try:
@@ -81,10 +81,10 @@ def _sources(files: Sequence[Path], progress: Progress) -> Iterator[sources.Sour
 
 
 def _pieces(file: Path) -> Iterator[sources.Source]:
-    """The lines of a file in pieces of ``_PIECE`` bytes."""
+    """The lines of a file in pieces of about ``_PIECE`` bytes."""
     first, size, piece = 1, 0, list[bytes]()
     with file.open("rb") as lines:
-        while line := lines.readline(MAX_BYTES + 1):  # one that is longer is refused, not held
+        while line := lines.readline(MAX_BYTES + 1):  # a longer line is refused, not kept in memory
             piece.append(line)
             size += len(line)
             if size >= _PIECE:
@@ -109,8 +109,9 @@ def _read_shard(_: None, source: sources.Source | Problem) -> Catalog | Problem:
 
 
 def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catalog:
-    """The tools of all catalogs (one or more) with unique ids; servers of
-    the same name are joined.
+    """The tools of all catalogs (one or more) with unique ids.
+
+    Servers with the same name are joined.
     """
     if len(catalogs) == 1 and not problems:
         return catalogs[0]
@@ -132,7 +133,9 @@ def join(catalogs: Sequence[Catalog], problems: Sequence[Problem] = ()) -> Catal
 def _findings(
     catalogs: Sequence[Catalog], tools: Sequence[Tool], servers: Sequence[Server]
 ) -> tuple[Finding, ...]:
-    """The findings among all tools, and those of each catalog, repeated for all identical tools."""
+    """The findings from a scan of all tools, and those of each catalog, repeated for identical
+    tools.
+    """
     alike = grouped(tools, lambda tool: tool.fingerprint)
     by_readers = (
         replace(finding, tool_id=tool.id)

@@ -1,4 +1,4 @@
-"""Finds the lines of a catalog's files that define its tools and their parts."""
+"""Finds the lines in a catalog's files where its tools and their parts are defined."""
 
 import json
 import re
@@ -17,13 +17,13 @@ _MOST_PLACES = 200
 _MOST_LEVELS = 8
 _LONGEST_RECORD = 200_000
 _LONGEST_FILE = 4_000_000
-"""Parts of tools are not searched in longer files."""
+"""In a file with more characters than this, parts of tools are not searched for."""
 _RESULTS = frozenset(SPELLINGS["returns"].split())
 
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """A place in a file; ``line`` counts from 1."""
+    """A place in a file; ``line`` is counted from 1."""
 
     file: Path
     line: int
@@ -31,9 +31,9 @@ class RecordLine:
 
 @dataclass(slots=True)
 class _Node:
-    """A value, the line of its key (counted from 0), and its parts by key.
+    """A value, the line of its key (counted from 0), and the parts of the value by key.
 
-    In a list, the key is the text of a part, or its ``name``.
+    In a list, the key of a part is its text or its ``name``.
     """
 
     line: int
@@ -43,7 +43,7 @@ class _Node:
 
 
 class SourceLines:
-    """The lines of files, made from their bytes by path."""
+    """The lines of files, made from the files' bytes, which are given by path."""
 
     def __init__(self, files: Mapping[Path, bytes]) -> None:
         self._texts = {
@@ -52,15 +52,15 @@ class SourceLines:
         self._trees: dict[Path, _Node] = {}
 
     def text(self, place: RecordLine) -> str:
-        """The line itself, without its end."""
+        """The text of the line, without the line end."""
         lines = self._texts.get(place.file, "").split("\n")
         return lines[place.line - 1].removesuffix("\r") if place.line <= len(lines) else ""
 
     def tools(self, tools: Iterable[Tool]) -> dict[str, RecordLine]:
-        """The line of each tool's name, by tool id; a tool that is not found is left out.
+        """The line with each tool's name, by tool id; a tool that is not found is left out.
 
-        If several tools have the name, it is the line in the tool's own record. In a file that is
-        not JSON, it is the first line with the name.
+        If several tools have the name, the line is in the tool's own record. In a file that is not
+        JSON, it is the first line with the name.
         """
         lines = {}
         for tool in tools:
@@ -79,10 +79,10 @@ class SourceLines:
         return lines
 
     def part(self, tool: Tool, place: RecordLine, path: str) -> RecordLine:
-        """The line of a part of the tool whose name is at the place.
+        """The line of a part of the tool whose name is at ``place``.
 
-        If the part is gone, it is the line of the nearest part around it. The path is that of
-        findings: ``schema/properties/x``.
+        If the part is gone, the result is the line of the nearest part around it. ``path`` is a
+        path as in findings: ``schema/properties/x``.
         """
         record = _record(self._tree(place.file), tool.name, place.line - 1)
         if record is None:
@@ -94,13 +94,15 @@ class SourceLines:
         return place if node is record else RecordLine(place.file, node.line + 1)
 
     def mention(self, tool: Tool, place: RecordLine, name: str) -> RecordLine:
-        """The first line of the tool's record with the name in a text, or else the place itself."""
+        """The first line in the tool's record that has a text with the name, or else ``place``
+        itself.
+        """
         record = _record(self._tree(place.file), tool.name, place.line - 1)
         lines = self._texts[place.file].split("\n")
         stack = [] if record is None else [part for _, part in reversed(record.parts)]
         while stack:
             node = stack.pop()
-            if name in node.text:  # of a text in several lines the right one
+            if name in node.text:  # finds the right line if the text has several
                 near = range(node.line, min(len(lines), node.line + _MOST_PLACES))
                 at = next((number for number in near if name in lines[number]), node.line)
                 return RecordLine(place.file, at + 1)
@@ -115,9 +117,9 @@ class SourceLines:
 
 
 def nearest_place(gone: str, places: Mapping[str, RecordLine]) -> RecordLine | None:
-    """The place of a removed tool's neighbour by id: the one before it, or else after it.
+    """The place of a removed tool's neighbour by id: the tool before it, or else the tool after it.
 
-    Tools of its own server come first.
+    Tools on the same server are preferred.
     """
     server = gone.rpartition("/")[0]
     own = [one for one in places if one.rpartition("/")[0] == server]
@@ -126,7 +128,9 @@ def nearest_place(gone: str, places: Mapping[str, RecordLine]) -> RecordLine | N
 
 
 def _parsed(text: str) -> _Node:
-    """The tree of a JSON or YAML text as far as it can be read. JSON is YAML, but for tabs."""
+    """The tree of a JSON or YAML text, as far as it can be read. JSON is valid YAML, except for
+    tabs.
+    """
     root = _Node(0)
     stack, keys = [root], list[_Node | None]([None])
     try:
@@ -149,13 +153,13 @@ def _parsed(text: str) -> _Node:
                     keys.append(None)
                 if len(stack) > MAX_DEPTH + 1:
                     return root
-    except yaml.YAMLError:  # lines of JSON, a table: what was read up to here counts
+    except yaml.YAMLError:  # JSON Lines, or a table: everything read up to here counts
         pass
     return root
 
 
 def _record(tree: _Node, name: str, line: int) -> _Node | None:
-    """The object with a member on this line whose value is the name."""
+    """The object that has, on this line, a member with the name as its value."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -167,9 +171,9 @@ def _record(tree: _Node, name: str, line: int) -> _Node | None:
 
 
 def _below(node: _Node, key: str, is_result: bool | None) -> _Node | None:
-    """The nearest part below a node with this key.
+    """The nearest part below a node that has this key.
 
-    ``is_result`` says whether to look only inside or only outside the description of results.
+    ``is_result`` says whether to look only inside, or only outside, the description of results.
     """
     level = [
         part
@@ -185,7 +189,7 @@ def _below(node: _Node, key: str, is_result: bool | None) -> _Node | None:
 
 
 def _named(text: str, tool: Tool) -> Iterator[int]:
-    """The places where a JSON member has the tool's name as its value."""
+    """The places where a member of a JSON object has the tool's name as its value."""
     forms = {json.dumps(tool.name), json.dumps(tool.name, ensure_ascii=False)}
     member = re.compile(rf"\"[\w$-]+\"\s*:\s*(?:{'|'.join(map(re.escape, sorted(forms)))})")
     for number, match in enumerate(member.finditer(text)):
@@ -194,7 +198,9 @@ def _named(text: str, tool: Tool) -> Iterator[int]:
 
 
 def _said(text: str, tool: Tool) -> Iterator[int]:
-    """The first place in a text that has the tool's name as a value, or else as a word, if any."""
+    """The first place in a text where the tool's name is a value, or else a word; nothing if
+    there is none.
+    """
     name = re.escape(tool.name)
     match = re.search(rf"(?m)(?<=: )[\"']?{name}[\"']?\s*$", text)
     match = match or re.search(rf"(?<![\w-]){name}(?![\w-])", text)

@@ -1,7 +1,7 @@
-"""Files and folders as named bytes, within limits.
+"""Loads files and folders as named bytes, within limits.
 
-It loads catalogs, the files in its folder that an API description refers to, and bundle files with
-their versions and parts.
+The module loads catalogs, the files in the folder of an API description to which the description
+refers, and the files of bundles with their versions and parts.
 """
 
 import json
@@ -27,11 +27,11 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The bytes of one input; ``label`` (a file name) is its name in messages.
+    """The bytes of one input; messages refer to it by its ``label`` (a file name).
 
-    ``format`` (one of ``INPUTS``) was given by a person; without it, it is detected. ``files`` are
-    those that an API description refers to, by their paths from its folder. ``folder`` is the name
-    of the source's folder, empty for other input.
+    ``format`` (one of ``INPUTS``) was given by a person; if it is ``None``, the format is detected.
+    ``files`` are the files to which an API description refers, by their paths relative to its
+    folder. ``folder`` is the name of the source's folder; empty for other input.
     """
 
     label: str
@@ -42,12 +42,12 @@ class Source:
 
     @property
     def size(self) -> int:
-        """The bytes of the source and its files."""
+        """The size of the source and its files, in bytes."""
         return len(self.data) + sum(map(len, self.files.values()))
 
 
 def pasted(text: str, format: str | None = None) -> Source:
-    """Pasted text as a source, with a label for the syntax it appears to have."""
+    """Pasted text as a source, with a label for the syntax that it seems to have."""
     start = text.lstrip()[:1]
     first = text.lstrip().partition("\n")[0]
     suffix = ".json" if start in ("{", "[") else ".yaml" if ":" in first else ".csv"
@@ -55,14 +55,14 @@ def pasted(text: str, format: str | None = None) -> Source:
 
 
 def load_paths(paths: Sequence[Path]) -> tuple[Source, ...]:
-    """Sources of files, and of the files directly in folders; a zip counts as its folder.
+    """The sources in files, and in the files directly in folders; a zip counts as a folder.
 
-    In a folder, files with one of ``SUFFIXES`` are read, and other files if they are JSON that may
-    contain tools. From a bundle, only the merged tools are read. An API description comes with the
-    files below its folder that it refers to; these are no sources of their own.
+    In a folder, files with one of the ``SUFFIXES`` are read, and other files if they are JSON that
+    may contain tools. From a bundle, only the merged tools are read. An API description comes with
+    the files below its folder to which it refers; these are not sources of their own.
 
-    The given order is kept, files of a folder are sorted by name, and repeated files count once. A
-    label is the file's name, with as many folders as its stem needs to be unique. Raises
+    The given order is kept, files in a folder are sorted by name, and repeated files count once. A
+    label is the name of the file, with as many folders as needed to make its stem unique. Raises
     ``CatalogError`` for a path that is missing, unreadable, too large (before reading) or without
     files, and ``ConfigError`` for a damaged zip.
     """
@@ -98,17 +98,21 @@ def _load(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Source, ...]:
 
 
 def input_files(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The files read by ``load_paths``, as they were given. Raises the same errors."""
+    """The files that ``load_paths`` reads, as they were given. Raises the same errors as
+    ``load_paths``.
+    """
     return tuple(dict.fromkeys(file for path in paths for file in _files(path)))
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether the path is a bundle's folder. Raises ``CatalogError`` for another version."""
+    """Whether the path is the folder of a bundle. Raises ``CatalogError`` for another bundle
+    version.
+    """
     return path.is_dir() and bool(_toolset(path))
 
 
 def check_size(label: str, size: int, limit: int = 0) -> None:
-    """Raises ``CatalogError`` for more bytes than ``limit`` (default ``MAX_BYTES``)."""
+    """Raises ``CatalogError`` if ``size`` is more than ``limit`` bytes (default ``MAX_BYTES``)."""
     limit = limit or MAX_BYTES
     if size > limit:
         raise CatalogError(
@@ -132,7 +136,9 @@ def _files(path: Path) -> list[Path]:
 
 
 def _is_read(file: Path) -> bool:
-    """Whether a file of a folder is read: by its suffix, or as JSON that may have a tool."""
+    """Whether a file in a folder is read, because of its suffix or because it is JSON that may
+    contain tools.
+    """
     if file.suffix.lower() in SUFFIXES:
         return True
     if file.name.startswith(".") or not file.is_file():
@@ -146,9 +152,9 @@ def _is_read(file: Path) -> bool:
 
 
 def _toolset(folder: Path) -> list[Path]:
-    """The merged tools in a bundle's folder, in the neutral format; empty if it is not a bundle.
+    """The files with the merged tools in a bundle's folder, in the neutral format.
 
-    Raises ``CatalogError`` for a bundle of another version.
+    Empty if the folder is not a bundle. Raises ``CatalogError`` for a bundle of another version.
     """
     folder = bundle_below(folder)
     path = folder / MANIFEST
@@ -186,7 +192,7 @@ def _unreadable(path: Path, error: Exception) -> CatalogError:
 
 
 def _label(file: Path, files: Sequence[Path]) -> str:
-    """The shortest end of the path with a unique stem; otherwise the whole path."""
+    """The shortest end of the path whose stem is unique; if none is, the last two parts."""
     parts = file.parts
     for length in range(1, len(parts)):
         tail = parts[-length:]
@@ -207,12 +213,13 @@ _REFERENCE = re.compile(
 
 
 def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
-    """The files that an API description refers to, directly or indirectly, by path from its folder.
+    """The files to which an API description refers, directly or indirectly, by path from its
+    folder.
 
-    Paths use ``/``; all files together have at most ``limit`` bytes; other documents have none.
-    References are found in the text, so nothing is parsed here. A file must be below the folder,
-    even after links are followed, and a regular file of a readable type; references to other files
-    are ignored.
+    Paths use ``/``. All files together have at most ``limit`` bytes. Other documents have no such
+    files. References are found in the text, so nothing is parsed here. A file must be below the
+    folder, even after links are followed, and must be a regular file of a readable type. References
+    to other files are ignored.
     """
     if not _API.search(data):
         return {}
@@ -236,9 +243,10 @@ def referenced_files(file: Path, data: bytes, limit: int) -> dict[str, bytes]:
 
 
 def relative_path(holder: str, reference: str) -> str:
-    """The path, from the folder of ``holder``, of the file named by a ``$ref`` in ``holder``.
+    """The path, from the folder of ``holder``, of the file that a ``$ref`` in ``holder`` names.
 
-    Empty if it does not name a file there, but an address or an absolute path, for example.
+    Empty if the reference does not name a file there, for example if it is an address or an
+    absolute path.
     """
     target = unquote(reference.partition("#")[0]).replace("\\/", "/")
     if not target or "\\" in target or "\0" in target or ":" in target or target.startswith("/"):
@@ -256,8 +264,8 @@ def _paths(holder: str, content: bytes) -> Iterator[str]:
 
 
 def _content(path: Path, inside: Path, limit: int) -> bytes | None:
-    """The bytes of a file below the folder ``inside``; ``None`` if there is none or it is too
-    large.
+    """The bytes of a file below the folder ``inside``; ``None`` if there is no such file or it
+    is too large.
     """
     real = Path(os.path.realpath(path))
     try:
@@ -272,10 +280,10 @@ _PARTS = "x-toolscope-files"
 
 
 def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> JsonObject:
-    """The document called ``name`` with the contents of ``files`` under ``_PARTS``.
+    """The document called ``name``, with the contents of ``files`` under ``_PARTS``.
 
-    ``files`` has them by their paths from its folder. References to a file point there, and
-    references to ``name`` point to the top. All others stay unchanged.
+    ``files`` has the contents by their paths from the document's folder. References to a file now
+    point to its contents, and references to ``name`` point to the top. All others are unchanged.
     """
     places = {name: "#"}
     for row, path in enumerate(sorted(files)):
@@ -298,18 +306,20 @@ def joined_files(document: JsonObject, name: str, files: Mapping[str, Any]) -> J
 BUNDLE = 3
 """The version of a bundle's manifest, and of its φ and α."""
 PROFILES, PROFILE_FOLDER = "profiles.json", "profiles/"
-"""The bundle's file that lists each profile's tools, and the folder of their exports."""
+"""The file in a bundle that lists the tools of each profile, and the folder of the profiles'
+exports.
+"""
 TOOLSET = 1
 """The version of a toolset in the neutral format."""
 PART_TOOLS = 40_000
-"""The most tools in a bundle's file of definitions; more are written in parts."""
+"""The most tools in a file of a bundle; if there are more, the file is written in parts."""
 PART_PAIRS = 250_000
-"""The most pairs in ``pairs.jsonl``; more are written in parts."""
+"""The most pairs in ``pairs.jsonl``; if there are more, the file is written in parts."""
 
 
 def part_names(name: str, parts: int) -> Sequence[str]:
-    """The names of a file's parts, or its own name for a single part:
-    ``pairs-1.jsonl`` and so on.
+    """The names of a file's parts, such as ``pairs-1.jsonl``; a single part has the name of the
+    file.
     """
     if parts == 1:
         return [name]
@@ -318,7 +328,7 @@ def part_names(name: str, parts: int) -> Sequence[str]:
 
 
 def files_of(folder: Path, name: str) -> Sequence[Path]:
-    """A bundle's file, or its parts in order."""
+    """The file of a bundle, or the parts of this file in order."""
     stem, _, suffix = name.rpartition(".")
     numbered = re.compile(rf"{re.escape(stem)}-\d+\.{re.escape(suffix)}")
     parts = sorted(path for path in folder.glob("*") if numbered.fullmatch(path.name))
@@ -326,11 +336,11 @@ def files_of(folder: Path, name: str) -> Sequence[Path]:
 
 
 def why_unreadable(label: str, document: JsonObject, version: int) -> str:
-    """A sentence on why a file of another version is not read; empty for ``version``."""
+    """A sentence on why a file of another version is not read; empty if the file has this
+    ``version``.
+    """
     file_version = document.get("version")
-    if (
-        type(file_version) is int and file_version == version
-    ):  # True is no version, though it equals 1
+    if type(file_version) is int and file_version == version:  # True equals 1, but is not a version
         return ""
     return (
         f"{label} is not a bundle file of version {version}: {_version_in_words(document)}; "

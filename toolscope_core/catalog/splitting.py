@@ -1,4 +1,4 @@
-"""Splits a toolset into parts that fit a client's limit on tools, keeping servers together."""
+"""Splits a toolset into parts that fit a client's limit on tools, and keeps servers together."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,12 @@ ToolsetPart = tuple[MergedTool, ...]
 
 
 def split(tools: Sequence[MergedTool], most: int | None) -> tuple[ToolsetPart, ...]:
-    """Parts of at most ``most`` tools (``None``: one part), each sorted by id; every tool is in
+    """Parts of at most ``most`` tools (one part for ``None``), each sorted by id; every tool is in
     one.
 
-    Servers are taken by name, and each goes as a whole into the first part with room. Only a server
-    larger than ``most`` is cut, by id. The given order does not matter.
+    Servers are taken in the order of their names, and each goes as a whole into the first part that
+    has room. Only a server with more than ``most`` tools is cut, by id. The given order does not
+    matter.
     """
     if most is None or len(tools) <= most:
         return (tuple(sorted(tools, key=_id)),)
@@ -34,12 +35,12 @@ def split(tools: Sequence[MergedTool], most: int | None) -> tuple[ToolsetPart, .
 
 
 def servers_of(part: ToolsetPart) -> tuple[str, ...]:
-    """The named servers of a part, by name."""
+    """The servers of a part that have a name, sorted by name."""
     return tuple(name for name in sorted_ids(item.tool.server for item in part) if name)
 
 
 def parts_in_words(parts: Sequence[ToolsetPart]) -> str:
-    """The parts in words: the servers of the first four parts and their numbers of tools."""
+    """The parts in words: the servers in the first four parts, and how many tools each part has."""
     words = [
         f"{', '.join(servers_of(part)[:_NAMED]) or 'tools'}"
         f"{' …' if len(servers_of(part)) > _NAMED else ''} ({len(part)})"

@@ -1,4 +1,4 @@
-"""Replaces JSON and Python values inside texts; the text around them stays unchanged."""
+"""Replaces JSON and Python values inside texts; the text around them is unchanged."""
 
 import ast
 import json
@@ -14,25 +14,25 @@ _OPEN = re.compile(r"[\[{]")
 _TAG = re.compile(r"<(tool_?calls?|tools?|function_?calls?|functions?|action)>", re.IGNORECASE)
 _CALLS = re.compile(r"\s*\[?\s*[^\W\d][^()\[\]{}\n\"'=]{0,128}\(")
 _ACTION = re.compile(r"^[ \t]*Action: *(\S+)[ \t\r]*\n\s*Action Input: *\Z", re.MULTILINE)
-"""How a call for ReAct stands before its arguments."""
+"""Matches the text before the arguments of a call in ReAct."""
 _LABEL = re.compile(r"\w[\w -]{0,40}:\s")
 _CALLED = re.compile(r"[^()\[\]{}\n\"',=]{1,128}(?=\()")
 _END = re.compile(r"</(?:tool|func|action)|<[|]", re.IGNORECASE)
 _LONGEST_CALL = 20_000
 _MOST_FAILURES = 1_000
-"""After this many brackets without a value, the rest of a text counts as prose."""
+"""After so many brackets without a value, the rest of a text counts as prose."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonCall:
-    """A Python call with its ``arguments`` by name; ``None`` if some are not named literals."""
+    """A Python call; ``arguments`` by name are ``None`` if some are not named literals."""
 
     name: str
     arguments: JsonObject | None
 
 
 def json_in(text: str) -> Any:
-    """The value of a text that is pure JSON; otherwise ``None``."""
+    """The value of a text that contains only JSON; otherwise ``None``."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
@@ -45,7 +45,7 @@ def values_in(text: str) -> list[Any]:
 
 
 def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
-    """The text with each object and list in it replaced by ``rewrite``.
+    """The text with each object and list in it replaced by the result of ``rewrite``.
 
     They may be the whole text (even encoded twice as JSON), JSON inside prose, or Python literals
     between call tags.
@@ -71,10 +71,11 @@ def rewritten_values(text: str, rewrite: Callable[[Any], Any]) -> str:
 
 
 def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None]) -> str:
-    """A text that is one Python call or a list of calls, also after a label (*Action:*), with each
-    replaced by ``rewrite``.
+    """A text of one Python call or a list of calls, with each call replaced by the result of
+    ``rewrite``.
 
-    ``None`` keeps a call; ``None`` as arguments keeps its arguments. Other texts stay unchanged.
+    There may be a label (*Action:*) in front. If ``rewrite`` returns ``None``, the call is kept; if
+    the new call has ``None`` as arguments, the arguments are kept. Other texts are unchanged.
     """
     if label := _LABEL.match(text):
         return label[0] + rewritten_calls(text[label.end() :], rewrite)
@@ -102,7 +103,9 @@ def rewritten_calls(text: str, rewrite: Callable[[PythonCall], PythonCall | None
 
 
 def json_like(text: str, value: Any) -> str:
-    """A value as JSON in the style of another JSON text: indent, blanks, non-ASCII letters."""
+    """A value as JSON in the style of another JSON text: the same indent, blanks and non-ASCII
+    letters.
+    """
     indent = re.search(r"\n( *)\S", text)
     separators = None if indent or re.search(r"[,:] ", text) else (",", ":")
     return json.dumps(
@@ -147,7 +150,7 @@ def _with_literals(text: str, rewrite: Callable[[Any], Any]) -> str:
 
 
 def _literal_like(text: str, value: Any) -> str:
-    """A value as a Python literal; as JSON besides texts with quotes if the text is like that."""
+    """A value as a Python literal; its parts are written as JSON if ``text`` uses double quotes."""
     if text[1:].lstrip()[:1] != '"' or not isinstance(value, dict):
         return repr(value)
     parts = [json.dumps(one) for one in (*value, *value.values())]
@@ -157,7 +160,7 @@ def _literal_like(text: str, value: Any) -> str:
 
 
 def literal_in(text: str) -> Any:
-    """The object or list of a text that is a single Python literal without repeated keys."""
+    """The object or list in a text that is a single Python literal without repeated keys."""
     inside = text.strip()
     if inside[:1] not in ("{", "[") or inside[-1:] not in ("}", "]"):
         return None
@@ -173,8 +176,9 @@ def literal_in(text: str) -> Any:
 
 
 def parsed_python(source: str, mode: Literal["eval", "exec"] = "eval") -> Any:
-    """The syntax tree of a Python expression, or of a module with the mode ``exec``; ``None`` if
-    the source is neither.
+    """The syntax tree of a Python expression, or of a module if ``mode`` is ``exec``.
+
+    ``None`` if the source cannot be parsed.
     """
     try:
         with warnings.catch_warnings():
@@ -186,8 +190,8 @@ def parsed_python(source: str, mode: Literal["eval", "exec"] = "eval") -> Any:
 
 
 def _with_plain_names(text: str) -> tuple[str, dict[str, str]]:
-    """A text of calls with valid Python names in place of others, and the
-    name that each replaces.
+    """A text of calls in which invalid Python names are replaced by valid ones, and the name
+    that each replaces.
     """
     names: dict[str, str] = {}
 
@@ -212,7 +216,7 @@ def _keywords(call: ast.Call) -> JsonObject | None:
 
 
 def _place(content: bytes, node: ast.expr) -> tuple[int, int]:
-    """Start and end of a source node, in bytes."""
+    """The start and end of a source node, in bytes."""
     starts = [0, *(mark.end() for mark in re.finditer(b"\n", content))]
     last_line = node.end_lineno or node.lineno
     return (
@@ -222,8 +226,9 @@ def _place(content: bytes, node: ast.expr) -> tuple[int, int]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """The object of the pairs. Raises ``ValueError`` for a repeated key,
-    which would lose a value.
+    """An object made from the pairs.
+
+    Raises ``ValueError`` for a repeated key, which would lose a value.
     """
     value = dict(pairs)
     if len(value) < len(pairs):

@@ -1,12 +1,12 @@
-"""The size of tools in a prompt: tokens (estimated or counted) and bytes.
+"""Measures the size of tools in a prompt: tokens (estimated or counted) and bytes.
 
-Without a tokenizer every figure is an estimate and labelled so. The estimate follows what sub-word
-vocabularies usually keep whole: up to ten letters of a word (names are split at capitals and
-underscores), three digits, four punctuation marks, a run of blanks, three bytes of other scripts.
-Measured against tiktoken 0.14 with o200k_base on 8,214 tools (six public catalogs and the bundled
-example) in the OpenAI chat format: 886,288 estimated, 880,414 counted, a ratio of 1.007. By public
-catalog it is 0.99 to 1.01 (0.98 for the example; up to 1.03 in the MCP format); for nine tools in
-ten it is between 0.9 and 1.2.
+Without a tokenizer, every figure is an estimate and is labelled as one. The estimate counts the
+pieces that sub-word vocabularies usually keep whole: up to ten letters of a word (names are split
+at capitals and underscores), three digits, four punctuation marks, a run of blanks, and three bytes
+of other scripts. It was measured against tiktoken 0.14 with o200k_base on 8,214 tools (six public
+catalogs and the bundled example) in the OpenAI chat format: 886,288 estimated, 880,414 counted, a
+ratio of 1.007. For each public catalog the ratio is 0.99 to 1.01 (0.98 for the example; up to 1.03
+in the MCP format). For nine tools in ten it is between 0.9 and 1.2.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cf
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """A way to count the tokens of a text; ``label`` is shown with its figures."""
+    """A way to count the tokens of a text; ``label`` is shown with the figures."""
 
     label: str
     count: Callable[[str], int]
@@ -53,7 +53,7 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Size of tools in a prompt: ``tokens``, and ``bytes`` of compact JSON in UTF-8."""
+    """The size of tools in a prompt: ``tokens``, and ``bytes`` of compact JSON in UTF-8."""
 
     tokens: int = 0
     bytes: int = 0
@@ -66,7 +66,7 @@ class Size:
 class SizeChange:
     """The size of tools before and after a merge.
 
-    ``name`` is the prompt format or the server (empty for none).
+    ``name`` is the prompt format or the server (empty for no server).
     """
 
     name: str
@@ -75,7 +75,7 @@ class SizeChange:
 
     @property
     def added(self) -> int:
-        """The number of added tokens; usually negative."""
+        """The number of tokens added; usually negative."""
         return self.after.tokens - self.before.tokens
 
     @property
@@ -95,7 +95,7 @@ class SizeChange:
 
     @property
     def _share(self) -> str:
-        """The growth in percent, with a decimal if a whole number would be 0."""
+        """The growth in percent, with one decimal if a whole number would be 0."""
         if not self.before.tokens:
             return ""
         share = 100 * self.added / self.before.tokens
@@ -104,7 +104,9 @@ class SizeChange:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimated tokens of a text, 0 for an empty one; the module describes the rule."""
+    """The estimated tokens of a text, 0 for an empty text; the module's docstring describes the
+    rule.
+    """
     others = 0
     if not text.isascii():
         others = sum(len(char.encode("utf-8", "replace")) for char in text if not char.isascii())
@@ -113,7 +115,7 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The tokenizer in use, chosen once per process by ``tokenizer_in``."""
+    """The tokenizer in use; ``tokenizer_in`` chooses it once per process."""
     return tokenizer_in(read_environment().token_cache)
 
 
@@ -141,7 +143,7 @@ def tokenizer_in(folder: Path | None) -> Tokenizer:
 
 
 def tool_size(tool: Tool, format: str = PROMPT_FORMATS[0]) -> Size:
-    """Size of the tool as compact JSON in ``format``, its tokens as ``tokenizer`` counts them.
+    """The size of the tool as compact JSON in ``format``, with tokens counted by ``tokenizer``.
 
     Raises ``ExportError`` for an unknown format.
     """
@@ -150,14 +152,14 @@ def tool_size(tool: Tool, format: str = PROMPT_FORMATS[0]) -> Size:
 
 
 def tool_tokens(tool: Tool, format: str = PROMPT_FORMATS[0]) -> int:
-    """The tokens of ``tool_size``."""
+    """The tokens in ``tool_size``."""
     return tool_size(tool, format).tokens
 
 
 def unused_tokens(tool: Tool) -> int:
-    """The tokens of unused definitions in the tool's record.
+    """The tokens of definitions in the tool's record that nothing uses.
 
-    Its server sends them; ``tool_size`` does not count them.
+    The tool's server sends them, but ``tool_size`` does not count them.
     """
     lean = without_unused_definitions(tool.raw)
     if lean is tool.raw:
@@ -167,7 +169,7 @@ def unused_tokens(tool: Tool) -> int:
 
 
 def find_unused(tool: Tool) -> tuple[Finding, ...]:
-    """An *info* finding on a tool whose record has unused definitions."""
+    """An *info* finding on a tool whose record has definitions that nothing uses."""
     tokens = unused_tokens(tool)
     if not tokens:
         return ()
@@ -186,18 +188,18 @@ class Costs:
         self._sizes: dict[tuple[str, str, str], Size] = {}
 
     def size(self, tool: Tool, format: str) -> Size:
-        """Like ``tool_size``; tools of equal id and definition are counted once."""
+        """Like ``tool_size``, but tools with the same id and definition are measured once."""
         key = (tool.id, tool.fingerprint, format)
         if key not in self._sizes:
             self._sizes[key] = tool_size(tool, format)
         return self._sizes[key]
 
     def of(self, tool: Tool, format: str) -> int:
-        """The tokens of ``size``."""
+        """The tokens in ``size``."""
         return self.size(tool, format).tokens
 
     def change(self, before: Iterable[Tool], after: Iterable[Tool], format: str) -> SizeChange:
-        """The change from the size of some tools to that of others."""
+        """The change from the size of the tools ``before`` to the size of the tools ``after``."""
         sizes = (sum((self.size(t, format) for t in tools), Size()) for tools in (before, after))
         return SizeChange(format, *sizes)
 

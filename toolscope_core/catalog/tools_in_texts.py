@@ -1,4 +1,4 @@
-"""Tools that a text lists: as JSON, in the blocks of CrewAI, or in a prompt for ReAct."""
+"""Finds tools that a text lists: as JSON, in the blocks of CrewAI, or in a prompt for ReAct."""
 
 import re
 from typing import Any
@@ -19,19 +19,19 @@ _LINE = re.compile(
     r"(?P<about>.+)$",
     re.MULTILINE,
 )
-"""How a prompt describes a tool; all repeats are bounded, so that no text takes long."""
+"""Matches a prompt's line about a tool; all repeats are bounded, so that no text takes long."""
 _PARAMETERS = re.compile(r",? (?:args|Parameters): ([\[{].*[\]}])")
 
 
 def values_of_text(text: str) -> list[Any]:
-    """The values of a text that may be tools or contain some; empty if it lists none."""
+    """The values in a text that may be tools or contain tools; empty if the text lists none."""
     if tools := [_composed(match) for match in _COMPOSED.finditer(text)] or _choices(text):
         return [{"tools": tools}]
     return values_in(text) if '"name"' in text else []
 
 
 def composed_tool(description: Any) -> JsonObject:
-    """The tool in a description that CrewAI composed; empty for any other."""
+    """The tool in a description that CrewAI composed; empty for any other description."""
     is_text = isinstance(description, str) and description.startswith("Tool Name: ")
     match = _COMPOSED.match(description) if is_text else None
     return _composed(match) if match else {}
@@ -45,7 +45,7 @@ def _composed(match: re.Match[str]) -> JsonObject:
 
 
 def _choices(text: str) -> list[JsonObject]:
-    """The tools that a prompt for ReAct offers as actions, each with the line that describes it."""
+    """The tools that a prompt for ReAct offers as actions, as described in the prompt's lines."""
     choices = _CHOICES.search(text)
     lines = {line["name"]: line for line in _LINE.finditer(text)} if choices else {}
     names = [one.strip("'\" ") for one in choices[1].split(",")] if choices else []
@@ -53,7 +53,7 @@ def _choices(text: str) -> list[JsonObject]:
 
 
 def _choice(line: re.Match[str]) -> JsonObject:
-    source = f"def tool{line['arguments'] or ''}: ..."  # nothing is declared without arguments
+    source = f"def tool{line['arguments'] or ''}: ..."  # without arguments, nothing is declared
     declared = declared_in_source(source, "tool").get("parameters")
     given = _PARAMETERS.search(line["about"])
     tool = {"name": line["name"], "description": line["about"][: given.start() if given else None]}
@@ -63,7 +63,7 @@ def _choice(line: re.Match[str]) -> JsonObject:
 
 
 def _value(text: str) -> Any:
-    """The object or list of a JSON text or a Python literal; ``None`` for other texts."""
+    """The object or list in a JSON text or a Python literal; ``None`` for other texts."""
     values = values_in(text)
     value = values[0] if len(values) == 1 else literal_in(text)
     return None if find_flaw(value) else value

@@ -1,4 +1,6 @@
-"""The bytes of a source as JSON values: JSON, JSON Lines, YAML, TOML or a table, read strictly."""
+"""Reads the bytes of a source as JSON values from JSON, JSON Lines, YAML, TOML or a table,
+strictly.
+"""
 
 import csv
 import io
@@ -32,8 +34,9 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(slots=True)
 class _OpenContainer:
-    """A list or mapping being read; ``size`` counts its values, ``characters`` the text in them,
-    aliases written out.
+    """A list or mapping while it is read.
+
+    ``size`` counts its values and ``characters`` the text in them, with aliases written out.
     """
 
     mapping: bool
@@ -44,15 +47,17 @@ class _OpenContainer:
 
 
 _Sized = tuple[Any, int, int]
-"""A value with its number of values and characters."""
+"""A value with the number of values in it and the number of characters."""
 
 
 class _RefusedError(Exception):
-    """The text is YAML that this reader refuses."""
+    """Raised for YAML that this reader refuses."""
 
 
 def read_yaml(text: str) -> tuple[Any, ...] | Flaw:
-    """The documents of a YAML text as JSON values, with ``Flaw`` for values that JSON lacks."""
+    """The documents of a YAML text as JSON values, with a ``Flaw`` for each value that JSON
+    lacks.
+    """
     try:
         return tuple(_documents(text))
     except _RefusedError as refused:
@@ -116,7 +121,7 @@ def _put(
 
 
 def _mapping(items: list[Any]) -> dict[str, Any] | Flaw:
-    """The object of alternating keys and values; ``<<`` adds what the object itself lacks."""
+    """An object from alternating keys and values; ``<<`` adds keys that the object itself lacks."""
     pairs = list(zip(items[::2], items[1::2], strict=True))
     if any(not isinstance(key, str) for key, _ in pairs):
         return Flaw("has a list or mapping as a key; use text")
@@ -148,7 +153,7 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
 
 
 def read_toml(text: str) -> Any:
-    """The document of a TOML text; a ``Flaw`` if it is invalid."""
+    """The document in a TOML text; a ``Flaw`` if the text is invalid."""
     try:
         return _plain(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -184,11 +189,13 @@ CsvRow = tuple[int, Mapping[str, Any] | Flaw]
 
 
 def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
-    """Each row with its last line number and its record; ``Flaw`` if the text is not such a table.
+    """Each row with its last line number and its record; a ``Flaw`` if the text is not such a
+    table.
 
-    The first row names the columns in any usual spelling; unknown columns keep their heading. Cells
-    stay text, but JSON in columns of parameters, returns or annotations is parsed; empty cells are
-    left out. Without ``delimiter``, the one that finds most known columns is used.
+    The first row names the columns in any usual spelling; unknown columns keep their headings.
+    Cells are kept as text, except that JSON in columns of parameters, returns or annotations is
+    parsed. Empty cells are left out. Without ``delimiter``, the delimiter that finds the most known
+    columns is used.
     """
     separator = delimiter or _delimiter(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -209,7 +216,7 @@ def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
 
 
 def looks_like_table(text: str) -> bool:
-    """Whether the first line has a name column and another known one."""
+    """Whether the first line has a column for the name and another known column."""
     return len(_known_columns(_heading(text, _delimiter(text)))) > 1
 
 
@@ -268,8 +275,8 @@ LIKE_YAML = re.compile(r"\s*(%YAML|---\s|- *[\w\"'{]|[\w\"'-]+:(\s|$))")
 class Record:
     """A JSON value and its place in the source called ``label``.
 
-    ``trail`` are the words of the path to it (``line 12``, ``tool 3``). ``server`` is named by the
-    object around it; ``within`` is the key of the list that contains it.
+    ``trail`` are the words of the path to the value (``line 12``, ``tool 3``). The object around
+    the value names the ``server``. ``within`` is the key of the list that contains the value.
     """
 
     value: Any
@@ -280,7 +287,7 @@ class Record:
 
     @property
     def position(self) -> str:
-        """Its place in words."""
+        """The place of the value, in words."""
         words = ", ".join(filter(None, self.trail))
         return f"{self.label}: {words}" if words else self.label
 
@@ -289,7 +296,7 @@ class Record:
         return replace(self, value=value, trail=(*self.trail, *words))
 
     def problem(self, reason: str) -> Problem:
-        """Why the value cannot be read, with its place and its text."""
+        """A problem that says why the value cannot be read, with its place and its text."""
         raw = "" if isinstance(self.value, Flaw) else flaws.value_excerpt(self.value)
         return Problem(self.position, flaws.value_excerpt(reason), raw)
 
@@ -298,12 +305,13 @@ Values = tuple[Record | Problem, ...]
 
 
 def read_values(source: Source, format: str | None = None) -> tuple[Values, bool]:
-    """The JSON or YAML documents of a source, JSONL lines or table rows; and whether it is a table.
+    """The documents, lines or rows in a source, and whether it is a table.
 
-    A part that cannot be parsed is a ``Problem``; one that cannot be kept exactly (NaN, a repeated
-    key, an endless number) is a ``Flaw`` inside its value. A text is a table if its label ends in
-    csv or tsv, ``format`` is ``csv``, or its first line names columns. Raises ``CatalogError`` for
-    a source larger than ``MAX_BYTES``.
+    They are documents in JSON or YAML, JSONL lines, or the rows of a table. A part that cannot be
+    parsed is a ``Problem``. A part that cannot be kept exactly (NaN, a repeated key, an endless
+    number) is a ``Flaw`` inside its value. A text is a table if its label ends in csv or tsv, if
+    ``format`` is ``csv``, or if its first line names columns. Raises ``CatalogError`` for a source
+    larger than ``MAX_BYTES``.
     """
     check_size(source.label, len(source.data))
     try:
@@ -324,7 +332,7 @@ def read_values(source: Source, format: str | None = None) -> tuple[Values, bool
 
 
 def _document(record: Record, suffix: str) -> Values | None:
-    """The values of a text by its syntax; ``None`` if it looks like a table."""
+    """The values in a text, read by its syntax; ``None`` if the text looks like a table."""
     text = record.value
     parsed = read_toml(text) if suffix == ".toml" else _parse(text)
     if not isinstance(parsed, Flaw):

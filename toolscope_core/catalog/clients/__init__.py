@@ -1,1 +1,1 @@
-"""Clients of tools: reading their configurations, and switching tools off in them."""
+"""Clients of tools: reads their configurations, and switches tools off in them."""

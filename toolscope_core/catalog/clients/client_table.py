@@ -1,4 +1,4 @@
-"""The clients: how each one lists its servers, and how tools are switched off in it."""
+"""The table of clients: how each client lists its servers, and how tools are switched off in it."""
 
 import json
 import re
@@ -18,11 +18,11 @@ from toolscope_core.model.unicode_forms import plain_name
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """The changes for the tools of a server: names switched off, names kept, new texts.
+    """The changes to the tools of one server: names switched off, names kept, and new descriptions.
 
-    Names are sorted; ``descriptions`` has new descriptions by name. A server with no tools left is
-    switched off as a whole (``is_off``). ``eager`` are the kept names that are in every prompt,
-    ``None`` if clients do not search.
+    Names are sorted. ``descriptions`` has new descriptions by name. A server without remaining
+    tools is switched off as a whole (``is_off``). ``eager`` are the kept names that are in every
+    prompt, or ``None`` if clients do not search.
     """
 
     server: str
@@ -38,11 +38,10 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class SearchFile:
-    """The bundle file that tells a client which tools are in every prompt; it searches for the
-    others.
+    """A file in the bundle that tells a client which tools are in every prompt.
 
-    ``goes`` says in Markdown where the file belongs. ``write`` makes its text, empty if no file is
-    needed.
+    The client searches for all other tools. ``goes`` says in Markdown where the file belongs.
+    ``write`` makes the text of the file, which is empty if no file is needed.
     """
 
     file: str
@@ -54,9 +53,9 @@ class SearchFile:
 class Client(Target):
     """A client and its files in a bundle.
 
-    ``write`` makes ``file``, which switches off the replaced tools; ``search`` is for clients whose
+    ``write`` makes ``file``, which switches off the replaced tools. ``search`` is for clients whose
     model searches for tools. If the client has rules, a toolset is checked against them. ``effect``
-    says what happens to the tools that are switched off, if agents may still see them.
+    says what happens to tools that are switched off, in case agents may still see them.
     """
 
     file: str
@@ -66,11 +65,11 @@ class Client(Target):
 
     @property
     def can_defer(self) -> bool:
-        """Whether its file can leave tools to a search."""
+        """Whether a file can tell the client to leave tools to a search."""
         return self.search is not None
 
     def goes_to(self, file: str) -> str:
-        """Where this file of the client belongs, in Markdown."""
+        """Where this file of the client must be put, in Markdown."""
         return self.search.goes if self.search and file == self.search.file else self.goes
 
     @property
@@ -85,14 +84,17 @@ def json_text(value: object) -> str:
 
 
 _MOST_TOOLS, _OWN_TOOLS = 128, 33
-"""The tools of VS Code's own in its reference of chat tools, which count to its limit."""
+"""VS Code's limit on tools, and the number of its own tools in its reference of chat tools,
+which count towards the limit.
+"""
 _ABOUT = "Tools that remain after merging"
 
 
 def _write_vscode(switches: Sequence[Switch], plan: MergePlan) -> str:
     """A ``.toolsets.jsonc`` with the kept tools, since VS Code has no list of excluded ones.
 
-    It has one tool set, or as many as the limit on tools requires; one of them is on at a time.
+    The file has one tool set, or as many as the limit on tools requires. Only one set is on at a
+    time.
     """
     on = {switch.server: switch.on for switch in switches}
     once = {
@@ -127,7 +129,9 @@ VSCODE = Client(
 
 
 def _client(title: str, source: str, as_of: str, prefix: str = "", name_rule: str = "") -> Target:
-    """A client that allows 64 characters including the prefix, and unique names within a server."""
+    """A client that allows 64 characters including the prefix, and requires unique names on a
+    server.
+    """
     rules = Rules(name_rule, 64, prefix, unique="server", mcp_record=True)
     return Target(title.lower().replace(" ", "-"), title, rules, source=source, as_of=as_of)
 
@@ -150,8 +154,8 @@ KIRO = _client("Kiro", "https://github.com/kirodotdev/Kiro/issues/7684", "2026-0
 def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
     """A part of ``settings.json`` with permission rules that deny a tool, or all tools of a server.
 
-    A server denied as a whole is not started. Two tools with one name in Claude Code are denied
-    only together.
+    A server that is denied as a whole is not started. Two tools that have the same name in Claude
+    Code can only be denied together.
     """
     servers_on = {plain_name(switch.server) for switch in switches if not switch.is_off}
     staying = {
@@ -174,8 +178,8 @@ def _write_claude_code(switches: Sequence[Switch], _: MergePlan) -> str:
 def _write_search_claude_code(switches: Sequence[Switch]) -> str:
     """A part of ``.mcp.json`` with the servers whose tools are all in every prompt.
 
-    Claude Code defers the others by default. It accepts this setting per server, or from the
-    server.
+    Claude Code defers the tools of other servers by default. It accepts this setting for each
+    server, or from the server itself.
     """
     eager = {one.server: {"alwaysLoad": True} for one in switches if one.on and one.on == one.eager}
     return json_text({"mcpServers": eager}) if eager else ""
@@ -218,8 +222,8 @@ CLAUDE_CODE = Client(
 def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
     """One ``MCPToolConfig`` for each server that loses tools or gets new texts.
 
-    An empty filter lets everything through, so a server that loses all its tools gets none; a
-    comment says that it should be stopped.
+    An empty filter lets everything through. So a server that loses all its tools gets no filter; a
+    comment says that the server should be stopped.
     """
     import yaml
 
@@ -249,7 +253,7 @@ def _write_toolhive(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _resource_names(servers: Sequence[str]) -> dict[str, str]:
-    """A name for each server, with a hash if several would share one.
+    """A name for each server, with a hash if several servers would have the same name.
 
     A second resource with the same name would replace the first.
     """
@@ -262,7 +266,9 @@ def _resource_names(servers: Sequence[str]) -> dict[str, str]:
 
 
 def _resource_name(server: str) -> str:
-    """A name that Kubernetes accepts: lower-case letters, digits and hyphens, at most 63."""
+    """A name that Kubernetes accepts: lower-case letters, digits and hyphens, at most 63
+    characters.
+    """
     name = re.sub(r"[^a-z0-9]+", "-", server.casefold()).strip("-")[:48].strip("-")
     return f"{name or 'server'}-tools"
 
@@ -296,9 +302,10 @@ mcp.add_transform(BM25SearchTransform(always_visible=ALWAYS_VISIBLE))
 
 
 def _write_fastmcp(switches: Sequence[Switch], _: MergePlan) -> str:
-    """A part of an MCP configuration with FastMCP's tool transforms; commands are left to the user.
+    """A part of an MCP configuration with FastMCP's tool transforms; the user must add the
+    commands.
 
-    A server that is switched off lets through only tools with a tag that none of them has.
+    A server that is switched off lets through only tools with a tag that none of its tools has.
     """
     servers: dict[str, Any] = {}
     for switch in switches:
@@ -313,9 +320,9 @@ def _write_fastmcp(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _write_search_fastmcp(switches: Sequence[Switch]) -> str:
-    """A program for ``fastmcp run``, which prefixes the server's name if there are several servers.
+    """A program for ``fastmcp run``, which adds the server's name as a prefix if there are several.
 
-    Names are ASCII literals of Python, so none of them can be code.
+    Names are written as ASCII literals in Python, so none of them can act as code.
     """
     several = len(switches) > 1
     names = [
@@ -344,7 +351,9 @@ FASTMCP = Client(
 
 
 def _write_cursor(switches: Sequence[Switch], _: MergePlan) -> str:
-    """A part of ``.cursor/cli.json``: the permission rules that deny a tool, or all of a server."""
+    """A part of ``.cursor/cli.json`` with permission rules that deny a tool, or all tools of a
+    server.
+    """
     denied = [
         f"Mcp({switch.server}:{name})"
         for switch in switches
@@ -379,12 +388,12 @@ _GOES = (
 
 
 def _write(switches: Sequence[Switch], _: MergePlan) -> str:
-    """One toolset for each server with a tool left."""
+    """One toolset for each server that has tools left."""
     return json_text([_toolset(switch) for switch in switches if switch.on])
 
 
 def _write_search(switches: Sequence[Switch]) -> str:
-    """The list with all tools deferred except those in every prompt, and the search that returns
+    """The list in which all tools are deferred except those in every prompt, and the search for
     them.
     """
     toolsets = [_toolset(switch) for switch in switches if switch.on]
@@ -416,18 +425,18 @@ ANTHROPIC_CONNECTOR = Client(
 
 CLIENTS = (CLAUDE_CODE, CURSOR, VSCODE, FASTMCP, TOOLHIVE, ANTHROPIC_CONNECTOR)
 CLIENT_FILES = tuple(client.file for client in CLIENTS)
-"""The files of a bundle for clients, in order."""
+"""The names of a bundle's files for clients, in order."""
 FURTHER_CLIENTS = (CLAUDE_DESKTOP, COPILOT_CLI, GEMINI_CLI, KIRO)
-"""Clients without a file of their own."""
+"""Clients that have no file of their own in a bundle."""
 
 
 def client_files(plan: MergePlan) -> dict[str, bytes]:
-    """File contents by name, in the order of ``CLIENT_FILES``.
+    """The contents of the clients' files by name, in the order of ``CLIENT_FILES``.
 
-    Empty if no server loses a tool, except for VS Code's file if there are more tools than VS Code
-    allows at once. If tools are left to a search, the files of searching clients are included. Some
-    clients can only list the tools that stay on; their files do so, since the catalog has all tools
-    of the servers.
+    Empty if no server loses a tool. There is one exception: VS Code gets its file if there are more
+    tools than VS Code allows at once. If tools are left to a search, the files of searching clients
+    are included. Some clients can only list the tools that stay on. Their files do so, since the
+    catalog has all tools of the servers.
     """
     switches = switches_of(plan)
     clients: tuple[Client, ...] = CLIENTS
@@ -442,9 +451,9 @@ def client_files(plan: MergePlan) -> dict[str, bytes]:
 
 
 def switches_of(plan: MergePlan) -> tuple[Switch, ...]:
-    """The changes for each named server, by server name.
+    """The changes for each server with a name, sorted by the server's name.
 
-    A name is not switched off if a kept tool shares it, as with exact copies.
+    A name is not switched off if a kept tool shares it, as exact copies do.
     """
     drop_ins = [cluster for cluster in plan.applied if cluster.kind == "drop_in"]
     off_ids = {m for cluster in drop_ins for m in cluster.members if m != cluster.canonical}

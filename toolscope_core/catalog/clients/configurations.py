@@ -1,6 +1,6 @@
-"""Configurations of MCP clients, which name servers and how to start them, but no tools.
+"""Reads configurations of MCP clients, which name servers and how to start them, but no tools.
 
-Nothing in them is started, and only the names are kept: commands and headers contain keys.
+Nothing in them is started. Only the names are kept, because commands and headers contain keys.
 """
 
 import re
@@ -16,8 +16,8 @@ USUAL = "mcpServers"
 _DECISIVE_MAPS = ("mcp_servers", "context_servers", "amp.mcpServers")
 _OTHER_MAPS = (*_DECISIVE_MAPS, "mcp", "extensions")
 _VARIABLE_NAMES = ("env_vars", "env_keys")
-"""Lists of variable names without values: variables that Codex passes on, or that Goose keeps in a
-keyring.
+"""Keys for lists of variable names without values: variables that Codex passes on, or that Goose
+keeps in a keyring.
 """
 _SPELLINGS = ("cmd", "uri", "envs", "environment", "http_headers", "env_http_headers")
 _TOKENS = ("bearer_token_env_var", "authorization_token")
@@ -25,18 +25,18 @@ _OTHERS = frozenset((*_SPELLINGS, *_VARIABLE_NAMES, *_TOKENS, "requestOptions"))
 _SOCKET = re.compile("wss?://", re.IGNORECASE)
 _SOCKETS = frozenset({"ws", "wss", "websocket"})
 _BUILT_IN = frozenset({"builtin", "platform", "frontend", "inline_python"})
-"""Goose's types of extensions that are not separate servers."""
+"""The types of extensions in Goose that are not separate servers."""
 _OF_OPENCODE = re.compile(r"(?<!\$)\{env:(\w+)\}")
 _BARE = re.compile(r"((?:Bearer |Basic |Token |token )?)\$([A-Z_][A-Z0-9_]*)")
-"""A variable as the Gemini CLI writes it: the whole value, since other
-values may contain a ``$``.
+"""A variable in the form of the Gemini CLI. It must be the whole value, since other values may
+contain a ``$``.
 """
 
 
 def as_usual(value: Any) -> Any:
-    """The document with its servers under ``mcpServers``, in the form of most clients.
+    """The document with servers under ``mcpServers``, in the form that most clients use.
 
-    A value without servers in another form is returned unchanged.
+    A value that has no servers in another form is returned unchanged.
     """
     if not isinstance(value, dict):
         return value
@@ -54,7 +54,7 @@ def as_usual(value: Any) -> Any:
 
 
 def usual_entry(entry: JsonObject) -> dict[str, Any]:
-    """An entry with command, arguments, address and headers under their most common keys."""
+    """An entry with command, arguments, address and headers under the keys that are most common."""
     command, args = entry.get("command", entry.get("cmd")), entry.get("args")
     env = next(
         (entry[k] for k in ("env", "environment", "envs") if isinstance(entry.get(k), dict)), None
@@ -78,8 +78,9 @@ def usual_entry(entry: JsonObject) -> dict[str, Any]:
 
 
 def _entries(listing: Any) -> dict[str, Any]:
-    """The servers in a map by name or in a list, if all are entries and at least one can be
-    started.
+    """The servers in a list or a map by name.
+
+    Empty unless all items are entries and at least one of them can be started.
     """
     rows = listing.items() if isinstance(listing, dict) else _named(listing)
     pairs = [(name, entry) for name, entry in rows]
@@ -149,8 +150,8 @@ REMEDY = (
 def configured_servers(value: Any) -> tuple[str, ...]:
     """The names of the servers in a client's configuration, in order; empty for other documents.
 
-    It reads ``mcpServers`` as in Claude, Cursor and Windsurf, ``servers`` as in VS Code (also
-    inside ``mcp``), and the forms in ``server_spellings``.
+    These forms are read: ``mcpServers`` as in Claude, Cursor and Windsurf, ``servers`` as in VS
+    Code (also inside ``mcp``), and the forms in ``server_spellings``.
     """
     if not isinstance(value, dict) or "tools" in value:
         return ()
@@ -159,7 +160,7 @@ def configured_servers(value: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ServerEntries:
-    """The servers of a configuration by name: usable entries, and why the others cannot be used."""
+    """The servers of a configuration by name: entries that can be used, and why others cannot."""
 
     entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False)
     odd: Mapping[str, str] = field(default_factory=dict)
@@ -168,7 +169,7 @@ class ServerEntries:
 def server_entries(value: Any) -> dict[str, ServerEntries]:
     """The servers of a client's configuration in order, by the folder that they belong to.
 
-    The folder is that of a Claude Code project, or empty. An odd entry does not hide the others.
+    The folder is that of a Claude Code project, or empty. An odd entry does not hide other entries.
     """
     if not isinstance(value, dict):
         return {"": ServerEntries()}
@@ -178,7 +179,7 @@ def server_entries(value: Any) -> dict[str, ServerEntries]:
 
 
 def _listing(value: Any) -> dict[str, Any]:
-    """The servers of a configuration by name, unchanged; flat maps by name included."""
+    """The servers of a configuration by name, unchanged; flat maps by name are included."""
     value = object_at(value)
     for key in (USUAL, *_DECISIVE_MAPS):
         if rows := _by_name(value.get(key)):
@@ -217,7 +218,7 @@ def _starts(entry: Any) -> bool:
 
 
 def _oddity(entry: Any) -> str:
-    """Why the entry cannot start or reach a server; empty if it can."""
+    """Why no server can be started or reached with this entry; empty if one can."""
     if not isinstance(entry, dict):
         return "is not an object"
     usual = usual_entry(entry)

@@ -1,6 +1,7 @@
 """A person's permission rules for MCP tools, in the settings of Claude Code or Cursor's CLI.
 
-It finds the rules that match nothing once tools are switched off, and rewrites the settings.
+The module finds the rules that match nothing once tools are switched off, and rewrites the
+settings.
 """
 
 import json
@@ -24,8 +25,9 @@ _OF_CURSOR = re.compile(r"Mcp\((.*):(.*)\)")
 
 @dataclass(frozen=True, slots=True)
 class IdleRule:
-    """A rule of a ``list`` that matches nothing after the export, the rules that replace it, and
-    why.
+    """A rule in a ``list`` that matches nothing after the export.
+
+    ``becomes`` are the rules that replace it, and ``why`` is the reason.
     """
 
     list: str
@@ -38,7 +40,7 @@ class IdleRule:
 class SettingsAfter:
     """The effect of the export on a person's settings: the ``idle`` rules and the new ``settings``.
 
-    The new settings replace idle rules and add the denials of the export.
+    In the new settings, idle rules are replaced and the export's denials are added.
     """
 
     idle: tuple[IdleRule, ...]
@@ -46,7 +48,9 @@ class SettingsAfter:
 
 
 def settings_after(plan: MergePlan, settings: JsonObject) -> SettingsAfter | None:
-    """The settings after the export of ``plan``; ``None`` if they have no permission rules."""
+    """The settings after the export of ``plan``; ``None`` if the settings have no permission
+    rules.
+    """
     permissions = object_at(settings, "permissions")
     if not any(list_at(permissions, name) for name in LISTS):
         return None
@@ -62,9 +66,9 @@ def settings_after(plan: MergePlan, settings: JsonObject) -> SettingsAfter | Non
 
 
 def missing_servers(plan: MergePlan, names: Sequence[str]) -> tuple[str, ...]:
-    """The catalog's servers that no configuration of these ``names`` contains, sorted.
+    """The catalog's servers that a configuration with servers of these ``names`` lacks, sorted.
 
-    Rules written for them match nothing in that configuration.
+    Rules for these servers match nothing in such a configuration.
     """
     plain = set(map(plain_name, names))
     servers = {tool.server for tool in plan.catalog.tools} - {""}
@@ -72,7 +76,7 @@ def missing_servers(plan: MergePlan, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _spelling(rules: Iterable[str]) -> Client:
-    """The client that writes rules in this form."""
+    """The client whose rules have this form."""
     is_cursor = any(map(_OF_CURSOR.fullmatch, rules))
     return client_table.CURSOR if is_cursor else client_table.CLAUDE_CODE
 
@@ -96,7 +100,7 @@ def _idle_rules(plan: MergePlan, name: str, rules: Sequence[Any]) -> Iterator[Id
 
 
 def _matches(rule: str, tool: Tool) -> bool:
-    """Whether a rule is for this tool, or for its whole server."""
+    """Whether a rule applies to this tool or its whole server."""
     if match := _OF_CURSOR.fullmatch(rule):
         return fnmatchcase(tool.server, match[1]) and fnmatchcase(tool.name, match[2])
     server = f"mcp__{plain_name(tool.server)}"
@@ -105,7 +109,7 @@ def _matches(rule: str, tool: Tool) -> bool:
 
 
 def _spelled(rule: str, tool: Tool) -> str:
-    """A rule for this tool in the form of the other rule."""
+    """A rule for this tool, in the same form as another rule."""
     if rule.startswith("mcp__"):
         return f"mcp__{plain_name(tool.server)}__{plain_name(tool.name)}"
     return f"Mcp({tool.server}:{tool.name})"
@@ -114,7 +118,7 @@ def _spelled(rule: str, tool: Tool) -> str:
 def _replaced(
     rules: Sequence[Any], name: str, gone: Mapping[tuple[str, str], tuple[str, ...]]
 ) -> list[Any]:
-    """The rules of a list with the ``gone`` ones replaced, without repeats."""
+    """The rules of a list with the ``gone`` rules replaced, without repeats."""
     new = list[Any]()
     for rule in rules:
         becomes = gone.get((name, rule), (rule,)) if isinstance(rule, str) else (rule,)

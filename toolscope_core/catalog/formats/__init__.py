@@ -1,1 +1,1 @@
-"""The formats of tools: one table, and the readers, writers and checks of each."""
+"""The formats of tools: one table of all formats, and their readers, writers and checks."""

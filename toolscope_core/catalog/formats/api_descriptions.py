@@ -1,4 +1,4 @@
-"""Google discovery documents and Swagger 2.0 converted to OpenAPI 3.0, as far as tools need it."""
+"""Converts Google discovery documents and Swagger 2.0 to OpenAPI 3.0, as far as tools need it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,18 +13,18 @@ DISCOVERY_FIELDS = frozenset(
     "endpoints ownerName ownerDomain packagePath version_module auth features parameters schemas "
     "resources methods fullyEncodeReservedExpansion exponentialBackoffDefault".split()
 )
-"""The top-level keys of such a document."""
+"""The top-level keys of a discovery document."""
 _KIND = "discovery#restDescription"
 _OF_PARAMETER = ("location", "required", "repeated", "description", "enumDescriptions", "id")
 
 
 def is_discovery(value: object) -> bool:
-    """Whether a value is a discovery document of one API."""
+    """Whether a value is the discovery document of a single API."""
     return isinstance(value, dict) and value.get("kind") == _KIND
 
 
 def discovered_api(document: JsonObject) -> JsonObject:
-    """The document with an operation for each method, and its schemas as components."""
+    """An OpenAPI document with an operation for each method, and the schemas as components."""
     paths: dict[str, dict[str, Any]] = {}
     for method in _methods(document, 0):
         verb, path = str(method.get("httpMethod", "GET")).lower(), str(method.get("path", ""))
@@ -48,7 +48,9 @@ def _methods(holder: Any, depth: int) -> Iterator[JsonObject]:
 
 
 def _with_more(item: JsonObject) -> JsonObject:
-    """The path item with a second operation for a method, stored where OpenAPI allows more."""
+    """The path item with a second operation for a method moved to where OpenAPI allows more
+    operations.
+    """
     more = {key: operation for key, operation in item.items() if " " in key}
     own = {key: operation for key, operation in item.items() if key not in more}
     return {**own, **({"additionalOperations": more} if more else {})}
@@ -85,7 +87,9 @@ def _parameter(name: str, parameter: JsonObject) -> JsonObject:
 
 
 def _schema(node: dict[str, Any]) -> JsonObject:
-    """A schema with pointers in place of schema names, and numbers in place of number texts."""
+    """A schema with pointers instead of schema names, and numbers instead of texts that spell
+    numbers.
+    """
     reference = node.get("$ref")
     if isinstance(reference, str) and "/" not in reference:
         node["$ref"] = f"#/components/schemas/{reference}"
@@ -111,10 +115,10 @@ _FILE = {"type": "string", "format": "binary"}
 
 
 def as_openapi_3(document: JsonObject) -> JsonObject:
-    """The document with parameters, bodies and answers where OpenAPI 3.0 puts them.
+    """The document with parameters, bodies and answers where OpenAPI 3.0 expects them.
 
     Schemas keep their places, so references to them stay valid. References to parameters or answers
-    are resolved; those that lead nowhere stay.
+    are resolved; a reference that leads nowhere stays.
     """
     modern = map_objects(document, _with_nullable)
     items = _with_target(object_at(modern, "paths"), modern).items()
@@ -158,7 +162,7 @@ def _swagger_operation(
 
 
 def _with_target(value: JsonObject, document: JsonObject) -> JsonObject:
-    """An object with the parts of the object that it refers to, if that exists."""
+    """An object together with the parts of the object to which it refers, if that object exists."""
     target = _followed(value, document)
     if target is value or not isinstance(target, dict):
         return value
@@ -168,7 +172,7 @@ def _with_target(value: JsonObject, document: JsonObject) -> JsonObject:
 def _parameters(holder: JsonObject, document: JsonObject) -> list[Any]:
     entries = _followed(holder.get("parameters"), document)
     if isinstance(entries, dict) and "$ref" in entries:
-        return [entries]  # a reference that leads nowhere, which is reported as one
+        return [entries]  # the reference leads nowhere, and is reported as such
     return [_followed(one, document) for one in entries] if isinstance(entries, list) else []
 
 
@@ -190,14 +194,14 @@ def _outside_the_body(parameters: Iterable[Any]) -> list[Any]:
 
 
 def _swagger_schema(parameter: JsonObject) -> JsonObject:
-    """The keywords of a parameter that restrict its values."""
+    """Those keywords of a parameter that restrict its values."""
     if parameter.get("type") == "file":
         return _FILE
     return {key: part for key, part in parameter.items() if key not in _SWAGGER_PARAMETER}
 
 
 def _body(parameters: Iterable[Any]) -> JsonObject | None:
-    """The request body from the last body parameter or the form fields."""
+    """The request body, made from the last body parameter or from the form fields."""
     bodies = [one for one in parameters if _is_in(one, BODY)]
     if bodies:
         content = {"application/json": {"schema": bodies[-1].get("schema", {})}}

@@ -1,5 +1,5 @@
-"""Tool formats of model APIs (OpenAI, Anthropic, Gemini) and benchmarks (BFCL, Seal-Tools,
-UltraTool).
+"""The tool formats of model APIs (OpenAI, Anthropic, Gemini) and of benchmarks (BFCL,
+Seal-Tools, UltraTool).
 """
 
 from collections.abc import Iterator, Sequence, Set
@@ -46,12 +46,14 @@ STRICT_KEYWORDS = frozenset(
     "exclusiveMinimum exclusiveMaximum minItems maxItems".split()
 )
 STRICT_FORMATS = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
-"""What strict mode takes, by the guide to structured outputs; the API refuses the rest."""
+"""The formats that strict mode accepts, according to the guide to structured outputs; the API
+refuses all others.
+"""
 _OWN_TYPE = ("type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref")
 
 
 def says_strict(record: JsonObject) -> bool:
-    """Whether a tool's record asks for strict mode."""
+    """Whether the record of a tool asks for strict mode."""
     function = record.get("function")
     inner = function if isinstance(function, dict) else record
     return inner.get("strict") is True
@@ -63,8 +65,10 @@ def is_strict(schema: JsonObject) -> bool:
 
 
 def as_strict(schema: JsonObject) -> JsonObject:
-    """A schema that says the same in the words of strict mode, if that is all it takes: the only
-    member of ``allOf`` in its place, and a definition where a reference has keywords beside it.
+    """A schema with the same meaning, in a form that strict mode can accept.
+
+    Two changes are made: the only member of ``allOf`` replaces the list, and a definition replaces
+    a reference that has keywords beside it.
     """
 
     def with_definition(node: dict[str, Any]) -> JsonObject:
@@ -76,7 +80,9 @@ def as_strict(schema: JsonObject) -> JsonObject:
 
 
 def _with_only_member(node: dict[str, Any]) -> JsonObject:
-    """The schema without a list of one schema, and without a null that OpenAI's SDK drops too."""
+    """The schema without a list that contains one schema, and without a null that OpenAI's SDK
+    drops too.
+    """
     if node.get("default", 0) is None:
         del node["default"]
     members = node.get("allOf")
@@ -86,7 +92,7 @@ def _with_only_member(node: dict[str, Any]) -> JsonObject:
 
 
 def _joined(node: dict[str, Any], key: str, part: Any) -> JsonObject:
-    """The schema with a part in place of the key that has it, unless both restrict the same."""
+    """The schema with ``part`` in place of ``key``, unless both restrict the same thing."""
     others = {name: sub for name, sub in node.items() if name != key}
     if not isinstance(part, dict) or (others.keys() & part.keys()).difference(NOTES):
         return node
@@ -98,10 +104,11 @@ def _is_beside_reference(node: JsonObject) -> bool:
 
 
 def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
-    """What strict mode refuses in a schema: the place, and the fault in words.
+    """The faults that strict mode finds in a schema, each with its place and a description in
+    words.
 
-    Strict mode requires every declared property and a type for each, allows no others, and takes
-    only some keywords and formats.
+    Strict mode requires every declared property and a type for each, allows no other properties,
+    and accepts only some keywords and formats.
     """
     stack: list[tuple[str, Any]] = [("", schema)]
     while stack:
@@ -127,13 +134,13 @@ def strict_faults(schema: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def _below(place: str, inner: str) -> str:
-    """The place of a subschema; a property is shown by its name alone."""
+    """The place of a subschema; for a property, only its name is shown."""
     return "/".join(filter(None, (place, inner.removeprefix("properties/"))))
 
 
 class _OpenAi(RecordFormat):
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
-        """The record with parameters always declared, even if there are none; nothing is lost."""
+        """The record with declared parameters, even if there are none; nothing is lost."""
         path = self.places["schema"][0]
         schema = record_format.value_at(record, path)
         says_enough = "properties" in schema if isinstance(schema, dict) else not is_new
@@ -234,20 +241,22 @@ class _Gemini(RecordFormat):
         return is_declared and super().suits(records, lists, servers)
 
     def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
-        """Whether types are named as Gemini names them, at every depth, in any case."""
+        """Whether the types at every depth have Gemini's names, in upper or lower case."""
         return all(map(_names_types, every_schema(schema)))
 
     def document(
         self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
-        """One entry of ``tools``; tools that the API runs itself are next to the declarations."""
+        """A single entry of ``tools``; tools that the API runs itself are placed beside the
+        declarations.
+        """
         built_in = [record for record in records if record_format.home_of(record)]
         declared = [record for record in records if not record_format.home_of(record)]
         switches = {key: part for record in built_in for key, part in record.items()}
         return {**({self.list_key: declared} if declared or not built_in else {}), **switches}
 
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
-        """The keys of a declaration that the API knows; it refuses any others."""
+        """The declaration with the keys that the API knows, because the API refuses all others."""
         if record_format.home_of(record):
             return record
         return {key: part for key, part in record.items() if key in _OF_DECLARATION}
@@ -260,7 +269,9 @@ def _names_types(schema: JsonObject) -> bool:
 
 
 def _is_unlike_others(record: JsonObject) -> bool:
-    """Whether the record has features of this format only: its own keys, or types in capitals."""
+    """Whether the record has something that only this format has: its own keys, or types in
+    capitals.
+    """
     parameters = record.get("parameters")
     kind = parameters.get("type") if isinstance(parameters, dict) else None
     has_schema = any(key in record for key in _SCHEMAS) and record.keys() <= _OF_DECLARATION
@@ -321,7 +332,7 @@ class _SealTools(RecordFormat):
 
 
 def flat_parameters(schema: JsonObject) -> JsonObject | None:
-    """The properties in the flat form; ``None`` if that would lose something."""
+    """The properties in the flat form; ``None`` if the flat form would lose something."""
     flat = {
         name: rename_types(sub, _WORDS)
         for name, sub in schema.get("properties", {}).items()

@@ -1,8 +1,9 @@
-"""The list of formats: which are read, written, offered and counted, and detection.
+"""The table of formats, with those that are read, written, offered and counted, and their
+detection.
 
 To add a format of tool records, add a module here and its name to ``RECORD_FORMATS``. All lists
-below follow from that, as do the choices of the command line and the screen, the formats for token
-counts, and the targets of checks (``target_table``).
+below follow from that. So do the choices on the command line and on the screen, the formats for
+token counts, and the targets of checks (``target_table``).
 """
 
 from collections.abc import Sequence, Set
@@ -30,25 +31,28 @@ _IN_ORDER: tuple[RecordFormat, ...] = (
     GENERIC,
 )
 RECORD_FORMATS = {format.name: format for format in _IN_ORDER}
-"""Formats by name, in the order in which they are tried; the first that fits a record reads it."""
+"""The formats by name, in the order in which they are tried; the first that fits reads a record."""
 _ON_OFFER = sorted(
     (format for format in _IN_ORDER if format.offered), key=lambda format: format.offered
 )
 
 OUTPUTS = tuple(RECORD_FORMATS)
-"""The formats of tool records in which a toolset can be exported."""
+"""The formats of tool records to which a toolset can be exported."""
 INPUTS = (*OUTPUTS, "openapi", "csv", "mcp-client")
-"""The possible formats of a source: tool records, and other documents."""
+"""The possible formats of a source: formats of tool records, and formats of other documents."""
 OFFERED = tuple(format.name for format in _ON_OFFER)
 """The formats that an export offers, in order."""
 PROMPT_FORMATS = tuple(format.name for format in _ON_OFFER if format.in_prompts)
-"""The formats of tools in prompts; totals are given in the first one."""
+"""The formats of tools in prompts; the first one is used for totals."""
 ADVISED = tuple(format.name for format in _ON_OFFER if format.advised)
-"""The targets whose refusals the first page lists."""
+"""The targets for which the first page lists what they would refuse."""
 
 
 def format_named(name: str) -> RecordFormat:
-    """The format of tool records. Raises ``ExportError`` for a name not in ``OUTPUTS``."""
+    """The format of tool records with this name.
+
+    Raises ``ExportError`` for a name that is not in ``OUTPUTS``.
+    """
     if name not in RECORD_FORMATS:
         raise ExportError(f"the format {name!r} is unknown; use one of {', '.join(OUTPUTS)}")
     return RECORD_FORMATS[name]
@@ -64,7 +68,7 @@ MATRIX = (*OFFERED, *_CHECKED_CLIENTS)
 
 
 def target_named(name: str) -> Target:
-    """The format or client that a toolset is checked against.
+    """The format or client with this name, against which a toolset can be checked.
 
     Raises ``ExportError`` for a name that is neither.
     """
@@ -76,7 +80,7 @@ _BESIDE = frozenset(
     "cache_control input_examples examples allowed_callers members required_parameters "
     "optional_parameters toolkit return_parameter requirements".split()
 ) | {record_format.KEPT}
-"""Lists and maps that are known to contain no parameters."""
+"""Keys of lists and maps that are known to contain no parameters."""
 _NOT_READ = (
     "The record has {!r}, which is not read. If it contains the parameters, rename it to "
     "`parameters`."
@@ -85,7 +89,7 @@ READ: tuple[ToolPart, ...] = ("server", "name", "description", "schema", "return
 
 
 def fits(record: JsonObject, format: RecordFormat) -> bool:
-    """Whether the record is in the format and has nothing that the format would not read."""
+    """Whether the record is in the format and has nothing that the format would leave unread."""
     if home := record_format.home_of(record):
         return format.name == home
     if not format.marks(record):
@@ -99,8 +103,8 @@ def detect(
 ) -> RecordFormat:
     """The most specific format that fits every record with a name, or else ``generic``.
 
-    ``lists`` are the keys of the lists that contain the records (empty for none); ``servers`` are
-    those named by the objects around these lists.
+    ``lists`` are the keys of the lists that contain the records (empty for no key). ``servers`` are
+    those that the objects around these lists name.
     """
     tools = [record for record in records if GENERIC.marks(record)]
     for format in RECORD_FORMATS.values():
@@ -110,9 +114,9 @@ def detect(
 
 
 def unread(record: JsonObject) -> JsonObject:
-    """The record without the parts of a tool, wherever its format keeps them.
+    """The record without the parts of the tool, wherever the format keeps them.
 
-    Lists of required names beside flat parameters are parts, and so is OpenAI's type.
+    Lists of required names beside flat parameters count as parts, and so does OpenAI's type.
     """
     paths: list[record_format.Path] = (
         [("required",)] if isinstance(record.get("required"), list) else []
@@ -131,9 +135,10 @@ def unread(record: JsonObject) -> JsonObject:
 
 
 def find_unread(tool: Tool) -> tuple[Finding, ...]:
-    """A finding for each list or map of a tool's record that no format reads.
+    """A finding for each list or map in a tool's record that no format reads.
 
-    It is *warn* if no parameters were read, since they may be there; otherwise *info*.
+    It is *warn* if no parameters were read, since they may be in that list or map; otherwise
+    *info*.
     """
     if record_format.built_in_record(tool.raw):
         return ()
@@ -162,7 +167,7 @@ def find_unread(tool: Tool) -> tuple[Finding, ...]:
 
 
 def _without(value: JsonObject, path: record_format.Path) -> JsonObject:
-    """A copy without the value at the path and without objects that this leaves empty."""
+    """A copy without the value at the path, and without objects that become empty."""
     key, rest = path[0], path[1:]
     inner = value.get(key)
     part = _without(inner, rest) if rest and isinstance(inner, dict) else {}

@@ -1,4 +1,4 @@
-"""Repairs a tool's record so that every MCP client can read it, if nothing is lost by that.
+"""Repairs the record of a tool so that every MCP client can read it, if nothing is lost.
 
 The TypeScript SDK (1.x) reads a list of tools as a whole and compiles every ``outputSchema``, so
 one odd record hides the tools of all servers. The Python SDK refuses to send such a list.
@@ -25,7 +25,7 @@ _DIALECTS = re.compile(
     r"https?://json-schema\.org/(draft-0[67]/schema|draft/(2019-09|2020-12)/schema)#?"
 )
 _IDLE = {"id", "$id", "$anchor", "nullable", INVALID}
-"""Keywords without effect on values once references are pointers, which not all clients compile."""
+"""Keywords that not all clients compile, and that have no effect once references are pointers."""
 _ESCAPE = r"\\(?:[dDwWsSbtnrfv^$\\.*+?()\[\]{}|/]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
 _RANGE_OF_CLASS = r"\\[dDwWsS]-[^\]]|(?<![\[^])-\\[dDwWsS]"
 _CLASS = rf"\[\^?(?!\])(?:(?!{_RANGE_OF_CLASS})(?:[^\\\]]|{_ESCAPE}|\\-))+\]"
@@ -33,15 +33,16 @@ _ATOM = rf"(?:[^\\\[\](){{}}*+?|^$]|(?!\\b){_ESCAPE}|\\[1-9](?!\d)|{_CLASS})"
 _REPEAT = r"(?:(?:[*+?]|\{\d+(?:,\d*)?\})\??)?"
 _ANY_TIMES = re.compile(rf"(?:{_ATOM}{_REPEAT}|\){_REPEAT}|\((?:\?:)?|\\[bB]|[|^$])*")
 _LOOKING = re.compile(rf"(?:{_ATOM}{_REPEAT}|\)|\((?:\?(?::|<?[=!]))?|\\[bB]|[|^$])*")
-"""Regular expressions that JavaScript (with the flag ``u``) reads if Python does; those that look
-ahead or behind without repeated groups, since what looks cannot be repeated.
+"""Regular expressions that JavaScript (with the flag ``u``) reads if Python does. Those that
+look ahead or behind may not repeat groups, since a lookaround cannot be repeated.
 """
 
 
 def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
-    """The schema as every client compiles it, and a sentence on its fault (empty for none).
+    """The schema in a form that every client can compile, and a sentence on its fault (empty for
+    none).
 
-    The schema is ``None`` if it has to be left out.
+    The schema is ``None`` if it must be left out.
     """
     if isinstance(schema, dict) and schema.get("type") == "object" and _compiles(schema):
         return schema, ""
@@ -61,7 +62,7 @@ def readable_results(schema: Any) -> tuple[JsonObject | None, str]:
 
 
 def _compiles(schema: JsonObject) -> bool:
-    """Whether every client compiles a root schema and reads it as JSON Schema 2020-12 does."""
+    """Whether every client can compile a root schema and reads it as JSON Schema 2020-12."""
     dialect = schema.get("$schema")
     return (
         (dialect is None or _DIALECTS.fullmatch(str(dialect)) is not None)
@@ -73,14 +74,14 @@ def _compiles(schema: JsonObject) -> bool:
 
 def _wrong(schema: JsonObject) -> list[str]:
     """The keywords at the top of a schema that some client refuses or misreads."""
-    keys = ["dependencies", "additionalItems"]  # schemas that only draft 7 looks into
+    keys = ["dependencies", "additionalItems"]  # contain schemas that only draft 7 reads
     if not _is_read(str(schema.get("pattern", ""))):
         keys.append("pattern")
     if not all(map(_is_read, schema.get("patternProperties", ()))):
         keys += ["patternProperties", "additionalProperties", "unevaluatedProperties"]
     if schema.get("enum") == []:
         keys.append("enum")
-    if "prefixItems" in schema:  # draft 7 does not know them, and takes "items" for all
+    if "prefixItems" in schema:  # draft 7 does not know it, and applies "items" to all
         keys.append("items")
     return [key for key in keys if key in schema]
 
@@ -103,7 +104,7 @@ _HEADER_TYPES = ("string", "integer", "boolean")
 
 @dataclass(frozen=True, slots=True)
 class RecordFault:
-    """A part that clients cannot read, with the fault in a sentence.
+    """A part that clients cannot read, and a sentence on what is wrong.
 
     ``fix`` is the replacement; empty if every replacement would lose something.
     """
@@ -115,8 +116,9 @@ class RecordFault:
 
 @dataclass(frozen=True, slots=True)
 class ReadableRecord:
-    """A record with every fix applied, and its faults. A record with an
-    ``obstacle`` is unusable.
+    """A record with every fix applied, and the faults of the original.
+
+    A record with an ``obstacle`` cannot be used.
     """
 
     record: JsonObject
@@ -124,17 +126,17 @@ class ReadableRecord:
 
     @property
     def obstacle(self) -> str:
-        """The fault that cannot be fixed, in a sentence; empty if there is none."""
+        """A sentence on the fault that cannot be fixed; empty if there is none."""
         return next((fault.message for fault in self.faults if not fault.fix), "")
 
 
 def readable_record(record: JsonObject) -> ReadableRecord:
-    """A tool's MCP record as the TypeScript and Python SDKs read it.
+    """The MCP record of a tool in a form that the TypeScript and Python SDKs can read.
 
-    ``true`` and ``false`` schemas of parameters are replaced by objects that accept the same calls.
-    The result schema is widened or left out, so no result becomes invalid. Other parts that some
-    client cannot read are left out. An invalid ``x-mcp-header`` stays: clients have to leave out
-    such a tool.
+    Schemas of parameters that are ``true`` or ``false`` are replaced by objects that accept the
+    same calls. The result schema is widened or left out, so no result becomes invalid. Other parts
+    that some client cannot read are left out. An invalid ``x-mcp-header`` stays: clients must leave
+    out such a tool.
     """
     result, faults = dict(record), list[RecordFault]()
     for key, is_read in _BESIDE.items():
@@ -162,7 +164,9 @@ def readable_record(record: JsonObject) -> ReadableRecord:
 
 
 def may_be_odd(tool: Tool) -> bool:
-    """Whether a tool's record may have a fault: a quick check that avoids building the record."""
+    """Whether the record of a tool may have a fault; this quick check avoids building the
+    record.
+    """
     return (
         tool.returns is not None
         or "outputSchema" in tool.raw
@@ -176,7 +180,7 @@ _FLAT_PAGES = ("ui/resourceUri", "openai/outputTemplate")
 
 
 def with_pages(meta: JsonObject, name: Callable[[str], str]) -> dict[str, Any]:
-    """The ``_meta`` of a tool with other names for the pages in it (MCP Apps, OpenAI Apps)."""
+    """The ``_meta`` of a tool in which the pages (MCP Apps, OpenAI Apps) have new names."""
     own = dict(meta)
     own |= {key: name(one) for key in _FLAT_PAGES if isinstance(one := meta.get(key), str)}
     ui = meta.get("ui")
@@ -186,7 +190,7 @@ def with_pages(meta: JsonObject, name: Callable[[str], str]) -> dict[str, Any]:
 
 
 def pages_of(record: JsonObject) -> tuple[str, ...]:
-    """The addresses of the pages that a server shows beside the results of a tool."""
+    """The addresses of the pages that a server shows beside the results of the tool."""
     pages: dict[str, None] = {}
     meta = record.get("_meta")
     if isinstance(meta, dict):
@@ -195,8 +199,9 @@ def pages_of(record: JsonObject) -> tuple[str, ...]:
 
 
 def without_nulls(record: JsonObject) -> JsonObject:
-    """A tool's record without nulls outside its schemas; they mean nothing, and some clients fail
-    on them.
+    """The record of a tool without nulls outside its schemas.
+
+    Such nulls mean nothing, but some clients fail on them.
     """
     filled = _filled(record)
     parts = {key: filled[key] for key in _BESIDE if key in filled and key != "_meta"}
@@ -208,7 +213,7 @@ def _filled(value: JsonObject) -> JsonObject:
 
 
 def _with_objects(schema: JsonObject, what: str) -> tuple[JsonObject, list[RecordFault]]:
-    """The schema with objects in place of ``true`` or ``false`` for its top-level declarations."""
+    """The schema with objects instead of ``true`` or ``false`` in its top-level declarations."""
     properties = walking.properties_of(schema)
     names = [name for name, sub in properties.items() if isinstance(sub, bool)]
     if not names:
@@ -300,14 +305,18 @@ _BESIDE: dict[str, Callable[[Any], bool]] = {
     ),
     "_meta": lambda value: isinstance(value, dict),
 }
-"""What a record may have besides its schemas, and whether the SDKs accept such a value."""
+"""The keys that a record may have besides its schemas, with a test of whether the SDKs accept a
+value.
+"""
 
 
 class _Mcp(RecordFormat):
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        """Under ``tools``, a record without parameters is an MCP tool too."""
+        """Whether the records may be MCP tools; under ``tools``, one without parameters may be
+        one too.
+        """
         in_lists = "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in records)
         return in_lists and not any(server.raw for server in servers)
 

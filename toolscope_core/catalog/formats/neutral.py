@@ -1,4 +1,4 @@
-"""ToolScope's own format: every part of a tool, with the members of merged tools."""
+"""ToolScope's own format, which has every part of a tool and the members of merged tools."""
 
 import json
 import re
@@ -18,13 +18,15 @@ from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject
 
 _NAMES = "former_names"
-"""Former names: by name, the servers whose tools agents called so, with the tool's id today and the
-maps.
+"""The key for former names: for each name, the servers whose tools agents called by it, with the
+current id of the tool and the maps.
 """
 
 
 def names_written(names: Sequence[FormerName]) -> JsonObject:
-    """The former names as written beside the tools, in a form that does not look like a tool."""
+    """The former names in the form that is written beside the tools, which does not look like a
+    tool.
+    """
     rows = grouped(names, lambda one: one.name)
     rows_by_name = {
         name: [[one.server, one.tool_id, one.maps] for one in own] for name, own in rows.items()
@@ -33,7 +35,7 @@ def names_written(names: Sequence[FormerName]) -> JsonObject:
 
 
 def former_names_in(document: Any) -> tuple[FormerName, ...]:
-    """The former names in a document of this format; malformed ones are left out."""
+    """The former names in a document of this format; malformed entries are left out."""
     by_name = document.get(_NAMES) if isinstance(document, dict) else None
     return tuple(
         FormerName(name, *row)
@@ -83,7 +85,7 @@ NEUTRAL = _Neutral(
 
 
 _BY_NEED = ("required_parameters", "optional_parameters")
-"""Where ToolBench lists parameters."""
+"""The keys under which ToolBench lists parameters."""
 
 
 _OPTIONS = frozenset(("option", "options"))
@@ -91,20 +93,20 @@ _COMMANDS = record_format.places(name="command", schema="option options")
 _COMPONENTS = record_format.places(
     name="config.name", description="config.description", schema="config.json_schema"
 )
-"""Where Azure's MCP server and AutoGen keep the parts of a tool."""
+"""The paths at which Azure's MCP server and AutoGen keep the parts of a tool."""
 _SLUGS = ("slug", "qualified_name", "key")
-"""Where records whose name is a title for people have the name that is called."""
+"""The keys of the name that is called, in records whose ``name`` is a title for people."""
 _MARKS = frozenset(("command", "component_type", *_SLUGS))
-"""What a record has at least one of if its parts stand elsewhere."""
+"""Keys of which a record has at least one if its parts are in unusual places."""
 _TITLE = re.compile(r".*\s.*|[A-Z][a-z]+", re.DOTALL)
 _WRAPPED = (("inputSchema", "jsonSchema"), ("parameters", "jsonSchema"), ("inputSchema", "json"))
-"""Where the AI SDK, Strands and Mastra wrap a JSON Schema."""
+"""The paths at which the AI SDK, Strands and Mastra wrap a JSON Schema."""
 _SOURCES = (("code",), ("source_code",), ("config", "source_code"))
-"""Where smolagents, Letta and AutoGen have a tool's program."""
+"""The paths at which smolagents, Letta and AutoGen keep the source of a tool."""
 _SAYS_NO_INPUT = re.compile(r"out|resp|result|return|example|config|meta|settings")
 _KEPT_KEYS = 4_096
 _INPUTS, _OUTPUT = "inputs", "output_type"
-"""Where smolagents keeps parameters, and the other keys of its records."""
+"""The key under which smolagents keeps parameters, and another key of its records."""
 
 
 class _Generic(RecordFormat):
@@ -134,7 +136,9 @@ class _Generic(RecordFormat):
     def with_schema(
         self, record: JsonObject, path: record_format.Path, schema: JsonObject
     ) -> JsonObject:
-        """Required names listed beside flat parameters are removed together with them."""
+        """The record with the schema; lists of required names beside flat parameters are
+        removed.
+        """
         for key in ("required", *_BY_NEED):
             record = record_format.with_value(record, (key,), None)
         is_elsewhere = path[0] in (*_BY_NEED, "description")
@@ -142,7 +146,7 @@ class _Generic(RecordFormat):
 
 
 def _in_framework(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
-    """The places of a part that come before the usual ones."""
+    """The places of a part that are tried before the usual ones, with the values there."""
     if not _MARKS.isdisjoint(record):
         yield from _in_marked(record, part)
     if part == "schema":
@@ -156,7 +160,7 @@ def _in_framework(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_f
 
 
 def _in_marked(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
-    """A part in a command, a component, or a record whose name is a title."""
+    """The value of a part in a command, a component, or a record whose name is a title."""
     is_component = record.get("component_type") == "tool"
     own = _COMPONENTS if is_component else {} if _OPTIONS.isdisjoint(record) else _COMMANDS
     for path in own.get(part, ()):
@@ -170,7 +174,7 @@ def _in_marked(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_form
 
 
 def _in_program(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
-    """The part as the source of the tool declares it; the source is read, not run."""
+    """The part as the tool's source code declares it; the code is read, but not run."""
     for path in _SOURCES if part in ("description", "schema") else ():
         if isinstance(source := record_format.value_at(record, path), str):
             declared = declared_in_source(source, str(GENERIC.get(record, "name")))
@@ -180,7 +184,9 @@ def _in_program(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_for
 
 @lru_cache(_KEPT_KEYS)
 def _plain_key(key: str) -> str:
-    """A key without case and underscores: ``inputSchema`` and ``input_schema`` are one."""
+    """A key in lower case without underscores, so that ``inputSchema`` and ``input_schema`` are
+    equal.
+    """
     return key.replace("_", "").replace(" ", "").lower()
 
 
@@ -191,9 +197,9 @@ def _has_title(record: JsonObject) -> bool:
 
 
 def _slug(record: JsonObject) -> str:
-    """The key of the name that is called, if the record's ``name`` is a title for people.
+    """The key of the name that is called, if the ``name`` of the record is a title for people.
 
-    A title of one word occurs in the name that is called.
+    If the title is a single word, the name that is called must contain it.
     """
     title = str(record.get("name", "")).strip().lower()
     is_word = re.search(r"\s", title) is None
@@ -209,7 +215,7 @@ def _is_of_object(value: Any) -> bool:
 
 
 def _elsewhere(record: JsonObject) -> Iterator[tuple[record_format.Path, Any]]:
-    """Parameters in the places of frameworks, then under any key that is not about results."""
+    """Parameters in the places of frameworks, then under any key that does not concern results."""
     inputs = _from_text(record.get(_INPUTS))
     if _OUTPUT in record and isinstance(inputs, dict):
         optional = {name for name, one in inputs.items() if _is_nullable(one)}
@@ -227,7 +233,7 @@ def _elsewhere(record: JsonObject) -> Iterator[tuple[record_format.Path, Any]]:
 
 
 def _from_text(value: Any) -> Any:
-    """The value of a JSON text; other values unchanged."""
+    """The value in a JSON text; any other value is returned unchanged."""
     if not isinstance(value, str) or value[:1] != "{":
         return value
     try:

@@ -1,4 +1,4 @@
-"""New names for tools whose own names a target refuses or that share a name."""
+"""Offers new names for tools that share a name, or whose names a target refuses."""
 
 import re
 from collections import defaultdict
@@ -17,9 +17,9 @@ from toolscope_core.model.unicode_forms import comparable_name
 
 HASH_DIGITS = 8
 TOOL_ROOM = 40
-"""The letters that a shortened server name leaves for the names of its tools."""
+"""The number of characters that a shortened server name leaves for the names of its tools."""
 SHORT_NAME = 64
-"""The length of a name that every API accepts."""
+"""The length up to which every API accepts a name."""
 
 
 def new_names(
@@ -29,11 +29,11 @@ def new_names(
     blocked: Set[str],
     own: Mapping[str, Set[str]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, Rule]]:
-    """By id, a new name for each tool whose name the target refuses, and the broken rule.
+    """A new name for each tool whose name the target refuses, by id, and the rule that is broken.
 
     If tools share a name, the first by id keeps it (a blocked tool only if all are blocked). The
-    others get their server in the name, or a hash of their id. The name is empty if none fits.
-    ``own`` are reserved names by the server whose tools may use them.
+    others get their server in the name, or a hash of their id. The name is empty if no name fits.
+    ``own`` has reserved names, by the server whose tools may use them.
     """
     wrong = wrong_names(tools, target, blocked)
     keys = {comparable_name(name) for name in reserved}
@@ -54,10 +54,10 @@ def new_names(
 def wrong_names(
     tools: Sequence[Tool], target: Target, blocked: Set[str] = frozenset()
 ) -> dict[str, Rule]:
-    """The ids of tools (in id order) whose name the target refuses, and the broken rule.
+    """The ids of tools (in id order) whose names the target refuses, and the rule that is broken.
 
-    If tools share a name, the first keeps it; a blocked tool that copies another's name keeps it
-    only if all are blocked.
+    If tools share a name, the first keeps it. A blocked tool that copies the name of another tool
+    keeps it only if all are blocked.
     """
     owners: dict[tuple[str, str], str] = {}
     wrong: dict[str, Rule] = {}
@@ -72,8 +72,8 @@ def wrong_names(
 
 
 def repeated_names(tools: Iterable[Tool], target: Target) -> frozenset[str]:
-    """The names that the target refuses because several tools have them, as the target compares
-    names.
+    """The names that the target refuses because several tools have them, compared in the
+    target's way.
     """
     ordered = sorted(tools, key=lambda tool: tool.id)
     wrong = wrong_names(ordered, target)
@@ -85,11 +85,11 @@ def repeated_names(tools: Iterable[Tool], target: Target) -> frozenset[str]:
 def unique_names(
     tools: Sequence[Tool], reserved: Iterable[str] = (), former: Sequence[FormerName] = ()
 ) -> dict[str, str]:
-    """By id, a new name for each tool whose name MCP refuses or another tool has.
+    """A new name, by id, for each tool whose name MCP refuses or another tool has.
 
-    If the other tool is on another server, all of them get their server in the name. ``reserved``
-    names are never given. No tool may have a ``former`` name of another server's tool; among tools
-    that share a name, the one that had it keeps it.
+    If the other tool is on another server, all of them get their server in the name. Names in
+    ``reserved`` are never used. No tool may have a ``former`` name of another server's tool. Among
+    tools that share a name, the tool that had the name before keeps it.
     """
     row = replace(MCP, rules=replace(MCP.rules, unique="toolset"))
     ordered = sorted(tools, key=lambda tool: tool.id)
@@ -119,7 +119,7 @@ def unique_names(
 
 
 def named_as_others(tools: Iterable[Tool], former: Iterable[FormerName]) -> set[str]:
-    """The ids of the tools whose name is a former one of another tool."""
+    """The ids of the tools whose name is a former name of another tool."""
     had = grouped(former, lambda one: comparable_name(one.name))
     return {
         tool.id
@@ -133,8 +133,10 @@ def named_as_others(tools: Iterable[Tool], former: Iterable[FormerName]) -> set[
 
 
 def names_among(tools: Iterable[Tool], former: Iterable[FormerName]) -> tuple[FormerName, ...]:
-    """The former names with what they mean among these tools. A name that a tool came in with is
-    its own again, unless an export had made it of the name of another tool that is still there.
+    """The former names, each with the tool that it means among these tools.
+
+    If a tool came in with a name, that name means this tool again, unless an export made the name
+    from the name of another tool that still exists.
     """
     by_id, own = {tool.id: tool for tool in tools}, {}
     for tool in by_id.values():
@@ -150,13 +152,15 @@ def names_among(tools: Iterable[Tool], former: Iterable[FormerName]) -> tuple[Fo
 
 
 def _is_made_of(name: str, tool: Tool) -> bool:
-    """Whether an export could have made the name of the tool's own."""
+    """Whether an export could have made the name from the tool's own name."""
     made = (tool.name, f"{tool.server}_{tool.name}")
     return name != tool.name and name in [plain_name(one, MCP) for one in made]
 
 
 def shared_names(tools: Iterable[Tool]) -> tuple[tuple[Tool, ...], ...]:
-    """Groups of tools that share a name across servers; clients cannot tell them apart by name."""
+    """Groups of tools that share a name across servers, so that clients cannot tell them apart
+    by name.
+    """
     by_name: defaultdict[str, list[Tool]] = defaultdict(list)
     for tool in tools:
         by_name[comparable_name(tool.name)].append(tool)
@@ -171,9 +175,9 @@ def offered_name(
     reserved: Set[str] = frozenset(),
     former: Set[str] = frozenset(),
 ) -> str:
-    """A free name that fits: the tool's own, repaired if that is enough.
+    """A free name that the target accepts: the tool's own name, or a repaired form of it.
 
-    It may be ``reserved`` only for the tool itself, or as a ``former`` name of its server.
+    A ``reserved`` name is allowed only if it is the tool's own or a ``former`` name of its server.
     """
     own = comparable_name(tool.name)
 
@@ -202,15 +206,15 @@ def name_prefix(tool: Tool, target: Target) -> str:
 
 
 def plain_name(name: str, target: Target) -> str:
-    """The name in letters that every rule allows, with an allowed first letter."""
+    """The name in characters that every rule allows; it also begins with an allowed letter."""
     return spelled_name(name, "tool", "_-") if target.rules.name_rule else name
 
 
 def spelled_name(name: str, stem: str, others: str) -> str:
-    """The name in plain letters, digits and ``others``, with ``stem`` before any other first
-    character.
+    """The name in plain letters, digits and ``others``; if it begins otherwise, ``stem`` is put in
+    front.
 
-    Other scripts are transliterated; a name without letters becomes a hash.
+    Other scripts are transliterated. A name without letters becomes a hash.
     """
     plain = transliterated(name).replace("'", "")
     spelling = re.sub(rf"[^A-Za-z0-9{others}]+", "_", plain).strip("_")
@@ -220,14 +224,14 @@ def spelled_name(name: str, stem: str, others: str) -> str:
 
 
 def cut_text(text: str, most: int | None) -> str:
-    """The text cut to so many characters; an ellipsis marks a cut."""
+    """The text, cut to ``most`` characters; an ellipsis marks the cut."""
     return text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _with_server(tool: Tool, target: Target, keys: Set[str], own: Set[str]) -> str:
-    """The tool's name with its server in front, short enough for every API and free.
+    """The tool's name with the server in front: free, and short enough for every API.
 
-    It may be one of its server's ``own`` former names.
+    It may be one of the former names in ``own``, which belong to the same server.
     """
     name = plain_name(f"{tool.server}_{tool.name}", target)
     key = comparable_name(name)
@@ -246,7 +250,7 @@ def _fits(name: str, tool: Tool, target: Target) -> bool:
 
 
 def _key(name: str, target: Target) -> str:
-    """A name as the target compares it."""
+    """The form of a name that the target compares."""
     key = comparable_name(name)
     return key.replace(".", "_") if target.rules.dots_fold else key
 

@@ -1,7 +1,8 @@
-"""An OpenAPI document (2.0 to 3.2) as an MCP ``tools/list`` page: each operation is a tool.
+"""Converts an OpenAPI document (2.0 to 3.2) to an MCP ``tools/list`` page: each operation is a
+tool.
 
-Names follow FastMCP, which people already use. ``_meta`` says where an argument goes in HTTP and
-which hints were inferred from the method.
+Names follow FastMCP, which people already use. ``_meta`` says where an argument is placed in HTTP,
+and which hints were inferred from the method.
 """
 
 import re
@@ -37,10 +38,11 @@ _OF_PARENTS = (*_CHOICES, "discriminator")
 
 
 def with_children(document: JsonObject, budget: ExpansionBudget) -> JsonObject:
-    """The document with the properties of children added to each parent, none of them required.
+    """The document in which each parent also has the properties of its children, none of them
+    required.
 
-    The parent's own part is kept beside it as ``…_fields``, and its children refer to that. So no
-    child declares another child's properties, and no cycle arises. Additions are charged to
+    The parent's own part is kept beside it as ``…_fields``, and its children refer to that part. So
+    no child declares another child's properties, and no cycle arises. Additions are charged to
     ``budget`` and stop when it is used up.
     """
     for path in _HOLDERS:
@@ -57,7 +59,7 @@ def _is_parent(schema: Any) -> bool:
 
 
 class _Family:
-    """The named schemas of a document and their parent–child relations."""
+    """The named schemas of a document, and which of them are parents and children of others."""
 
     def __init__(self, document: JsonObject, place: str, named: JsonObject) -> None:
         self._document, self._place, self._named = document, place, named
@@ -70,7 +72,7 @@ class _Family:
                     self._children[parent].append(name)
 
     def schemas(self, budget: ExpansionBudget) -> JsonObject:
-        """The named schemas; each parent with children also has its own part beside it."""
+        """The named schemas; a parent with children also has its own part beside it."""
         by_name = {name: self._apart(schema) for name, schema in self._named.items()}
         for name in self._children:
             own = by_name[name]
@@ -81,7 +83,7 @@ class _Family:
         return by_name
 
     def _parent(self, part: Any) -> str:
-        """The parent that an entry of ``allOf`` refers to; empty if there is none."""
+        """The parent to which an entry of ``allOf`` refers; empty if it refers to no parent."""
         reference = part.get("$ref") if isinstance(part, dict) else None
         name = reference.removeprefix(self._place) if isinstance(reference, str) else ""
         return name if name in self._parents else ""
@@ -93,7 +95,7 @@ class _Family:
         return name
 
     def _apart(self, schema: Any) -> Any:
-        """The schema with parents' own parts in its ``allOf``."""
+        """The schema in which ``allOf`` refers to the parents' own parts."""
         if not any(map(self._parent, _parts(schema))):
             return schema
         parts = [
@@ -105,7 +107,7 @@ class _Family:
         return {**schema, "allOf": parts}
 
     def _added(self, parent: str, budget: ExpansionBudget) -> JsonObject:
-        """The properties declared by descendants, with all declarations of each."""
+        """The properties that descendants declare, with all declarations of each property."""
         added: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for child in self._descendants(parent):
             for name, sub in self._declared(self._named[child]):
@@ -126,7 +128,7 @@ class _Family:
         return list(descendants)
 
     def _declared(self, schema: Any) -> Iterator[tuple[str, Any]]:
-        """The properties of a schema and its parts, without those of its parents."""
+        """The properties of a schema and of its parts, but not those of its parents."""
         stack, seen = [schema], set[int]()
         while stack:
             part = stack.pop()
@@ -149,16 +151,16 @@ FIELDS = frozenset(
     "jsonSchemaDialect host basePath schemes consumes produces definitions parameters responses "
     "securityDefinitions".split()
 )
-"""The top-level keys of a document defined by the specification."""
+"""The top-level keys of a document, as defined by the specification."""
 
 
 def fields_of(document: JsonObject) -> frozenset[str]:
-    """The keys that belong to the API which the document describes."""
+    """The keys of the document that describe the API itself."""
     return DISCOVERY_FIELDS if is_discovery(document) else FIELDS
 
 
 SCHEMAS: Mapping[str, walking.Mark] = {"inputSchema": "readOnly", "outputSchema": "writeOnly"}
-"""The schemas of a tool, and the mark of properties that are not sent in that direction."""
+"""The schemas of a tool, and the mark on properties that are not sent in that direction."""
 
 
 def is_openapi(value: object) -> bool:
@@ -177,8 +179,8 @@ def is_openapi(value: object) -> bool:
 def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | Flaw:
     """``{"server", "description", "paths"}`` with an MCP tool for each operation, in order.
 
-    An operation that cannot be read is a ``Flaw``; so is the whole document in a version other than
-    2.0 and 3.
+    An operation that cannot be read becomes a ``Flaw``. The whole document becomes a ``Flaw`` in
+    any version other than 2.0 and 3.
     """
     document = discovered_api(document) if is_discovery(document) else document
     version = _version(document)
@@ -195,7 +197,7 @@ def read_openapi(document: JsonObject, budget: ExpansionBudget) -> JsonObject | 
 def _on_their_own(
     tools: Sequence[JsonObject | Flaw], document: JsonObject, budget: ExpansionBudget
 ) -> Iterator[JsonObject | Flaw]:
-    """The tools, each with the definitions that its schemas refer to."""
+    """The tools, each with the definitions to which its schemas refer."""
     places = [
         (row, key)
         for row, tool in enumerate(tools)
@@ -218,11 +220,11 @@ def _on_their_own(
 
 
 def _as_json_schema(schema: Any, unused: walking.Mark) -> JsonObject:
-    """The schema as JSON Schema, without properties of the other direction (read-only or
-    write-only).
+    """The schema as JSON Schema, without properties that are only sent in the other direction
+    (read-only or write-only).
     """
     plain = modern = walking.without_marked(schema, unused)
-    with suppress(RecordError):  # which its reader tells
+    with suppress(RecordError):  # the reader of the schema reports this
         modern = modernised(plain)
     return plain if canonical_json(modern) == canonical_json(plain) else modern
 
@@ -243,8 +245,8 @@ def _named_apart(tools: Iterable[JsonObject | Flaw]) -> list[JsonObject | Flaw]:
 def find_inferred(tool: Tool) -> tuple[Finding, ...]:
     """*info* findings for differences between an operation and its tool.
 
-    They cover hints inferred from the method, parameters that OpenAPI ignores, deprecation, and
-    names that were cut.
+    They report hints that were inferred from the method, parameters that OpenAPI ignores,
+    deprecation, and names that were cut.
     """
     http = operation_of(tool) or {}
     return tuple(
@@ -254,7 +256,7 @@ def find_inferred(tool: Tool) -> tuple[Finding, ...]:
 
 
 def _notes(http: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Code, field, sentence and excerpt of each note on an operation."""
+    """The code, field, sentence and excerpt of each note on an operation."""
     if hints := _texts(http.get("inferred")):
         names = ", ".join(hints)
         message = f"{names} is guessed from the method {http.get('method')!s}; check it."

@@ -1,7 +1,8 @@
-"""Operations of an OpenAPI document as MCP tools whose schemas still refer to the document.
+"""Converts operations of an OpenAPI document to MCP tools, whose schemas still refer to the
+document.
 
-Names follow FastMCP, which people already use. ``_meta`` says where an argument goes in HTTP and
-which hints were inferred from the method.
+Names follow FastMCP, which people already use. ``_meta`` says where an argument is placed in HTTP,
+and which hints were inferred from the method.
 """
 
 from collections import Counter
@@ -33,25 +34,25 @@ _HINTS = {
 _OPERATION = ("operationId", "summary", "description", "parameters", "requestBody", "responses")
 OWN_WORDS = ("operationId", "summary")
 IGNORED = ("accept", "content-type", "authorization")
-"""Headers that OpenAPI does not allow as parameters, because the client sends them."""
+"""Headers that OpenAPI does not allow as parameters, because the HTTP client sends them."""
 JSON_BODY = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
 OpenApiOperation = tuple[str, str, JsonObject, JsonObject]
-"""A method in lower case, its path, the path's item and the operation object."""
+"""A method in lower case, its path, the path item, and the operation object."""
 
 
 class _UnclearError(ValueError):
-    """An operation cannot be read; the text says why and what to do."""
+    """Raised if an operation cannot be read; the text says why, and what to do."""
 
 
 def read_operations(document: JsonObject, budget: ExpansionBudget) -> list[JsonObject | Flaw]:
-    """A tool for each operation, in order; a ``Flaw`` for an operation that cannot be read."""
+    """A tool for each operation, in order, or a ``Flaw`` if the operation cannot be read."""
     return _Reader(document, budget).tools()
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one document; parts shared by operations are charged from the second use on."""
+    """Reads one document; a part that operations share is charged from the second use on."""
 
     document: JsonObject
     budget: ExpansionBudget
@@ -74,7 +75,7 @@ class _Reader:
         return tools
 
     def _operations(self) -> Iterator[OpenApiOperation | Flaw]:
-        """Each operation; a ``Flaw`` for an entry that is not one."""
+        """Each operation, or a ``Flaw`` if an entry is not an operation."""
         paths = self.document.get("paths", {})
         if isinstance(paths, dict) and "$ref" in paths:
             try:
@@ -94,7 +95,7 @@ class _Reader:
             yield Flaw(f"(webhook {name[:80]}) is called by the API, not by an agent; leave it out")
 
     def _at_path(self, path: str, path_item: Any) -> Iterator[OpenApiOperation | Flaw]:
-        """The operations of a path: its own, and those of the path item it refers to."""
+        """The operations of a path: its own, and those of the path item to which it refers."""
         items = [path_item]
         if isinstance(path_item, dict) and "$ref" in path_item:
             try:
@@ -152,8 +153,8 @@ class _Reader:
     def _arguments(
         self, entries: list[Any], operation: JsonObject
     ) -> tuple[JsonObject, JsonObject, list[str]]:
-        """One object schema of all arguments, ``[location, original name]`` of each, and invalid
-        headers.
+        """One object schema for all arguments, ``[location, original name]`` for each, and
+        invalid headers.
         """
         parameters: dict[tuple[str, str], tuple[Any, bool]] = {}
         ignored = set[str]()
@@ -190,10 +191,11 @@ class _Reader:
         return combined, places, sorted(ignored)
 
     def _body(self, operation: JsonObject) -> dict[str, Any]:
-        """Properties and required names of the request body, without response-only ones.
+        """Properties and required names of the request body, without properties only for responses.
 
-        A body that is not an object becomes ``body``. What the object requires is required even if
-        the body is optional, because a call with any of its arguments has a body.
+        A body that is not an object becomes the property ``body``. Names that the object requires
+        are required even if the body is optional, because a call with any of its arguments has a
+        body.
         """
         body = self._follow(operation.get("requestBody"))
         schema = self._content_schema(body)
@@ -214,7 +216,7 @@ class _Reader:
         return {"properties": inputs, "required": names}
 
     def _returned(self, operation: JsonObject) -> JsonObject | None:
-        """The schema of the first successful answer that has one."""
+        """The schema of the first successful answer that has a schema."""
         responses = self._follow(operation.get("responses"))
         for code in sorted(responses) if isinstance(responses, dict) else ():
             if code.startswith("2"):
@@ -241,7 +243,7 @@ class _Reader:
         return walking.object_at(self._follow(content[kinds[0]])).get("schema") if kinds else None
 
     def _with_target(self, value: JsonObject) -> JsonObject:
-        """An object with the parts of the object that it refers to."""
+        """An object together with the parts of the object to which it refers."""
         if "$ref" not in value:
             return value
         target = self._follow(value)
@@ -253,7 +255,7 @@ class _Reader:
         return {**target, **{key: part for key, part in value.items() if key != "$ref"}}
 
     def _follow(self, value: Any) -> Any:
-        """The target of a reference inside the document; any other value is itself."""
+        """The target of a reference inside the document; any other value is returned unchanged."""
         for _ in range(MAX_DEPTH):
             if not isinstance(value, dict) or "$ref" not in value:
                 return value
@@ -269,10 +271,11 @@ class _Reader:
         raise _UnclearError("refers to itself in a circle; write it out")
 
     def _whole(self, schema: Any, depth: int = 0) -> JsonObject:
-        """A schema with its reference resolved and ``allOf`` merged, to find its properties.
+        """A schema with its reference resolved and ``allOf`` merged, so that its properties can be
+        found.
 
-        A schema that refers to itself adds nothing to itself; others are resolved once per
-        document.
+        A schema that refers to itself adds nothing to itself. Other references are resolved once
+        per document.
         """
         reference = schema.get("$ref") if isinstance(schema, dict) else None
         if not isinstance(reference, str):
@@ -305,7 +308,7 @@ class _Reader:
         return {} if merged is None else merged
 
     def _charge(self, value: Any) -> None:
-        """Charges the size of a part that is used again, and at least a little."""
+        """Charges the size of a part that is used again."""
         is_repeated = id(value) in self._sizes
         if not is_repeated:
             self._sizes[id(value)] = measure(value).values
@@ -316,7 +319,7 @@ class _Reader:
 
 
 def _unspelled(method: str, path: str) -> str:
-    """A name for an operation without any usable letters."""
+    """A name for an operation that has no usable letters."""
     plain_path = path.strip("/")
     return f"{method.upper()}_{digest(path)[:8]}"[:NAME_LENGTH] if plain_path else method.upper()
 
@@ -330,7 +333,9 @@ def _no_object(place: str, value: Any) -> Flaw:
 
 
 def _methods(item: JsonObject) -> Iterator[tuple[str, Any]]:
-    """The operation of each method of a path item, in any spelling; OpenAPI's methods first."""
+    """The operation for each method of a path item, in any spelling, OpenAPI's own methods
+    first.
+    """
     by_rule = [key for key in item if key.lower() in _METHODS]
     by_rule.sort(key=lambda key: _METHODS.index(key.lower()))
     yield from ((key.lower(), item[key]) for key in by_rule)

@@ -1,9 +1,9 @@
-"""New names for parameters that a target refuses, at every depth, and the places where calls
-change.
+"""Gives new names to parameters that a target refuses, at every depth, and lists the places where
+calls change.
 
-A name gets the same new name everywhere in the schema, and no other property has that one. So a
-call is valid under the new schema exactly if it was valid under the old one, once its names are
-changed at the places in ``nested``.
+A name gets the same new name everywhere in the schema, and no other property has this new name. So
+a call is valid under the new schema exactly if it was valid under the old one, after its names have
+been changed at the places in ``nested``.
 """
 
 import re
@@ -22,7 +22,7 @@ from toolscope_core.model.unicode_forms import comparable_name
 _LONGEST = 64
 _HASH_DIGITS = 8
 MAX_STEPS = 20_000
-"""The most subschemas that are followed; references can expand a small schema."""
+"""The most subschemas to follow, because references can expand a small schema."""
 EVERY = "*"
 
 _UNSURE = ("patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$id", "$anchor")
@@ -31,10 +31,11 @@ _OTHERS = ("items", "contains", "additionalProperties", "unevaluatedProperties",
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """New names by old name, the top-level ones in ``top``, the new schema, and the nested places.
+    """New names for the parameters of a schema.
 
-    ``nested`` lists outer places first. If ``obstacle`` (a sentence) is not empty, names cannot be
-    changed without losing calls, and nothing is renamed.
+    ``names`` maps old names to new ones, and ``top`` does so for the top level. ``schema`` is the
+    new schema. ``nested`` lists the nested places, outer places first. If ``obstacle`` (a sentence)
+    is not empty, names cannot be changed without losing calls, and nothing is renamed.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +48,8 @@ class Renaming:
 def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
     """New names for properties that do not match the regular expression ``rule``.
 
-    It looks at any depth, or at the top only. New names depend only on the schema's property names.
+    If ``is_top`` is true, only the top level is checked; otherwise every depth is. New names depend
+    only on the property names in the schema.
     """
     all_names = set(property_names(schema))
     bad_names = refused_names(schema, rule, is_top)
@@ -69,23 +71,23 @@ def renaming(schema: JsonObject, rule: str, is_top: bool = False) -> Renaming:
 
 
 def refused_names(schema: JsonObject, rule: str, is_top: bool = False) -> list[str]:
-    """The names of properties that do not match the rule, in their order."""
+    """The names of properties that do not match the rule, sorted."""
     names = set(walking.properties_of(schema) if is_top else property_names(schema))
     return sorted(name for name in names if not re.fullmatch(rule, name))
 
 
 def property_names(schema: Any) -> Iterator[str]:
-    """The names of the properties at every depth, in any order, repeats included."""
+    """The names of the properties at every depth, in any order and with repeats."""
     for sub in walking.every_schema(schema):
         yield from walking.properties_of(sub)
 
 
 class _UnsureError(Exception):
-    """Why names cannot be changed safely, as a sentence."""
+    """Raised if names cannot be changed safely; the text is a sentence on the reason."""
 
 
 def _offers(bad_names: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
-    """A free name for each, of letters, digits and underscores, which every rule allows."""
+    """A free name for each, made of letters, digits and underscores, which every rule allows."""
     keys = {comparable_name(name) for name in all_names}
     offers = {}
     for name in bad_names:
@@ -100,7 +102,7 @@ def _offers(bad_names: Iterable[str], all_names: Iterable[str]) -> dict[str, str
 
 
 def _check(schema: JsonObject, names: Mapping[str, str]) -> None:
-    """Raises if a schema restricts names in a way that renaming would break."""
+    """Raises ``_UnsureError`` if a schema restricts names in a way that renaming would break."""
     for key in _UNSURE:
         if key in schema:
             raise _UnsureError(
@@ -122,9 +124,10 @@ def _places(
     trail: tuple[str, ...],
     steps: Iterator[int],
 ) -> Iterator[NestedRename]:
-    """The renames below ``path``, given the schemas that apply there; the top level is left out.
+    """The renames below ``path``, given the schemas that apply at this path; the top level is left
+    out.
 
-    ``trail`` are the references followed so far; ``steps`` counts down.
+    ``trail`` are the references that were followed so far; ``steps`` counts down.
     """
     parts, trail = _in_place(root, here, trail, names, steps)
     for name in sorted({name for part in parts for name in _named(part)} & names.keys()):
@@ -148,7 +151,7 @@ def _in_place(
     names: Mapping[str, str],
     steps: Iterator[int],
 ) -> tuple[list[JsonObject], tuple[str, ...]]:
-    """The schemas that apply to one value, including referenced and combined ones."""
+    """The schemas that apply to one value, including schemas that are referenced or combined."""
     parts: list[JsonObject] = []
     stack, references = list(here), dict.fromkeys(trail)
     while stack:
@@ -173,7 +176,7 @@ def _in_place(
 
 
 def _reaches(root: JsonObject, schema: Any, names: Mapping[str, str], seen: set[str]) -> bool:
-    """Whether one of the names occurs in the schema or in a schema it refers to."""
+    """Whether one of the names occurs in the schema, or in a schema to which it refers."""
     if not isinstance(schema, dict):
         return False
     if names.keys() & set(_named(schema)):
@@ -224,16 +227,16 @@ TOP_LEVEL = ("anyOf", "oneOf", "allOf", "enum", "not")
 MAX_INSIDE = 16
 _MOST_CHOICES = 8
 MAX_ALTERNATIVES = 10_000
-"""The most alternatives, and the deepest nesting, that are opened; others are left out."""
+"""The most alternatives, and the most levels of nesting, that are opened; others are left out."""
 
 
 def plain_object(schema: JsonObject) -> JsonObject | None:
-    """The schema without the keywords of ``TOP_LEVEL``; unchanged if it has none.
+    """The schema without the keywords in ``TOP_LEVEL``; unchanged if it has none of them.
 
-    Properties declared by alternatives are merged; one is required only if all of them (for
-    ``allOf``: any) require it. Every valid call of declared arguments stays valid; some invalid
-    ones become valid, and the text names the alternatives. ``None`` if a reference leads into a
-    removed part.
+    Properties that alternatives declare are merged. A property is required only if all alternatives
+    require it (for ``allOf``: any of them). Every valid call with declared arguments stays valid.
+    Some invalid calls become valid, and the text names the alternatives. ``None`` if a reference
+    leads into a removed part.
     """
     if not any(key in schema for key in TOP_LEVEL):
         return schema
@@ -247,7 +250,9 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
 
 
 def _unchecked(schema: JsonObject) -> str:
-    """A sentence on the choice between required names; empty if there is none short enough."""
+    """A sentence on the choice between required names; empty if there is no choice or too long a
+    one.
+    """
     for key, word in (("oneOf", "only one of"), ("anyOf", "at least one of")):
         parts = schema.get(key)
         required = (
@@ -264,7 +269,7 @@ def _unchecked(schema: JsonObject) -> str:
 
 @dataclass(slots=True)
 class _Opener:
-    """Opens the alternatives of one schema (``root``); a reference is resolved once per depth."""
+    """Opens the alternatives in one schema (``root``); a reference is resolved once per depth."""
 
     root: JsonObject
     remaining: int = MAX_ALTERNATIVES
@@ -306,7 +311,7 @@ class _Opener:
 
 
 def _declared(branches: Sequence[JsonObject]) -> dict[str, list[Any]]:
-    """By name, the different declarations of a property in the branches."""
+    """The different declarations of each property in the branches, by the property's name."""
     by_name: dict[str, dict[str, Any]] = {}
     for branch in branches:
         for name, sub in walking.properties_of(branch).items():

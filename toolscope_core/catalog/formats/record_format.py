@@ -1,4 +1,4 @@
-"""A format of tool records: where it keeps a tool's parts, and how it writes them."""
+"""A format of tool records: where it keeps the parts of a tool, and how it writes them."""
 
 import re
 from collections import defaultdict
@@ -20,18 +20,20 @@ Rule = Literal["count", "name", "unique", "description", "parameter", "schema"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of an API, client or file format; an empty or ``None`` rule does not apply.
+    """The rules of an API, client or file format; a rule that is empty or ``None`` does not apply.
 
-    ``name_rule`` and ``parameter_rule`` are regular expressions for a whole name, ``longest_name``
-    counts characters with ``prefix`` before the name (``{server}`` in it is the server's).
-    ``unique`` says among which tools a name stands once. ``whole_object`` forbids ``anyOf`` and its
-    like at the top of the parameters, ``typed_items`` arrays that do not say what they hold.
-    ``declared_object`` asks for ``properties`` there, which are written, be it none;
-    ``parameter_rule`` is for names at every depth unless ``top_parameters``. ``mcp_record`` asks
-    for a record that the SDKs of MCP read, ``strict_mode`` for a schema that OpenAI's takes where a
-    record says so. Where ``dots_fold``, names are equal that differ in dots
-    and underscores only. ``most_tools`` counts the client's ``own_tools`` too,
-    ``longest_instructions`` the bytes of what a server says of itself.
+    ``name_rule`` and ``parameter_rule`` are regular expressions for a whole name.
+    ``parameter_rule`` applies at every depth, or only at the top if ``top_parameters`` is true.
+    ``longest_name`` counts characters, including the ``prefix`` before the name, in which
+    ``{server}`` is the name of the server. ``unique`` says among which tools a name may occur only
+    once. If ``dots_fold`` is true, names that differ only in dots and underscores count as equal.
+
+    ``whole_object`` forbids ``anyOf`` and similar keywords at the top of the parameters, and
+    ``typed_items`` forbids arrays that do not declare their items. ``declared_object`` requires
+    ``properties`` at the top; they are written even if there are none. ``mcp_record`` requires a
+    record that the MCP SDKs can read. ``strict_mode`` requires a schema that OpenAI's strict mode
+    accepts if a record asks for that mode. ``most_tools`` also counts the client's ``own_tools``.
+    ``longest_instructions`` counts the bytes of a server's text about itself.
     """
 
     name_rule: str = ""
@@ -53,7 +55,7 @@ class Rules:
 
     @property
     def room(self) -> int | None:
-        """How many tools fit next to the client's own; ``None`` if there is no limit."""
+        """The number of tools that fit beside the client's own; ``None`` if there is no limit."""
         return None if self.most_tools is None else self.most_tools - self.own_tools
 
 
@@ -64,11 +66,11 @@ ANY_NAMES = Rules(unique="none")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A format or a client: its name in commands and files, its title for people, its rules.
+    """A format or client: its name in commands and files, its title for people, and its rules.
 
-    ``goes`` says in Markdown where its file belongs. ``writes`` says whether a toolset can be
-    written in it. ``source`` is the address of the rules' source, ``as_of`` the month in which it
-    was read.
+    ``goes`` says in Markdown where the file belongs. ``writes`` says whether a toolset can be
+    written in this format. ``source`` is the address from which the rules come, and ``as_of`` the
+    month in which that source was read.
     """
 
     name: str
@@ -81,12 +83,12 @@ class Target:
 
     @property
     def can_defer(self) -> bool:
-        """Whether its file can leave tools to a search."""
+        """Whether a file can leave tools to a search."""
         return False
 
 
 KEPT = "built_in"
-"""Where the neutral format keeps the record of such a tool."""
+"""The key under which the neutral format keeps the record of a built-in tool."""
 _OPENAI = re.compile(
     r"(?:web_search|file_search|code_interpreter|computer|computer_use|image_generation|mcp|"
     r"local_shell|shell|apply_patch|tool_search)(?:_preview)?(?:_20\d\d_\d\d_\d\d)?"
@@ -101,7 +103,7 @@ _GEMINI = frozenset(
 
 
 def built_in_record(record: Any) -> JsonObject | None:
-    """A built-in tool's record as its API accepts it; ``None`` for any other record."""
+    """The record of a built-in tool as its API accepts it; ``None`` for any other record."""
     if not isinstance(record, dict):
         return None
     original = record.get(KEPT)
@@ -111,7 +113,9 @@ def built_in_record(record: Any) -> JsonObject | None:
 
 
 def home_of(record: JsonObject) -> str:
-    """The format of the API whose built-in tool the record is; empty for any other record."""
+    """The format of the API that has this built-in tool; empty if the record is not a built-in
+    tool.
+    """
     kind = record.get("type")
     if not isinstance(kind, str):
         is_switch = len(record) == 1 and _GEMINI.issuperset(record)
@@ -128,7 +132,9 @@ def home_of(record: JsonObject) -> str:
 
 
 def built_in_name(record: JsonObject) -> str:
-    """The name of a built-in tool: its own, or else its kind, with the server it connects to."""
+    """The name of a built-in tool: its own, or else its kind with the server to which it
+    connects.
+    """
     own = record.get("name")
     if isinstance(own, str) and own.strip():
         return own
@@ -147,7 +153,7 @@ HINTS = {
 
 
 def places(**words: str) -> dict[Any, tuple[Path, ...]]:
-    """The places of each part, written as words: ``"function.name name"``."""
+    """The paths of each part, written as words: ``"function.name name"``."""
     return {
         part: tuple(tuple(path.split(".")) for path in paths.split())
         for part, paths in words.items()
@@ -156,18 +162,19 @@ def places(**words: str) -> dict[Any, tuple[Path, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFormat(Target):
-    """One way to write a tool; its subclass overrides what it does differently.
+    """One way to write a tool; a subclass overrides whatever it does differently.
 
-    ``places`` lists the possible paths of each part, the usual one first; a part without paths
+    ``places`` lists the possible paths of each part, the usual path first; a part without paths
     cannot be written. ``marks`` recognises features that only this format has. ``template`` is the
-    content of every record besides its parts, ``list_key`` the key of a whole list of records.
-    ``offered`` is its rank among the formats offered by an export; 0 means that it is written only
-    if the input has it. ``in_prompts`` marks formats that an API or client puts in prompts, so
-    tokens are counted in them. ``needs_schema`` marks those that require a schema even for a tool
-    without parameters. The first page lists what an ``advised`` format would refuse. A format that
-    ``renews`` writes a changed schema at its usual place, and rewrites records of another dialect.
-    ``strict_place`` is the place of the request for strict mode. ``tool_search`` is the record of
-    the API's search if it can defer tools; otherwise empty.
+    content of every record besides its parts, and ``list_key`` is the key of a whole list of
+    records. ``offered`` is the format's rank among those that an export offers; 0 means that the
+    format is written only if the input has it. ``in_prompts`` marks a format that an API or client
+    puts in prompts, so that tokens are counted in it. ``needs_schema`` marks a format that requires
+    a schema even for a tool without parameters. For an ``advised`` format, the first page lists
+    what the format would refuse. A format that ``renews`` writes a changed schema at its usual
+    place, and rewrites records of another dialect. ``strict_place`` is the place of the request for
+    strict mode. ``tool_search`` is the record of the API's search if the API can defer tools;
+    otherwise empty.
     """
 
     places: Mapping[ToolPart, tuple[Path, ...]]
@@ -185,22 +192,24 @@ class RecordFormat(Target):
 
     @property
     def can_defer(self) -> bool:
-        """Whether its file can leave tools to a search."""
+        """Whether a file can leave tools to a search."""
         return bool(self.tool_search)
 
     def find(self, record: JsonObject, part: ToolPart) -> tuple[Path, Any] | None:
-        """The first place of the part with a value other than null, and that value."""
+        """The first place where the part has a value other than null, with that value; ``None``
+        if there is none.
+        """
         return next(self.find_all(record, part), None)
 
     def find_all(self, record: JsonObject, part: ToolPart) -> Iterator[tuple[Path, Any]]:
-        """Every place of the part with a value other than null, and that value."""
+        """Every place where the part has a value other than null, with that value."""
         for path in self.places.get(part, ()):
             value = value_at(record, path)
             if value is not None:
                 yield path, value
 
     def get(self, record: JsonObject, part: ToolPart) -> Any:
-        """The value of ``find``, or ``None``."""
+        """The value that ``find`` finds, or ``None``."""
         entry = self.find(record, part)
         return entry[1] if entry else None
 
@@ -211,27 +220,28 @@ class RecordFormat(Target):
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        """Whether records that all fit may be in this format, judged by their surroundings.
+        """Whether records that all fit may be in this format, judged by what surrounds them.
 
-        ``lists`` are the keys of the lists that contain the records (empty for none); ``servers``
-        are those named by the objects around these lists.
+        ``lists`` are the keys of the lists that contain the records (empty for no key). ``servers``
+        are those that the objects around these lists name.
         """
         return all(map(self.holds, servers))
 
     def takes(self, schema: JsonObject, parameters: JsonObject | None) -> bool:
-        """Whether the API or client accepts a schema as written in a record; ``parameters`` is it
-        as read.
+        """Whether the API or client accepts a schema as a record has it.
+
+        ``parameters`` is the same schema after it was read.
         """
         nullable = '"nullable":true'
         was_read = nullable in canonical_json(schema) and nullable not in canonical_json(parameters)
         return not was_read and split_invalid(schema) is schema
 
     def with_schema(self, record: JsonObject, path: Path, schema: JsonObject) -> JsonObject:
-        """The record with its parameters in the format's dialect."""
+        """The record with its parameters in the dialect of the format."""
         return with_value(record, path, schema)
 
     def written_returns(self, schema: JsonObject) -> JsonObject:
-        """The schema of the result in the format's dialect."""
+        """The schema of the result in the dialect of the format."""
         return schema
 
     def sendable(self, record: JsonObject, is_new: bool) -> JsonObject:
@@ -239,7 +249,9 @@ class RecordFormat(Target):
         return record
 
     def holder(self, server: Server) -> JsonObject:
-        """The keys beside a server's tools: its namespace or ``{"server", "description"?}``."""
+        """The keys beside the tools of a server: its namespace or ``{"server",
+        "description"?}``.
+        """
         description = {"description": server.description} if server.description else {}
         if server.raw:
             return {**server.raw, "name": server.name, **description}
@@ -248,8 +260,8 @@ class RecordFormat(Target):
     def document(
         self, records: Sequence[JsonObject], tools: Sequence[MergedTool], servers: Sequence[Server]
     ) -> Any:
-        """The records of the tools as a file: grouped by server if the format can, or else one
-        list.
+        """The records of the tools as a file: grouped by server if the format can do that, or
+        else in one list.
         """
         owners = {item.tool.server: Server(item.tool.server) for item in tools if item.tool.server}
         owners |= {server.name: server for server in servers}
@@ -271,10 +283,11 @@ def read_record(
     server: str = "",
     budget: ExpansionBudget | None = None,
 ) -> Tool:
-    """The tool of one record, with the id from the record alone: its own ``id`` as text, or else
-    ``server/name``, or else the name. ``budget`` belongs to its document; ``None`` makes a new one.
+    """The tool in one record; the id comes from this record alone.
 
-    Raises ``RecordError`` if a part is missing or cannot be understood.
+    The id is the record's own ``id`` as text, or else ``server/name``, or else the name. ``budget``
+    belongs to the record's document; ``None`` makes a new budget. Raises ``RecordError`` if a part
+    is missing or cannot be understood.
     """
     built_in = built_in_record(record)
     name = built_in_name(built_in) if built_in else _text(format, record, "name")
@@ -300,20 +313,22 @@ def read_record(
 
 
 def own_server(record: JsonObject, format: RecordFormat) -> str:
-    """The server that the record itself names; empty if none."""
+    """The server that the record itself names; empty if it names none."""
     server = format.get(record, "server")
     return server if isinstance(server, str) and server.strip() else ""
 
 
 def value_at(record: Any, path: Path) -> Any:
-    """The value at the path in a record; ``None`` if there is none."""
+    """The value at the path in a record; ``None`` if there is no such value."""
     for key in path:
         record = record.get(key) if isinstance(record, dict) else None
     return record
 
 
 def with_value(record: JsonObject, path: Path, value: Any) -> JsonObject:
-    """A copy of the record with ``value`` at the path, or without it if the value is ``None``."""
+    """A copy of the record with ``value`` at the path, or without the path if the value is
+    ``None``.
+    """
     key, rest = path[0], path[1:]
     if rest:
         value = with_value(record.get(key, {}), rest, value)

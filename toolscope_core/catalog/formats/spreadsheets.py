@@ -1,4 +1,4 @@
-"""CSV tables that a spreadsheet shows and never runs."""
+"""Writes CSV tables that a spreadsheet shows but never runs."""
 
 import csv
 import io
@@ -24,18 +24,19 @@ _BEHIND = re.compile(
     rf"(?={_EQUALS}|{_OTHERS}(?!{_NUMBER})[^\r\n]{{0,500}}?{_CALL})"
     rf"|\s[\"'{_HIDDEN}]*(?={_EQUALS}(?![=<>~]*(?:\s|$))|{_OTHERS}\S*?{_CALL})"
 )
-"""What ends a cell before a sign, where the reader splits at another separator than the comma, or
-ignores quotes: then the quotes of a cell in the middle of a row mean nothing, and a line in it
-begins a row. Behind a colon, ``^``, ``~``, a comma or a blank, which ordinary text has, only an
-equals sign counts (none that stands alone between blanks: *x = 1*), and another sign before a call
-or a bar, without which it can do no harm (*default: -1*, *run -f*, *@name*).
+"""Matches what may end a cell before a sign, if the reader splits cells at a separator other
+than the comma, or ignores quotes. For such a reader, the quotes of a cell in the middle of a row
+mean nothing, and a line in the cell begins a row. Colons, ``^``, ``~``, commas and blanks occur
+in ordinary text. After them, only an equals sign counts (but not one alone between blanks: *x =
+1*), or another sign before a call or a bar, without which it can do no harm (*default: -1*, *run
+-f*, *@name*).
 """
 
 
 def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """A table as CSV in UTF-8, each cell as text.
+    """A table as CSV in UTF-8, with each cell as text.
 
-    A cell that a spreadsheet would read as a formula gets an apostrophe in front. That includes
+    A cell that a spreadsheet would read as a formula gets an apostrophe in front. This includes
     signs of another width, hidden first characters, and signs that would start a cell if another
     separator were used. All other cells are unchanged.
     """
@@ -47,9 +48,10 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
-    """One row per tool in the given order: parameters as JSON Schema, members as a JSON list.
+    """A CSV with one row per tool, in the given order.
 
-    ``costs`` are token counts to reuse.
+    Parameters are written as JSON Schema, members as a JSON list. ``costs`` are token counts to
+    reuse.
     """
     costs = costs or Costs()
     header = ("id", "server", "name", "description", "parameters", "tokens", "members")
@@ -71,9 +73,9 @@ def tools_csv(tools: Sequence[MergedTool], costs: Costs | None = None) -> bytes:
 
 
 def relabel_csv(relabels: Sequence[Relabel]) -> bytes:
-    """φ as a table, one row per input tool in the given order.
+    """φ as a CSV with one row per input tool, in the given order.
 
-    A tool that was left out has no new id or name.
+    A tool that was left out has no new id and no new name.
     """
     header = ("old_id", "new_id", "server", "old_name", "new_name", "status")
     return csv_bytes(

@@ -1,4 +1,4 @@
-"""The target's rules that a toolset breaks, and a proposed fix for each."""
+"""Finds the rules of a target that a toolset breaks, and proposes a fix for each."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -25,10 +25,10 @@ AT_SERVER = "fix it at its server."
 
 @dataclass(frozen=True, slots=True)
 class RuleViolation:
-    """A rule that a tool breaks; ``tool_id`` is empty for a rule on the whole toolset.
+    """A rule that a tool breaks; ``tool_id`` is empty for a rule about the whole toolset.
 
-    ``value`` breaks the rule, ``message`` explains it in a sentence, ``fix`` is the replacement.
-    ``fix`` is empty if only a person can fix it; ``remedy`` then says how.
+    ``value`` breaks the rule, ``message`` explains this in a sentence, and ``fix`` is the
+    replacement. ``fix`` is empty if only a person can fix it; then ``remedy`` says how.
     """
 
     tool_id: str
@@ -45,9 +45,10 @@ def rule_violations(
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
 ) -> tuple[RuleViolation, ...]:
-    """Every rule of ``target`` that the tools break: first the whole toolset's, then by tool id.
+    """Every rule of ``target`` that the tools break: first rules about the whole toolset, then by
+    tool id.
 
-    Names are compared after NFKC, case ignored, as targets do. ``reserved`` names must not be
+    Names are compared after NFKC and without case, as targets do. Names in ``reserved`` must not be
     proposed, such as those of tools that were merged away. ``blocked`` are ids of tools that give
     way to others with the same name. Raises ``ExportError`` for an unknown target.
     """
@@ -63,14 +64,16 @@ def rule_violations(
 
 
 BrokenRules = dict[tuple[str, str, str], tuple[Rule, ...]]
-"""By target, id and fingerprint: the rules that a tool breaks independently of the others."""
+"""The rules that each tool breaks independently of the others, by target, tool id and
+fingerprint.
+"""
 
 
 def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRules) -> Counter[Rule]:
-    """The number of ``rule_violations`` by rule, counted without looking for fixes.
+    """The number of ``rule_violations`` for each rule, counted without looking for fixes.
 
-    ``cache`` keeps the violations of each single tool, so a decision recounts only what changed.
-    Raises ``ExportError`` for an unknown target.
+    ``cache`` keeps the violations of each single tool, so that a decision recounts only what it
+    changed. Raises ``ExportError`` for an unknown target.
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
@@ -87,7 +90,7 @@ def violation_counts(tools: Sequence[MergedTool], target: str, cache: BrokenRule
 
 @dataclass(frozen=True, slots=True)
 class FixedTool:
-    """A tool with every proposed fix applied, and its renamed parameters."""
+    """A tool with every proposed fix applied, and its parameters that were renamed."""
 
     tool: Tool
     renaming: parameter_names.Renaming = field(default_factory=parameter_names.Renaming)
@@ -99,10 +102,10 @@ def fixed(
     reserved: Iterable[str] = (),
     blocked: Set[str] = frozenset(),
 ) -> dict[str, FixedTool]:
-    """By id, the tools changed by applying every proposed fix. The fix for too many tools is
-    ``splitting.split``. The arguments are those of ``rule_violations``.
+    """The tools that change if every proposed fix is applied, by id.
 
-    Raises ``ExportError`` for an unknown target.
+    The arguments are those of ``rule_violations``. The fix for too many tools is
+    ``splitting.split``. Raises ``ExportError`` for an unknown target.
     """
     row = target_named(target)
     ordered = sorted((item.tool for item in tools), key=lambda tool: tool.id)
@@ -131,10 +134,10 @@ def fixed(
 
 
 def unreadable(tools: Iterable[Tool], target: str) -> dict[str, str]:
-    """By id, why a tool cannot be exported to the target in any form.
+    """The tools that cannot be exported to the target in any form, by id, each with the reason.
 
-    Either no MCP client can read it, or another API runs it itself. Raises ``ExportError`` for an
-    unknown target.
+    Either no MCP client can read the tool, or another API runs it itself. Raises ``ExportError``
+    for an unknown target.
     """
     row = target_named(target)
     return {tool.id: why for tool in tools if (why := _obstacle(tool, row))}
@@ -264,16 +267,16 @@ def _fixed_schema(
     return (renaming.schema if renaming.names else full), renaming
 
 
-@lru_cache(maxsize=8_192)  # most targets ask it of the same tools
+@lru_cache(maxsize=8_192)  # most targets ask for the same tools
 def _as_record(tool: Tool) -> mcp_records.ReadableRecord:
-    """The tool's record as MCP clients read it; empty if nothing is wrong."""
+    """The record of the tool as MCP clients read it; empty if nothing is wrong."""
     if not mcp_records.may_be_odd(tool):
         return mcp_records.ReadableRecord({})
     return mcp_records.readable_record(write_record(tool, "mcp", sendable=True))
 
 
 def _as_clients_read_it(tool: Tool) -> Tool:
-    """The tool as in its repaired record."""
+    """The tool as its repaired record declares it."""
     readable = _as_record(tool)
     if not readable.faults:
         return tool
@@ -289,7 +292,7 @@ def _as_clients_read_it(tool: Tool) -> Tool:
 
 
 def _without_strict(record: JsonObject) -> JsonObject:
-    """The record without the request for strict mode."""
+    """The record in which strict mode is not requested."""
     function = record.get("function")
     inner = {**(function if isinstance(function, dict) else record), "strict": False}
     return {**record, "function": inner} if isinstance(function, dict) else inner
@@ -302,7 +305,7 @@ def _without(key: str) -> str:
 
 
 def _with_items(schema: JsonObject) -> JsonObject:
-    """The schema with ``items: {}`` if it is an array without ``items``."""
+    """The schema; if it is an array without ``items``, ``items: {}`` is added."""
     return {**schema, "items": {}} if _bare_array(schema) else schema
 
 

@@ -1,6 +1,4 @@
-"""Documents that people mistake for a list of tools: what each one is, and
-what to export instead.
-"""
+"""Recognises documents that people mistake for a list of tools, and says what to export instead."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +9,9 @@ from toolscope_core.model.tool import JsonObject
 
 
 def what_it_is(value: Any) -> str:
-    """What a document without tools is, and what to give instead; empty if unknown."""
+    """A text on what a document without tools is, and what to use instead; empty if it is
+    unknown.
+    """
     if isinstance(value, dict):
         for title, fits, remedy in _KINDS:
             if fits(value):
@@ -25,7 +25,7 @@ def _text(value: JsonObject, *path: str) -> str:
 
 
 def _has(**kinds: type) -> Callable[[JsonObject], bool]:
-    """Whether an object has each of the keys with a value of its type."""
+    """A test of whether an object has all these keys with values of the given types."""
     return lambda value: all(isinstance(value.get(key), kind) for key, kind in kinds.items())
 
 
@@ -106,4 +106,4 @@ _KINDS: tuple[tuple[str, Callable[[JsonObject], bool], str], ...] = (
         _ASK_THE_SERVER,
     ),
 )
-"""Each kind of document: what it is, how it is recognised, what to give instead."""
+"""The kinds of documents: a name for each, how to recognise it, and what to use instead."""

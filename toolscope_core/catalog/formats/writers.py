@@ -1,4 +1,4 @@
-"""A toolset in any format; unchanged records are written exactly as they were read."""
+"""Writes a toolset in any format; unchanged records are written exactly as they were read."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -30,19 +30,22 @@ def write_toolset(
     sendable: bool = False,
     eager: Collection[str] | None = None,
 ) -> Any:
-    """The toolset as a JSON value, tools in the order given.
+    """The toolset as a JSON value, with tools in the given order.
 
-    A tool read from this format comes back as its raw record, overlaid with what the record does
-    not declare so, and without references that lead nowhere and definitions that nothing uses;
-    other tools are written anew.
-    ``neutral`` is one object ``{"version", "servers", "tools"}``, ``mcp`` and ``generic`` a list of
-    ``{"server", "description"?, "tools"}`` where there are servers (else ``{"tools": […]}`` and a
-    list), ``gemini`` one ``{"functionDeclarations": […]}`` with built-in tools beside them, all
-    others a list of records, ``openai-responses`` with the tools of a namespace inside it.
-    ``sendable`` asks for parameters that the API or client of the format takes, where a raw record
-    has none or declares them in another dialect. ``eager`` are ids of tools: where the API of the
-    format can defer tools, all others are, behind its search.
-    Raises ``ExportError`` for a format not in ``OUTPUTS``.
+    A tool that was read from this format is written as its raw record. Parts that the record
+    declares differently are replaced in it, and references that lead nowhere and unused definitions
+    are removed. Other tools are written anew.
+
+    ``neutral`` is one object ``{"version", "servers", "tools"}``. ``mcp`` and ``generic`` are a
+    list of ``{"server", "description"?, "tools"}`` if there are servers; otherwise, ``mcp`` is
+    ``{"tools": […]}`` and ``generic`` a list. ``gemini`` is one ``{"functionDeclarations": […]}``
+    with built-in tools beside them. All others are a list of records; ``openai-responses`` has the
+    tools of a namespace inside the namespace.
+
+    ``sendable`` asks for parameters that the API or client of the format accepts, if a raw record
+    has none or declares them in another dialect. ``eager`` are ids of tools: if the API of the
+    format can defer tools, it defers all others and searches for them. Raises ``ExportError`` for a
+    format not in ``OUTPUTS``.
     """
     output = format_named(format)
     records = [_written(item.tool, output, sendable) for item in tools]
@@ -60,16 +63,15 @@ def write_toolset(
 
 
 def write_record(tool: Tool, format: str, sendable: bool = False) -> JsonObject:
-    """One tool as a record of the format, without what may stand around it; ``sendable`` as in
-    ``write_toolset``.
+    """One tool as a record of the format, without anything that may surround a record.
 
-    Raises ``ExportError`` for a format not in ``OUTPUTS``.
+    ``sendable`` is as in ``write_toolset``. Raises ``ExportError`` for a format not in ``OUTPUTS``.
     """
     return _written(tool, format_named(format), sendable)
 
 
 def without_unused_definitions(record: JsonObject, format: RecordFormat = GENERIC) -> JsonObject:
-    """A record of the format without unused definitions in its schemas."""
+    """A record of the format whose schemas have no unused definitions."""
     for part in _SCHEMAS:
         for path, value in format.find_all(record, part):
             is_root = isinstance(value, dict) and is_whole_schema(value)
@@ -79,7 +81,7 @@ def without_unused_definitions(record: JsonObject, format: RecordFormat = GENERI
 
 
 def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
-    """The record of the tool; a built-in tool has the record that its API accepts."""
+    """The record of the tool; for a built-in tool, the record that its API accepts."""
     own = record_format.built_in_record(tool.raw)
     if own and format.name in (record_format.home_of(own), "generic"):
         return own
@@ -88,7 +90,9 @@ def _written(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
 
 
 def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObject:
-    """The tool's raw record if it has this format, or else a new one, with the tool's parts."""
+    """The tool's raw record if it has this format, or else a new one, with the parts of the
+    tool.
+    """
     original = _read_raw(tool, format)
     dead = original is not None and leads_nowhere(original.schema)
     foreign = dead or (original is not None and sendable and not _is_taken(original, format))
@@ -119,16 +123,16 @@ def _write_record(tool: Tool, format: RecordFormat, sendable: bool) -> JsonObjec
 
 
 def _deferred(record: JsonObject, is_deferred: bool) -> JsonObject:
-    """A tool's record marked as deferred or not.
+    """The record of a tool, marked as deferred or not.
 
-    A deferred tool also loses its cache breakpoint, which it may not have.
+    A deferred tool also loses its cache breakpoint, which is not allowed in it.
     """
     record = record_format.with_value(record, ("defer_loading",), is_deferred or None)
     return record_format.with_value(record, ("cache_control",), None) if is_deferred else record
 
 
 def _is_taken(original: Tool, format: RecordFormat) -> bool:
-    """Whether the API or client accepts the parameters as the raw record has them.
+    """Whether the API or client accepts the parameters in the form that the raw record has.
 
     Always true for a format that is only used in files.
     """
@@ -148,16 +152,16 @@ def _is_taken(original: Tool, format: RecordFormat) -> bool:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two parts are equal; ``1``, ``1.0`` and ``true`` are not."""
+    """Whether two parts are equal; ``1``, ``1.0`` and ``true`` are all different."""
     if one is None or other is None or isinstance(one, str):
         return bool(one == other)
     return canonical_json(one) == canonical_json(other)
 
 
 def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
-    """The tool as its raw record alone declares it; ``None`` if the record has another format.
+    """The tool as declared by its raw record alone; ``None`` if the record has another format.
 
-    A record with parts in places of frameworks can be written unchanged, but not edited.
+    A record whose parts are in the places of a framework can be written unchanged, but not edited.
     """
     is_fit = fits(tool.raw, format)
     if not (is_fit or (format is GENERIC and GENERIC.marks(tool.raw))):
@@ -170,7 +174,7 @@ def _read_raw(tool: Tool, format: RecordFormat) -> Tool | None:
 
 
 def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: Any) -> JsonObject:
-    """The record with one part replaced in place; a part that the format lacks is left out."""
+    """The record with one part replaced in place; nothing changes if the format lacks the part."""
     if part not in format.places:
         return record
     path = _place(record, format, part)
@@ -198,7 +202,7 @@ def _set_part(record: JsonObject, format: RecordFormat, part: ToolPart, value: A
 
 
 def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
-    """The path of the part in the record, or else its usual one."""
+    """The path of the part in the record, or else the part's usual path."""
     entry = format.find(record, part)
     return entry[0] if entry else format.places[part][0]
 
@@ -206,7 +210,7 @@ def _place(record: JsonObject, format: RecordFormat, part: ToolPart) -> Path:
 def _keep_ids(
     records: list[JsonObject], tools: Sequence[MergedTool], format: RecordFormat
 ) -> list[JsonObject]:
-    """The records with explicit ids if reading them again would give other ids."""
+    """The records, with explicit ids if reading them again would otherwise give other ids."""
     if "id" not in format.places or all(
         record.get("id") == item.tool.id and item.tool.name.strip()
         for record, item in zip(records, tools, strict=True)

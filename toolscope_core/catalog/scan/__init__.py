@@ -1,1 +1,1 @@
-"""Hidden and hostile text, shadowing, and tools that cite others."""
+"""Scans tools for hidden and hostile text, for shadowing, and for citations of other tools."""

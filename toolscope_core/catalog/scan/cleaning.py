@@ -17,16 +17,16 @@ _VALUES = frozenset(("enum", "const", "default", "example", "examples", "pattern
 _POINTERS = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))
 _NAMES = frozenset(("id", "name", "server"))
 _NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions"))
-"""Keys with names below them, which may look like keywords."""
+"""Keys whose values have names as keys, and these names may look like keywords."""
 _KEPT = _VALUES | _POINTERS | _NAMES
-"""Calls use these, so their characters matter, even hidden ones."""
+"""Keys whose values are used in calls, so that even their hidden characters matter."""
 ESCAPED = re.compile(r"\\[ubf]")
-"""JSON's escapes for control characters other than blanks."""
+"""Matches JSON's escapes for control characters other than blanks."""
 _NOTHING: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
-    """A finding for each text with hidden characters, keys and unknown fields included."""
+    """A finding for each text with hidden characters, including keys and unknown fields."""
     return tuple(
         finding
         for tool in tools
@@ -37,17 +37,19 @@ def hidden_in(tools: Sequence[Tool]) -> tuple[Finding, ...]:
 
 
 def _may_hide(tool: Tool) -> bool:
-    """Whether a tool contains anything but printable ASCII: a quick check that saves most work."""
+    """Whether a tool contains anything except printable ASCII; this quick check saves most of
+    the work.
+    """
     texts = [tool.name, tool.description, tool.schema, tool.returns, tool.annotations, tool.raw]
     text = canonical_json(texts)
     return not (text.isascii() and text.isprintable()) or ESCAPED.search(text) is not None
 
 
 def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[str, Tool]:
-    """By id, the tools that change when hidden characters are removed from names and texts.
+    """The tools that change if hidden characters are removed from names and texts, by id.
 
-    A new name is never in ``reserved`` and never another tool's. Names and values of parameters
-    stay, because calls use them.
+    A new name is never in ``reserved`` and never the name of another tool. Names and values of
+    parameters do not change, because calls use them.
     """
     keys = {comparable_name(name) for name in (*reserved, *(tool.name for tool in tools))}
     hiding = {finding.tool_id for finding in hidden_in(tools)}
@@ -62,9 +64,9 @@ def without_hidden_text(tools: Sequence[Tool], reserved: Sequence[str]) -> dict[
 
 
 def with_clean_texts(tool: Tool, name: str = "") -> Tool:
-    """The tool without hidden characters in its texts, and with a new ``name`` if given.
+    """The tool without hidden characters in its texts, and with the new ``name`` if one is given.
 
-    Its record changes too; names and values used in calls stay.
+    The tool's record changes too. Names and values that calls use do not change.
     """
     name = name or tool.name
     if name == tool.name and not _may_hide(tool):
@@ -81,7 +83,7 @@ def with_clean_texts(tool: Tool, name: str = "") -> Tool:
 
 
 def _names(tool: Tool) -> Iterator[str]:
-    """The names to try."""
+    """The names to try in place of the tool's name, in order."""
     plain = cleaned(tool.name).strip()
     if plain:
         yield plain
@@ -89,9 +91,9 @@ def _names(tool: Tool) -> Iterator[str]:
 
 
 def _clean(value: Any, new_texts: Mapping[tuple[str, str], str] = _NOTHING) -> Any:
-    """The value with its texts cleaned, except keys, lists of texts and values used in calls.
+    """The value with its texts cleaned, except keys, lists of texts, and values that calls use.
 
-    ``new_texts`` has new texts by key and old text.
+    ``new_texts`` maps a key and an old text to a new text.
     """
     if isinstance(value, list):
         return [item if isinstance(item, str) else _clean(item, new_texts) for item in value]

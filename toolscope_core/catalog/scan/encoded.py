@@ -1,4 +1,4 @@
-"""Encoded text in a description: a person passes it over, and a model can read it."""
+"""Finds encoded text in a description, which a person skips but a model can read."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ _SHIFTED = tuple(
         *("python", "system(", "eval(", "send", "read "),
     )
 )
-"""Words of hostile texts in ROT13: a quick check that saves most work."""
+"""Words of hostile texts in ROT13; looking for them first saves most of the work."""
 COMMAND = re.compile(
     r"\b(?:curl|wget|fetch|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|da)?sh\b|/dev/tcp/"
     r"|\brm\s+-(?=\w*[rf])\w+\s|\bchmod\s+(?:\+x|\d{3})|/bin/(?:ba|z)?sh\b"
@@ -30,13 +30,15 @@ COMMAND = re.compile(
     r"|\bnc\s+-\w*e|\bos\.system\(|\bsubprocess\.|\beval\(|\bInvoke-Expression\b",
     re.IGNORECASE,
 )
-"""What a shell would run."""
+"""Matches commands that a shell would run."""
 
 
 def decoded_texts(plain: str) -> Iterator[tuple[str, int]]:
-    """Readable texts that a text contains as Base64, Base32, hexadecimal, percent signs or ROT13,
-    each with its position. Nothing is run. What is still encoded is decoded once more, and runs
-    that are no text alone are tried as one.
+    """The readable texts that are encoded in a text, each with its position.
+
+    They are encoded as Base64, Base32, hexadecimal, percent signs or ROT13. Nothing is run. Text
+    that is still encoded is decoded once more. Runs that are not text by themselves are joined and
+    tried together.
     """
     parts: list[tuple[str, int]] = []
     for decode, runs in _runs(plain):
@@ -61,7 +63,7 @@ _Runs = list[tuple[str, int]]
 
 
 def _runs(plain: str) -> Iterator[tuple[Callable[[str], bytes], _Runs]]:
-    """Runs of the digits of each code, with their positions and what decodes them."""
+    """Runs of the digits of each code, with their positions, and the function that decodes them."""
     yield _of_base64, [(run.group().rstrip("="), run.start()) for run in _BASE64.finditer(plain)]
     yield _of_base32, [(run.group(), run.start()) for run in _BASE32.finditer(plain)]
     yield bytes.fromhex, [(run.group(1), run.start()) for run in _HEX.finditer(plain)]
@@ -70,7 +72,7 @@ def _runs(plain: str) -> Iterator[tuple[Callable[[str], bytes], _Runs]]:
 
 
 def _inner(text: str) -> Iterator[str]:
-    """What a decoded text still has encoded."""
+    """The texts that are still encoded inside a decoded text."""
     for decode, runs in _runs(text):
         texts = (_readable(decode(digits)) for digits, _ in runs if len(set(digits)) > 4)
         yield from filter(None, texts)

@@ -1,8 +1,8 @@
-"""Hidden characters in tool text: what an agent reads and a person does not see.
+"""Finds hidden characters in the texts of tools, which an agent reads but a person does not see.
 
-A description with an invisible payload has the same embedding as the clean one, so a poisoned
-copy looks like a perfect duplicate. Legitimate uses are passed: emoji sequences, joiners inside
-Arabic and Indic words, one leading byte order mark.
+A description with an invisible payload has the same embedding as the clean one, so a poisoned copy
+looks like a perfect duplicate. Legitimate uses are allowed: emoji sequences, joiners inside Arabic
+and Indic words, and one byte order mark at the start.
 """
 
 import re
@@ -45,7 +45,7 @@ FLAGS = re.compile(  # England, Scotland and Wales are written with tag characte
     )
     + ")\U000e007f"
 )
-CURSIVE = re.compile(  # scripts whose words may hold joiners
+CURSIVE = re.compile(  # scripts whose words may contain joiners
     r"[\u0600-\u074F\u0750-\u077F\u08A0-\u08FF\u0900-\u0DFF\u1000-\u109F\u1780-\u17FF"
     r"\u1800-\u18AF\uFB50-\uFDFF\uFE70-\uFEFE]"
 )
@@ -54,20 +54,22 @@ CURSIVE = re.compile(  # scripts whose words may hold joiners
 STRAYS = "\u00ad\u200b\u2060\ufeff"
 """Soft hyphen, zero-width space, word joiner and byte order mark, which editors leave behind."""
 MOST_STRAYS, MOST_AT_BLANKS = 24, 6
-"""Whether one stands in a gap between two words is one bit: more of them could spell a word. In a
-path that is written out, one may stand before each slash.
+"""The most stray characters in a text, and the most in gaps between words. In a gap, a stray is
+one bit: it is there or not, so more of them could spell a word. In a path that is written out, a
+stray may come before each slash.
 """
 PROSE = ("description", "title", "summary", "$comment")
 _EXAMPLES = re.compile(r"/examples?(/|$)")
-_UNSPACED = re.compile(  # Thai, Lao, Khmer, Burmese, Chinese and Japanese: words without spaces
+_UNSPACED = re.compile(  # Thai, Lao, Khmer, Burmese, Chinese and Japanese write no spaces
     r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF]"
 )
 
 
 def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
-    """A finding if the text holds hidden characters: *block*, *warn* where they are stray and carry
-    nothing, or *info* for a single leading byte order mark. The message decodes what tag
-    characters spell.
+    """A finding if the text contains hidden characters.
+
+    It is *block*, or *warn* if the characters are stray and carry no meaning, or *info* for a
+    single byte order mark at the start. The message decodes the text that tag characters spell.
     """
     places = _hidden_at(text)
     if not places:
@@ -87,19 +89,21 @@ def find_hidden(tool_id: str, path: str, text: str) -> Finding | None:
 
 
 def without_hidden(text: str) -> str:
-    """The text as a model reads it: what is hidden is gone."""
+    """The text as a model reads it, without any hidden characters."""
     return HIDDEN.sub("", text)
 
 
 def cleaned(text: str) -> str:
-    """The text without what ``count_hidden`` counts; its legitimate uses stay."""
+    """The text without the characters that ``count_hidden`` counts; legitimate uses do not
+    change.
+    """
     while places := set(_hidden_at(text)):
         text = "".join(char for place, char in enumerate(text) if place not in places)
     return text
 
 
 def count_hidden(text: str) -> int:
-    """The number of hidden characters, without legitimate uses."""
+    """The number of hidden characters, not counting legitimate uses."""
     return len(_hidden_at(text))
 
 
@@ -111,15 +115,18 @@ def visible(text: str) -> str:
 
 
 def for_agent(text: str) -> str:
-    """The text as a message of ours shows it to an agent: what is hidden is written out, and of
-    control characters only tabs and ends of lines stay.
+    """The text in the form in which our messages show it to an agent.
+
+    Hidden characters are written out. The only control characters that remain are tabs and line
+    ends.
     """
     return visible(text).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def for_terminal(text: str) -> str:
-    """The text as a terminal can show it: in one line, without a character that moves, colours or
-    hides anything; each such is written as its code point.
+    """The text in a form that a terminal can show safely, on one line.
+
+    Each character that would move, colour or hide something is written as its code point.
     """
     shown = visible(text)
     if shown.isprintable():
@@ -142,7 +149,7 @@ def _message(field: str, text: str, places: list[int]) -> str:
 
 
 def _hidden_at(text: str) -> list[int]:
-    """Positions of hidden characters, legitimate uses left out, in order."""
+    """The positions of hidden characters in order, without legitimate uses."""
     if text.isascii() and text.isprintable():
         return []
     flags = {place for flag in FLAGS.finditer(text) for place in range(*flag.span())}
@@ -154,8 +161,11 @@ def _hidden_at(text: str) -> list[int]:
 
 
 def _are_stray(text: str, places: list[int]) -> bool:
-    """Whether hidden characters hide nothing: few of one kind, no two in a row, none in a word. Two
-    alone before a word are what a page leaves behind when it is copied, and spell nothing.
+    """Whether the hidden characters hide nothing: few of one kind, no two in a row, and none in a
+    word.
+
+    Two alone before a word are also stray: they are left behind when a page is copied, and spell
+    nothing.
     """
     if len({text[place] for place in places}) > 1 or text[places[0]] not in STRAYS:
         return False
@@ -179,7 +189,7 @@ def _is_legitimate(text: str, place: int) -> bool:
     char, before, after = text[place], text[max(0, place - 2) : place], text[place + 1 : place + 2]
     if char in STYLES:
         return _is_picture(before[-1:]) or (before[-1:] in KEYCAPS and after == "\u20e3")
-    if char == BRAILLE_BLANK:  # the space of Braille, among its other letters
+    if char == BRAILLE_BLANK:  # the space in Braille, beside other Braille letters
         return "\u2801" <= before[-1:] <= "\u28ff" or "\u2801" <= after <= "\u28ff"
     if char not in JOINERS or not before or not after:
         return False
@@ -190,7 +200,7 @@ def _is_legitimate(text: str, place: int) -> bool:
 
 
 def _is_picture(char: str) -> bool:
-    """Whether a character may be part of an emoji sequence; new ones are unknown to Python."""
+    """Whether a character may be part of an emoji sequence; Python does not know new emoji."""
     if not char or char.isascii():
         return False
     is_symbol = unicodedata.category(char) in ("So", "Sk", "Sm") or char in "‼⁉ℹ〰〽"
@@ -209,8 +219,9 @@ EXCERPT_LENGTH = 90
 
 
 class Passage(NamedTuple):
-    """A text and its path in the definition (``schema/properties/x/description``); what only the
-    record holds is under ``raw``.
+    """A text with its path in the definition (``schema/properties/x/description``).
+
+    The paths of texts that only the record contains begin with ``raw``.
     """
 
     path: str
@@ -219,20 +230,23 @@ class Passage(NamedTuple):
     def finding(
         self, tool_id: str, severity: Severity, code: str, message: str, at: int = 0
     ) -> Finding:
-        """A finding on this text, ``{field}`` of the message filled in; ``at`` is where to look."""
+        """A finding on this text; ``{field}`` in the message is filled in, and ``at`` is where
+        to look.
+        """
         field = visible(self.path)
         return Finding(tool_id, severity, code, field, message.format(field=field), self.cut(at))
 
     def cut(self, at: int) -> str:
-        """The neighbourhood of a position, in one line, invisible characters written out."""
+        """The text around a position, on one line, with invisible characters written out."""
         start, end = max(0, at - AROUND), at + EXCERPT_LENGTH
         excerpt = " ".join(visible(self.text[start:end]).split())
         return f"{'…' if start else ''}{excerpt}{'…' if end < len(self.text) else ''}"
 
 
 def passages(tool: Tool) -> tuple[Passage, ...]:
-    """The texts of a tool in reading order, keys and unknown fields of its record included; what
-    the record only repeats is left out.
+    """The texts of a tool in reading order, including keys and unknown fields of its record.
+
+    Texts that the record only repeats are left out.
     """
     definition = {
         "name": tool.name,
@@ -249,7 +263,7 @@ def passages(tool: Tool) -> tuple[Passage, ...]:
 
 
 def server_passages(server: Server) -> tuple[Passage, ...]:
-    """The texts of a server, those of its namespace included."""
+    """The texts of a server, including those of its namespace."""
     own: list[Passage] = []
     words = {"name": server.name, "title": server.title, "description": server.description}
     _collect(words, "", own, set())
@@ -258,8 +272,9 @@ def server_passages(server: Server) -> tuple[Passage, ...]:
 
 
 def _collect(value: Any, path: str, collected: list[Passage], skipped: Set[str]) -> None:
-    """Add to ``collected`` every string of a JSON value, keys included, with its path, but for
-    those in ``skipped``.
+    """Add every string in a JSON value to ``collected``, with its path.
+
+    Keys are strings too. Strings in ``skipped`` are left out.
     """
     if isinstance(value, str):
         if value not in skipped:

@@ -1,7 +1,7 @@
-"""Names and words that look alike: letters of other scripts, full-width forms, accents, case.
+"""Finds names and words that look alike: letters of other scripts, full-width forms, accents, case.
 
-The table lists the letters that common fonts draw like a Latin one; it is our own and deliberately
-small. A reviewer mistakes a look-alike name for the other tool's.
+The table lists the letters that common fonts draw like a Latin letter; it is our own and small on
+purpose. A reviewer may mistake a look-alike name for the name of the other tool.
 """
 
 import re
@@ -33,9 +33,9 @@ SEPARATORS = re.compile(r"[\W_]+")
 
 
 def plain_text(text: str) -> str:
-    """The text in the plain letters that the eye sees.
+    """The text in the plain letters that a reader sees.
 
-    Hidden characters, Latin look-alikes of other scripts, full-width forms and accents are
+    Hidden characters, letters of other scripts that look Latin, full-width forms and accents are
     resolved.
     """
     if text.isascii():
@@ -46,15 +46,15 @@ def plain_text(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """The key shared by names that read alike: plain letters, no case, no separators."""
+    """A key that is equal for names that read alike: plain letters without case and separators."""
     return SEPARATORS.sub("", plain_text(name).casefold())
 
 
 def find_lookalikes(tools: Sequence[Tool]) -> Iterator[Finding]:
     """A finding for each tool whose name differs from another tool's but looks the same.
 
-    *block* for foreign letters or full-width forms in place of plain ones; *warn* for differences
-    in case or accents, 0 for o, or 1 or I for l.
+    It is *block* for foreign letters or full-width forms in place of plain ones, and *warn* for
+    differences in case or accents, 0 for o, and 1 or I for l.
     """
     reported: set[str] = set()
     letters = {tool.name: plain_text(tool.name) for tool in tools}
@@ -93,8 +93,8 @@ def _finding(tool: Tool, others: Iterable[str]) -> Finding:
 
 
 def _is_disguised(name: str) -> bool:
-    """Whether letters are replaced by look-alikes; accents do not count,
-    because they are visible.
+    """Whether letters are replaced by look-alikes; accents do not count, because they are
+    visible.
     """
     return not name.isascii() and (
         name.translate(_TABLE) != name or normalise("NFKC", name) != normalise("NFC", name)

@@ -1,6 +1,6 @@
-"""Sentences that read like orders to the agent, or like deeds beyond the tool's job.
+"""Finds sentences that read like orders to the agent, or like actions beyond the tool's job.
 
-Words and pairs of near words weigh for or against; the weights are learned
+Words, and pairs of nearby words, count for or against an order. Their weights are learned
 (``benchmarks/train_scan.py``).
 """
 
@@ -15,7 +15,9 @@ from typing import Any
 import Stemmer
 
 WORD = r"(?:\w++(?:['’]\w++)*+\W++)"
-"""A word and what follows it; possessive, so that hostile text cannot make a search slow."""
+"""Matches a word and the characters after it; possessive, so that hostile text cannot slow a
+search.
+"""
 EXPLAINS = re.compile(
     r"\b(?:detect|flag|recogni[sz]|classif|identif|analy[sz]|block|explain|document|describ|warn|"
     r"report|scan|check|teach|protect|prevent|filter|guard|catch|reject|inspect)\w*\W+"
@@ -29,7 +31,7 @@ EXPLAINS = re.compile(
     r"|\b(?:like|say|says|write|writes)\W{0,2}[\"'“‘`]",
     re.IGNORECASE,
 )
-"""Words after which hostile wording in the same sentence is only mentioned."""
+"""Matches words after which hostile wording in the same sentence is only mentioned."""
 _CLAUSE = re.compile(
     r"(?<!e\.g)[.;!?]['\"”’)]?(?=\s|\Z)|\n|,\W+then\b|\b(?:also|and\W+then|instead)\b",
     re.IGNORECASE,
@@ -50,9 +52,9 @@ _TOKEN = re.compile(
     r"|(?P<number>\d[\d.,]*)|(?P<word>[^\W\d_]+(?:['’][a-z]+)?)|(?P<mark>[,;:()])"
 )
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""Letters of Chinese and Japanese, which put no blanks between words."""
+"""Matches letters of Chinese and Japanese, which write no blanks between words."""
 _NEAR = 3
-"""Words up to this far apart make a pair."""
+"""The largest distance between two words that make a pair."""
 _MOST_TOKENS = 80
 _WEIGHTS = Path(__file__).with_name("order_weights.json")
 _stem = lru_cache(1 << 14)(Stemmer.Stemmer("english").stemWord)
@@ -60,14 +62,14 @@ _stem = lru_cache(1 << 14)(Stemmer.Stemmer("english").stemWord)
 
 @dataclass(frozen=True, slots=True)
 class TextOrder:
-    """A sentence that reads like an order, by its place."""
+    """The position of a sentence that reads like an order."""
 
     start: int
     end: int
 
 
 def find_orders(text: str) -> Iterator[TextOrder]:
-    """The sentences of a plain text that read like orders."""
+    """The sentences in a plain text that read like orders."""
     start = 0
     for sentence in sentences(text):
         if reads_like_order(sentence):
@@ -77,13 +79,15 @@ def find_orders(text: str) -> Iterator[TextOrder]:
 
 @lru_cache(maxsize=1)
 def order_weights() -> dict[str, Any]:
-    """``least`` is what an order weighs; ``signals`` are the weights, by first and other word."""
+    """The learned weights: ``least`` is the weight of an order, ``signals`` are by first and
+    other word.
+    """
     own: dict[str, Any] = json.loads(_WEIGHTS.read_text("utf-8"))
     return own
 
 
 def reads_like_order(sentence: str, times: int = 1) -> bool:
-    """Whether a sentence weighs so many times what an order does."""
+    """Whether a sentence weighs at least ``times`` times as much as an order."""
     weights = order_weights()
     tables = weights["signals"]
     pairs = signals(sentence)
@@ -100,12 +104,13 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def signals(sentence: str) -> set[tuple[str, str]]:
-    """The words of a sentence, each with an empty one, and the pairs of near words. What it quotes
-    counts as one word.
+    """The words of a sentence, each paired with an empty word, and the pairs of nearby words.
+
+    A quotation counts as one word.
     """
     tokens = _tokens(_QUOTED.sub(" QUOTED ", sentence))
     if len(tokens) < _NEAR:
-        tokens = _tokens(sentence)  # all of it is in quotes
+        tokens = _tokens(sentence)  # all of the sentence is in quotes
     padded = ["^", *tokens, *[""] * _NEAR]
     near = zip(*(padded[shift:] for shift in range(_NEAR + 1)), strict=False)
     return {(first, other) for first, *others in near for other in ("", *others)}
@@ -126,8 +131,10 @@ def _tokens(sentence: str) -> list[str]:
 
 
 def is_explained(plain: str, start: int, end: int, cue: re.Pattern[str] = EXPLAINS) -> bool:
-    """Whether words are only spoken of: they stand in quotes, or the sentence up to them says that
-    it quotes, tests or looks for such words.
+    """Whether words are only mentioned.
+
+    They are if they are in quotes, or if the sentence before them says that it quotes, tests or
+    looks for such words.
     """
     near = max(0, start - 300)
     starts = [cut.end() for cut in _CLAUSE.finditer(plain, near, start)]

@@ -1,10 +1,9 @@
-"""Findings on a catalog: hostile text in a tool or of a server, and tools that interfere with
-others.
+"""Finds hostile text in tools and servers of a catalog, and tools that interfere with others.
 
 *block*: hidden characters, names in disguise, text that redefines another tool or takes a secret
-behind the user's back, shadowing. *warn*:
-wording that addresses the model, other tools by name, secrets, markup, over-long text. *info*:
-what is good to know. The sentences of a finding say what, where and what to do.
+without the user's knowledge, and shadowing. *warn*: wording that addresses the model, names of
+other tools, secrets, markup, and over-long text. *info*: anything else that is good to know. The
+sentences of a finding say what was found, where, and what to do.
 """
 
 import re
@@ -52,13 +51,15 @@ REDEFINES = re.compile(
 COMES_FIRST = re.compile(
     rf"\b(?:before|prior\W+to)\W+{suspicious_wording.FEW}{_CITED}", re.IGNORECASE
 )
-"""Text saying that another tool comes after this one, which is normal on one server."""
+"""Matches text saying that another tool comes after this one, which is normal on one server."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names of all tools, each with its servers; the ``rare`` ones no prose holds by chance:
-    ``get_user``, ``getUser``, ``get-user-name``.
+    """The names of all tools, each with its servers.
+
+    ``rare`` are names that prose does not contain by chance: ``get_user``, ``getUser``,
+    ``get-user-name``.
     """
 
     owners: Mapping[str, set[str]]
@@ -74,20 +75,20 @@ class ToolNames:
 
 
 _NAMES = frozenset(("name", "server", "raw/id"))
-"""Fields that are no prose."""
+"""Fields that do not contain prose."""
 
 
 def find_citations(tool: Tool, texts: Sequence[Passage], names: ToolNames) -> Iterator[Finding]:
-    """A finding on a tool whose ``texts`` name others, one for those of its own server and one for
-    the rest, at the first place.
+    """Findings on a tool whose ``texts`` name other tools, each at the first place.
 
-    Rare names count, and plain words where they stand in backticks or before ``()``.
+    There is one finding for tools on the same server and one for the rest. Rare names count
+    anywhere; plain words count only in backticks or before ``()``.
     """
     own = {plain_text(tool.name), tool.name}
     reported: set[tuple[str, str]] = set()
     for passage in texts:
         if " " not in passage.text or passage.path in _NAMES:
-            continue  # names, keys and types are no prose
+            continue  # names, keys and types are not prose
         text = plain_text(passage.text)
         for name in sorted(_cited(text, names) - own):
             finding = _citation(tool, passage, text, name, names)
@@ -139,7 +140,7 @@ def _citation(tool: Tool, passage: Passage, text: str, name: str, names: ToolNam
 
 
 def _sentences(text: str, name: str) -> Iterator[str]:
-    """The sentences that hold the name, which is replaced by a mark."""
+    """The sentences that contain the name, with a mark in place of the name."""
     pattern = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
     marked = pattern.sub(_CITED, text)
     for sentence in SENTENCE.split(marked):
@@ -148,7 +149,7 @@ def _sentences(text: str, name: str) -> Iterator[str]:
 
 
 _BORDER = re.compile(r"[\W_]|[a-z][A-Z]")
-"""What separates the words of a name; a single word is the name of many tools."""
+"""Matches a border between the words of a name; many tools may have a name of a single word."""
 ADDED = {
     "hidden-unicode": "hidden characters",
     "redefines-tool": "rules for other tools",
@@ -162,22 +163,26 @@ ADDED = {
     "padding": "text pushed out of view",
 }
 MILD = {"insists", "active-markup", "secret-path", "ordering-claim"}
-"""Texts that prove nothing if only the names agree, because tools of one job have them too."""
+"""Findings that prove nothing if only the names match, because tools with the same job have them
+too.
+"""
 COPIED = 0.85
 IN_ORDER = 0.4
 LONGER = 3
-"""A text this many times as long holds the words of a short one by chance: a copy has so many of
-its neighbouring words side by side."""
+"""A text that is this many times as long contains the words of a short one by chance. Such a
+text is a copy only if enough neighbouring words of the short text are side by side in it.
+"""
 FEWEST_WORDS = 8
 _KEYS = 3
 
 
 def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterator[Finding]:
-    """A *block* finding on each tool that copies a tool of another server and adds something of
-    ``ADDED`` that the original does not hold. ``findings`` are those of all tools.
+    """A *block* finding on each tool that copies a tool of another server and adds something in
+    ``ADDED`` that the original does not contain.
 
-    A copy has nearly all words of the original's description; or its name, where both servers are
-    named and what it adds is more than ``MILD``. Servers that are not named count as others.
+    ``findings`` are those on all tools. A copy has nearly all words of the original's description.
+    It may instead have the original's name, if both tools have a named server and the addition is
+    more than ``MILD``. A tool without a named server counts as one of another server.
     """
     added: defaultdict[str, dict[str, Finding]] = defaultdict(dict)
     for finding in findings:
@@ -197,7 +202,7 @@ def find_shadowing(tools: Sequence[Tool], findings: Sequence[Finding]) -> Iterat
 
 
 class _Originals:
-    """Finds the tool that another one copies, by name and by the rarest words of descriptions."""
+    """Finds the original of a copied tool by its name and by the rarest words of descriptions."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._by_name = grouped(tools, lambda tool: name_key(tool.name))
@@ -212,14 +217,14 @@ class _Originals:
                     self._by_word[word].append(tool)
 
     def namesake_of(self, tool: Tool) -> Tool | None:
-        """The first tool of another server with the name, if it has several words."""
+        """The first tool on another server with the same name, if the name has several words."""
         if not tool.server or not _BORDER.search(tool.name):
             return None
         others = self._by_name.get(name_key(tool.name), ())
         return next((one for one in others if one.server not in ("", tool.server)), None)
 
     def copied_by(self, tool: Tool) -> Tool | None:
-        """The first original by id whose words are copied."""
+        """The first original, by id, whose words the tool copies."""
         text = _text(tool)
         words = frozenset(text)
         near = {other.id: other for word in words for other in self._by_word.get(word, ())}
@@ -255,9 +260,10 @@ WINDOW = 256
 
 
 def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple[Finding, ...]:
-    """All findings on the tools, in their order: those on each by itself (``scan_tool``),
-    and what shows only beside the others (names in disguise, citations, secrets that no sibling
-    asks for, shadowing). Then those on the words of the servers.
+    """All findings on the tools, in their order, then those on the texts of the servers.
+
+    These are the findings on each tool by itself (``scan_tool``), and findings that depend on other
+    tools: names in disguise, citations, secrets that no sibling asks for, and shadowing.
     """
     names = ToolNames.of(tools)
     texts = {tool.id: passages(tool) for tool in tools}
@@ -275,8 +281,10 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
 
 
 def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
-    """The findings on what a server says of itself, which agents read before any tool: as on a
-    tool's texts, and *block* for orders, which stand there beside those of the agent's owner.
+    """The findings on a server's text about itself, which agents read before any tool.
+
+    They are the same as on the texts of a tool, and *block* for orders, because the text is shown
+    beside the orders of the agent's owner.
     """
     author = Tool("", "", server=server.name)
     texts = server_passages(server)
@@ -287,18 +295,18 @@ def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
 
 
 def scan_words(tool: Tool, names: ToolNames) -> tuple[Finding, ...]:
-    """The findings on the name and the description that somebody gave a tool, beside the others."""
+    """The findings on a name and description that somebody gave to a tool, beside other tools."""
     texts = [Passage("name", tool.name), Passage("description", tool.description)]
     findings = [finding for passage in texts for finding in _scan_text(tool.id, passage, names)]
     return (*findings, *find_citations(tool, texts, names))
 
 
 def scan_tool(tool: Tool) -> tuple[Finding, ...]:
-    """The findings on a tool by itself, keys and unknown fields of its record included: hidden
-    characters, wording, length.
+    """The findings on a tool by itself: hidden characters, wording and length.
 
-    ``field`` is the path of the text (``schema/properties/x/description``; what only the record
-    holds is under ``raw``).
+    Keys and unknown fields of the record are included. ``field`` is the path of the text
+    (``schema/properties/x/description``); the paths of texts that only the record contains begin
+    with ``raw``.
     """
     return tuple(_scan(tool, passages(tool), set(), ToolNames.of(())))
 
@@ -306,9 +314,11 @@ def scan_tool(tool: Tool) -> tuple[Finding, ...]:
 def _scan(
     tool: Tool, texts: Sequence[Passage], clean: set[str], names: ToolNames
 ) -> Iterator[Finding]:
-    """The findings on each text but ``clean`` ones, to which those without any are added."""
+    """The findings on each text that is not in ``clean``; texts without findings are added to
+    ``clean``.
+    """
     for passage in texts:
-        # names are held to other rules
+        # names have other rules
         if passage.text in clean and passage.path not in _NAMES:
             continue
         findings = [*_scan_text(tool.id, passage, names)]
@@ -334,17 +344,21 @@ def _scan_text(tool_id: str, passage: Passage, names: ToolNames) -> Iterator[Fin
 
 
 ORDER_LIKE = "order-like"
-"""The finding on a sentence that reads like an order, which each request to an agent is."""
+"""The code of the finding on a sentence that reads like an order, as each request to an agent
+does.
+"""
 _CITING = 3
-"""How many times as much a sentence that names tools of the catalog has to weigh, because
-``find_citations`` judges it.
+"""How many times the weight of an order a sentence must have if it names tools of the catalog,
+because ``find_citations`` judges such sentences.
 """
 
 
 def _order(
     tool_id: str, passage: Passage, orders: Sequence[TextOrder], names: ToolNames
 ) -> Iterator[Finding]:
-    """A finding on the first order. Names of tools of the catalog say nothing for or against it."""
+    """A finding on the first order. Names of tools of the catalog count neither for nor against
+    it.
+    """
     for order in orders:
         sentence = passage.text[order.start : order.end]
         cited = _cited(sentence, names)
@@ -361,7 +375,7 @@ def _order(
 
 
 def _as_words(passage: Passage) -> str:
-    """The text of a passage; a long name among allowed values is read as a sentence."""
+    """The text of a passage; a long name among allowed values is turned into a sentence."""
     text = passage.text
     is_value = _VALUE.search(passage.path) and text.count("_") >= _FEWEST_PARTS
     return text.replace("_", " ") if is_value and text.isidentifier() else text
@@ -383,21 +397,23 @@ def _past_window(tool: Tool) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class WordedTool:
-    """The tool with its words, and what is found in them."""
+    """A tool with new words, and the findings on these words."""
 
     tool: Tool
     findings: tuple[Finding, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why the tool does not have some of the words, a sentence each."""
+        """Why the tool kept some of its own words, one sentence for each."""
         blocked = {one.field: one.message for one in self.findings if one.severity == "block"}
         return tuple(f"{self.tool.id} keeps its {field}: {why}" for field, why in blocked.items())
 
 
 def with_own_words(tool: Tool, name: str, description: str, names: ToolNames) -> WordedTool:
-    """The tool under that name and description, or its own where one is empty or blocked; ``names``
-    are those of the tools beside it.
+    """The tool with this name and description, or with its own if the given one is empty or
+    blocked.
+
+    ``names`` are the names of the tools beside it.
     """
     candidate = replace(tool, name=name or tool.name, description=description)
     findings = tuple(one for one in scan_words(candidate, names) if name or one.field != "name")

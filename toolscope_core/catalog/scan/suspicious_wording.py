@@ -1,10 +1,10 @@
-"""Wording that addresses the model instead of describing the tool.
+"""Finds wording that addresses the model instead of describing the tool.
 
-The patterns are written for the sentences that hijack an agent, and kept narrow: authors of good
-tools also write *must* and *always* (a test counts what they hit on clean catalogs). They see
-English only. A finding is a reason to look and not the gate, but for a secret
-that is kept from the user: what else keeps hostile text out of an export is the block on hidden and
-shadowing text, and a person's decision.
+The patterns are written for sentences that hijack an agent. They are narrow, because authors of
+good tools also write *must* and *always* (a test counts their hits on clean catalogs). They cover
+only English. A finding is a reason to look and does not stop an export, except for a secret that is
+kept from the user. Other hostile text is kept out of an export by the block on hidden and shadowing
+text, and by a person's decision.
 """
 
 import re
@@ -38,18 +38,18 @@ _MARKS = (
     r"(?:\A|[\n.!?*#])\s{0,4}(?:system|developer|assistant)\s*(?:prompt|message|override|note)?\s*:"
     r"\s*(?:you|ignore|always|never|do\b|from\b|the\b)",
 )
-"""Marks between the messages of a conversation; no description has them."""
+"""Marks between the messages of a conversation, which no description contains."""
 _LISTS_TAGS = re.compile(
     r"\b(?:allow|support|permit|accept|subset|saniti[sz]|remov|strip|escap|tags?\b|elements?\b|such\W+as"
     r"|e\.g\.)",
     re.IGNORECASE,
 )
 _RUNS = re.compile(r"//|\(|\bon[a-z]{3,20}\s*=", re.IGNORECASE)
-"""Parts that a merely mentioned tag does not contain: an address, a call, a handler."""
+"""Matches parts that a tag does not have if it is only mentioned: an address, a call, a handler."""
 
 
 def _is_listed(plain: str, match: re.Match[str]) -> bool:
-    """Whether markup is only named, in a list of what is allowed or taken out."""
+    """Whether markup is only mentioned, in a list of what is allowed or removed."""
     tag = plain[match.start() : max(match.end(), plain.find(">", match.end()))]
     return not _RUNS.search(tag) and is_explained(plain, match.start(), match.end(), _LISTS_TAGS)
 
@@ -61,9 +61,9 @@ def _is_spoken_of(plain: str, match: re.Match[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WordingRule:
-    """A kind of wording: its code, the sentence about it, its pattern on plain text.
+    """A kind of wording: its code, the sentence about it, and the pattern for plain text.
 
-    ``needs`` are pieces of text, one of which every match holds: a quick look that saves most
+    Every match contains at least one of the texts in ``needs``; looking for these first saves most
     searches.
     """
 
@@ -73,7 +73,7 @@ class WordingRule:
     pattern: re.Pattern[str]
 
     def search(self, text: str, lower: str) -> re.Match[str] | None:
-        for word in self.needs:  # a loop: `any` over a generator takes twice the time
+        for word in self.needs:  # a loop, since `any` over a generator takes twice the time
             if word in lower:
                 matches = self.pattern.finditer(text)
                 is_harmless = _is_listed if self.code == "active-markup" else _is_spoken_of
@@ -110,7 +110,7 @@ _PLAIN = _rule(
     rf"\b(?:instructions|rules|guidelines)\W+{FEW}(?:void|no\W+longer\W+(?:apply|count|hold))\b",
     r"\byou\W+are\W+now\W+(?:an?|the|in|free)\b|\b(?:developer|god|dan)\W+mode\W+(?:is\W+)?(?:on|enabled)\b",
 )
-"""Orders that nobody gives in good faith."""
+"""The rule for orders that nobody gives in good faith."""
 _RULES = (
     _PLAIN,
     _rule(
@@ -213,9 +213,9 @@ _FROM_USERS = re.compile(
     r"|\b(?:silently|secretly|covertly|quietly|discreetly|without\W+being\W+asked)\b",
     re.IGNORECASE,
 )
-"""Words for what the user must not learn."""
+"""Matches words that say what the user must not learn."""
 _CODES = re.compile(r"\b(?:base-?(?:16|32|64)|hex|encod|decod|percent|rot-?13)", re.IGNORECASE)
-"""Names of codes; a tool whose job they are may show a sentence in one."""
+"""Matches names of codes; a tool whose job is such a code may show an encoded sentence."""
 _COMMON = frozenset("the a to of and you is in for with your all this that user when".split())
 _TAKES_SECRETS = frozenset(("secret-path", "asks-context"))
 PADDING = re.compile(r"\s{80,}|(?:\n[ \t\r]*+){12,}")
@@ -237,8 +237,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text with obfuscation removed, what the rules find in it (at most one hit a rule), and the
-    sentences that read like orders.
+    """A text with obfuscation removed, what the rules find in it (at most one hit per rule), and
+    the sentences that read like orders.
     """
 
     plain: str
@@ -246,19 +246,21 @@ class Wording:
     orders: tuple[TextOrder, ...] = ()
 
     def findings(self, tool_id: str, path: str) -> Iterator[Finding]:
-        """The hits in the text of a tool that stands at the path."""
+        """The hits as findings on the text at ``path`` of a tool."""
         plain = Passage(path, self.plain)
         is_env_file = "env" in re.split(r"[\W_]+", path.rpartition("properties/")[2].lower())
         for hit in self.hits:
             if is_env_file and hit.code == "secret-path" and "“.env" in hit.message:
-                continue  # the file whose settings are asked for
+                continue  # the parameter asks for the settings of this file
             yield plain.finding(tool_id, hit.severity, hit.code, hit.message, hit.at)
 
 
 @lru_cache(maxsize=1 << 14)  # most texts occur often
 def read_wording(text: str) -> Wording:
-    """The matches of the rules in a text: *warn*, *block* for a secret that is taken behind the
-    user's back, or *info* for tags that only format.
+    """The matches of the rules in a text.
+
+    They are *warn*, *block* for a secret that is taken without the user's knowledge, or *info* for
+    tags that only format text.
     """
     if text.isascii() and text.isidentifier():
         return Wording(text, ())
@@ -268,7 +270,7 @@ def read_wording(text: str) -> Wording:
 
 
 _SHORTEST = 8
-"""A shorter text gives no order."""
+"""The length that a text needs to be able to give an order."""
 _FEWEST_WORDS = 4
 
 
@@ -332,13 +334,13 @@ def _hit(code: str, sentence: str, quoted: str, at: int) -> Hit:
 
 
 def quotation(text: str) -> str:
-    """The beginning of a text, as a message says it."""
+    """The beginning of a text, in the form in which a message quotes it."""
     return " ".join(text.split())[:60].replace("{", "{{").replace("}", "}}")
 
 
 def find_order(passage: Passage) -> Finding | None:
-    """A *block* finding on a server's text that sets itself above others, or keeps something from
-    the user.
+    """A *block* finding on a server's text that places itself above others, or keeps something
+    from the user.
     """
     plain = plain_text(passage.text)
     match = _PLAIN.search(plain, plain.lower())
@@ -351,7 +353,7 @@ def find_order(passage: Passage) -> Finding | None:
 
 
 def find_length(tool_id: str, passage: Passage) -> Finding | None:
-    """A *warn* finding on a text or a name that is too long to be reviewed."""
+    """A *warn* finding on a text or name that is too long for a review."""
     most = _LONGEST_NAME if passage.path == "name" else _LONGEST_TEXT
     if len(passage.text) <= most:
         return None
@@ -395,13 +397,13 @@ SECRET_PHRASE = re.compile(
 )
 ENV_FILE = re.compile(r"\benv(?:ironment)?\b")
 _PLACE = re.compile(r"\b(?:path|location|name)\W+(?:of|to)\b", re.IGNORECASE)
-"""Words saying where a file is, which is not a secret."""
+"""Matches words that say where a file is, which is not a secret."""
 _KINDS = ((MACHINE, OF_MACHINE), (ACCOUNT, OF_ACCOUNT))
 SHARED = 3
 
 
 def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
-    """A finding on each parameter that is named or described as a secret."""
+    """A finding for each parameter that has the name or description of a secret."""
     usual = Counter(
         (tool.server, parameter.name) for tool in tools for parameter in tool.parameters
     )
@@ -415,7 +417,9 @@ def find_requested_secrets(tools: Sequence[Tool]) -> Iterator[Finding]:
 
 
 def _asks(parameter: Parameter) -> re.Pattern[str] | None:
-    """The words of tools that may ask for this secret; ``None`` if the parameter is no secret."""
+    """The pattern for tools that may ask for this secret; ``None`` if the parameter is not a
+    secret.
+    """
     name = " ".join(word for word in BORDER.split(plain_text(parameter.name)) if word).lower()
     if ENV_FILE.search(name) and _PLACE.search(parameter.description):
         return None

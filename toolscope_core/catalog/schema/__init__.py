@@ -1,1 +1,1 @@
-"""JSON Schemas of parameters: references, validity, the dialects of the formats."""
+"""JSON Schemas of parameters: their references and validity, and the dialects of the formats."""

@@ -1,7 +1,7 @@
-"""Finds parts of a schema that no call can satisfy or that are unclear.
+"""Finds parts of a schema that are unclear or that no call can satisfy.
 
-Examples are an undeclared required name, and a fixed value or default of another type than
-declared.
+Examples are a required name that is not declared, and a fixed value or default whose type differs
+from the declared one.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 _OPEN = ("patternProperties", "$dynamicRef", "propertyNames")
 _TYPED = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 MAX_PARTS = 1000
-"""The most schemas of one value that are followed."""
+"""The most schemas for one value that are followed."""
 
 
 def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
-    """A *warn* finding for each part of a tool's parameters that no call can satisfy; *info* for
-    useless ones.
+    """A *warn* finding for each part of a tool's parameters that no call can satisfy, and *info*
+    for useless parts.
     """
     schema = tool.schema or {}
     return tuple(
@@ -30,19 +30,19 @@ def find_contradictions(tool: Tool) -> tuple[Finding, ...]:
 
 
 def is_of_type(value: Any, typed: JsonObject) -> bool:
-    """Whether a value has the type, and respects the bounds, that a schema gives."""
+    """Whether a value has the type in a schema and respects the schema's bounds."""
     from jsonschema_rs import is_valid
 
     return bool(is_valid({key: typed[key] for key in _TYPED if key in typed}, value))
 
 
 _Row = tuple[bool, str, str, str, str]
-"""Whether it is serious, its code, its place, the sentence, the excerpt."""
+"""Whether the fault is serious, its code, its place, a sentence, and an excerpt."""
 
 
 def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) -> Iterator[_Row]:
-    """The contradictions in a schema; ``around`` are names declared by
-    schemas for the same value.
+    """The contradictions in a schema; ``around`` are names that other schemas for the value
+    declare.
     """
     if not isinstance(schema, dict):
         return
@@ -56,7 +56,9 @@ def _found(schema: Any, root: JsonObject, place: str, around: frozenset[str]) ->
 
 
 def _declared(schema: JsonObject, root: JsonObject) -> frozenset[str] | None:
-    """The names declared by a schema and those beside it; ``None`` if any name is allowed."""
+    """The names that a schema and the schemas beside it declare; ``None`` if any name is
+    allowed.
+    """
     stack: list[Any] = [schema]
     names, seen = set[str](), set[int]()
     while stack:

@@ -1,7 +1,7 @@
 """Converts declarations of parameters in every native dialect to JSON Schema, and back.
 
-Three forms are understood: a JSON Schema (with any dialect's type words), a flat object ``{name:
-{"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
+Three forms are understood: a JSON Schema (with the type words of any dialect), a flat object
+``{name: {"type", "description"…}}`` or ``{name: "type"}``, and a list of ``{"name", "type"…}``.
 """
 
 import json
@@ -22,13 +22,13 @@ _ENTRY_KEYS: Mapping[str, str] = {
     **{"isrequired": "required", "schemadata": "schema", "valueschema": "schema"},
     **{"defaultvalue": "default", "desc": "description"},
 }
-"""The keys of a listed parameter, without case and underscores → the usual ones."""
+"""The keys of a listed parameter, in lower case without underscores → the usual keys."""
 _OF_ENTRY = ("name", "optional", "required")
 _OF_ARCADE = {
     **{"val_type": "type", "inner_val_type": "type", "inner_properties": "properties"},
     **{"required_keys": "required", "inner_required_keys": "required"},
 }
-"""How Arcade calls keywords; ``inner`` stands for the items of a list."""
+"""Arcade's keywords → those of JSON Schema; ``inner`` refers to the items of a list."""
 LEAF = frozenset({"type", "description"})
 KEYWORDS = {
     *(
@@ -51,21 +51,22 @@ KEYWORDS = {
 
 
 class RecordError(ValueError):
-    """A record cannot be read; the message names the part, the value and the remedy."""
+    """Raised if a record cannot be read; the message names the part, the value and the remedy."""
 
 
 UNDECLARED: JsonObject = {"type": "object", "additionalProperties": True}
-"""The schema for a tool with undeclared arguments, if a format requires one."""
+"""The schema for a tool whose arguments are undeclared, if a format requires a schema."""
 
 
 def read_parameters(
     value: object, required: object = None, budget: ExpansionBudget | None = None
 ) -> JsonObject | None:
-    """JSON Schema (an object) of the parameters that a record declares in any form.
+    """A JSON Schema (an object) for the parameters that a record declares in any form.
 
-    ``required`` is a list of names beside a flat form; ``budget`` is the document's. The result is
-    ``None`` for no value or ``UNDECLARED``. An empty list or object declares that there are no
-    parameters, and so does ``{"type": "object"}``, as in MCP. Raises ``RecordError``.
+    ``required`` is a list of names beside a flat form; ``budget`` is that of the document. The
+    result is ``None`` if there is no value, or if it is ``UNDECLARED``. An empty list or object
+    declares that there are no parameters. So does ``{"type": "object"}``, as in MCP. Raises
+    ``RecordError`` for a value that cannot be read.
     """
     value = _from_text(value) if isinstance(value, str) else value
     if value is None:
@@ -85,7 +86,7 @@ def read_parameters(
 
 
 def _from_text(text: str) -> Any:
-    """The object or list in a JSON text; otherwise the text."""
+    """The object or list in a JSON text; otherwise the text itself."""
     try:
         value = json.loads(text) if text.lstrip()[:1] in ("{", "[") else text
     except (ValueError, RecursionError):
@@ -94,9 +95,10 @@ def _from_text(text: str) -> Any:
 
 
 def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonObject | None:
-    """JSON Schema of a tool's result; ``None`` if none is declared. Raises ``RecordError``.
+    """A JSON Schema for the result of a tool; ``None`` if no result is declared.
 
-    A text is a type word, or else it becomes the description.
+    A text is read as a type word, or else becomes the description. Raises ``RecordError`` for a
+    value that cannot be read.
     """
     if isinstance(value, str) and value.strip():
         return _normalise_object(_as_schema(value), "returns")
@@ -106,12 +108,15 @@ def read_returns(value: object, budget: ExpansionBudget | None = None) -> JsonOb
 
 
 def modernised(schema: JsonObject) -> JsonObject:
-    """A schema of OpenAPI 3.0 or an older draft as JSON Schema 2020-12. Raises ``RecordError``."""
+    """A schema of OpenAPI 3.0 or an older draft, converted to JSON Schema 2020-12.
+
+    Raises ``RecordError`` for a schema that cannot be converted.
+    """
     return _normalise_object(walking.map_objects(schema, _with_null, walking.VALUES), "parameters")
 
 
 def rename_types(schema: Any, words: Mapping[str, str]) -> Any:
-    """The schema with its JSON types written in a dialect's words, at every depth."""
+    """The schema in which JSON types, at every depth, are replaced by the words of a dialect."""
 
     def rename(kind: Any) -> Any:
         if isinstance(kind, list):
@@ -136,8 +141,8 @@ def _read_form(value: Mapping[str, Any] | list[Any], required: object, where: st
 
 
 def _required_beside_optional(value: Mapping[str, Any]) -> list[str] | None:
-    """The flat parameters that are not *optional* by their types, as xLAM writes them; ``None`` if
-    none is.
+    """The flat parameters whose types do not say *optional*, as xLAM writes them; ``None`` if
+    none says so.
     """
     types = {name: sub.get("type") if isinstance(sub, dict) else sub for name, sub in value.items()}
     optional = {name for name, kind in types.items() if _OPTIONAL.search(str(kind))}
@@ -145,15 +150,15 @@ def _required_beside_optional(value: Mapping[str, Any]) -> list[str] | None:
 
 
 def is_of_zod(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a schema of zod, a library of TypeScript, as ``JSON.stringify`` writes
+    """Whether an object is a schema of zod, a TypeScript library, as ``JSON.stringify`` writes
     it.
     """
     return "_def" in value or "~standard" in value or "shape" in walking.object_at(value, "def")
 
 
 def is_whole_schema(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a JSON Schema, not parameters by name (which may
-    be called ``type``…).
+    """Whether an object is a JSON Schema, and not parameters by name (which may be called
+    ``type``…).
     """
     properties, kind = value.get("properties"), value.get("type")
     subs = properties.values() if isinstance(properties, dict) else (None,)
@@ -173,8 +178,8 @@ def is_whole_schema(value: Mapping[str, Any]) -> bool:
 def _from_list(entries: list[Any], where: str) -> JsonObject:
     """A list of named parameters as a schema.
 
-    If any entry says whether it is required, those that say they are become required; otherwise all
-    that are not ``optional`` do, as in Docker's MCP registry.
+    If any entry says whether it is required, only entries that say they are become required.
+    Otherwise, all entries that are not ``optional`` become required, as in Docker's MCP registry.
     """
     properties: dict[str, Any] = {}
     required = []
@@ -194,7 +199,9 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
 
 
 def _parameter_entry(entry: Any) -> JsonObject:
-    """A listed parameter with the usual keys, in whatever case its framework writes them."""
+    """A listed parameter with the usual keys, whatever the case in which its framework writes
+    them.
+    """
     if isinstance(entry, str):
         return {"name": entry}
     if not isinstance(entry, dict):
@@ -205,7 +212,7 @@ def _parameter_entry(entry: Any) -> JsonObject:
 
 
 def _listed_parameter(item: JsonObject) -> JsonObject:
-    """The schema of one listed parameter; some frameworks keep it inside the entry."""
+    """The schema of one listed parameter, which some frameworks keep inside the entry."""
     inner = item.get("schema")
     if not isinstance(inner, dict):
         return {key: sub for key, sub in item.items() if key not in _OF_ENTRY}
@@ -216,7 +223,7 @@ def _listed_parameter(item: JsonObject) -> JsonObject:
 
 
 def _of_arcade(value: JsonObject) -> JsonObject:
-    """Arcade's description of a value as a schema, at every depth; its nulls say nothing."""
+    """Arcade's description of a value as a schema, at every depth; nulls in it are ignored."""
     schema: dict[str, Any] = {}
     items: dict[str, Any] = {}
     for key, part in value.items():
@@ -241,10 +248,12 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
 
 
 def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
-    """The schema with JSON types, ``required`` as a sorted list or absent, at every depth."""
+    """The schema, at every depth, with JSON types, and with ``required`` as a sorted list or
+    left out.
+    """
     if schema.keys() <= LEAF and all(isinstance(value, str) for value in schema.values()):
         json_type = JSON_TYPES.get(schema.get("type", ""))
-        if json_type:  # most parameters are no more than this, and reading them takes most time
+        if json_type:  # most parameters are no more than this, and reading them takes the most time
             return {**schema, "type": json_type}
     plain = _modernise(
         {("description" if key == "desc" else key): sub for key, sub in schema.items()}
@@ -252,7 +261,7 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
     if "properties" in plain:
         plain |= _read_properties(plain["properties"], where)
     result = walking.map_subschemas(plain, _normalise, where)
-    if plain.get("not") and result["not"] == {}:  # an unknown type is not every type
+    if plain.get("not") and result["not"] == {}:  # an unknown type does not mean every type
         del result["not"]
     names = _required_names(plain)
     result.pop("required", None)
@@ -272,7 +281,7 @@ def _normalise_object(schema: JsonObject, where: str) -> JsonObject:
 
 
 def _with_null(schema: dict[str, Any]) -> JsonObject:
-    """The schema, accepting null if it has no type and is ``nullable``."""
+    """The schema; if it is ``nullable`` and has no type, it also accepts null."""
     if schema.get("nullable") is not True or "type" in schema:
         return schema
     base = {key: sub for key, sub in schema.items() if key != "nullable"}
@@ -284,7 +293,7 @@ def _with_null(schema: dict[str, Any]) -> JsonObject:
 
 
 def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
-    """Keywords of older drafts, OpenAPI 3.0 and Gemini converted to JSON Schema 2020-12."""
+    """Keywords of older drafts, OpenAPI 3.0 and Gemini, converted to JSON Schema 2020-12."""
     changes: dict[str, Any] = {}
     for key in keywords.BOUNDS[2:]:
         if isinstance(schema.get(key), bool):
@@ -308,7 +317,7 @@ def _modernise(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_schema(text: str) -> JsonObject:
-    """A type in words as a schema; any other text becomes a schema's description."""
+    """A schema for a type in words; any other text becomes the description of a schema."""
     schema = schema_of_words(text)
     return {"description": text} if schema is None else schema
 
@@ -334,7 +343,7 @@ def _read_properties(properties: object, where: str) -> dict[str, Any]:
 
 
 def _json_types(kind: Any, where: str) -> str | list[str]:
-    """JSON type or types of a ``type``; empty for *any* and unknown words."""
+    """The JSON type or types for a ``type``; empty for *any* and unknown words."""
     if kind is None:
         return ""
     words = re.split(r" ?\| ?| or ", " ".join(kind.split())) if isinstance(kind, str) else kind
@@ -347,7 +356,7 @@ def _json_types(kind: Any, where: str) -> str | list[str]:
 
 
 def _json_type(word: str) -> str:
-    """JSON type of a type word such as ``List[str]``; empty for *any* and unknown words."""
+    """The JSON type for a type word such as ``List[str]``; empty for *any* and unknown words."""
     head = re.match(r"\w*", word.strip().lower())
     return JSON_TYPES.get(head.group() if head else "", "")
 

@@ -1,8 +1,8 @@
-"""Collects the schemas that a schema refers to as its own ``$defs``, within a budget.
+"""Collects the schemas to which a schema refers as the schema's own ``$defs``, within a budget.
 
 If all schemas refer to each other, each of a thousand operations would contain the whole document.
-Then the most distant schemas are left out, the same share for all. References to them are removed,
-which allows any value there, so every valid call stays valid.
+In that case, the most distant schemas are left out, the same share for all. References to them are
+removed, which allows any value there, so every valid call stays valid.
 """
 
 import re
@@ -25,16 +25,16 @@ from toolscope_core.catalog.schema.walking import (
 from toolscope_core.model.tool import JsonObject
 
 _SCHEMAS = "#/components/schemas/"
-"""The prefix of a discriminator value that is only a name."""
+"""The prefix of the reference for a discriminator value that is only a name."""
 
 
 class OutsideError(ValueError):
-    """A reference points outside the document; the message says which."""
+    """Raised if a reference points outside the document; the message says which reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The target of a reference: its size in values, and its distinct references."""
+    """The target of a reference, with its size in values and the distinct references in it."""
 
     schema: Any
     values: int
@@ -43,7 +43,7 @@ class _Target:
 
 @dataclass(slots=True)
 class Definitions:
-    """The schemas that a document's references name, each resolved once."""
+    """The schemas to which the references of a document lead, each resolved once."""
 
     document: JsonObject
     budget: ExpansionBudget
@@ -52,7 +52,7 @@ class Definitions:
     def carry(self, schemas: Sequence[JsonObject]) -> Iterator[JsonObject | OutsideError]:
         """Each schema with its referenced schemas under ``$defs``, or an error.
 
-        Together they use at most the rest of the budget.
+        All schemas together use at most the rest of the budget.
         """
         reached = [self._reach(schema) for schema in schemas]
         sizes = [
@@ -67,9 +67,9 @@ class Definitions:
                 yield self._on_its_own(schema, targets, limit)
 
     def _reach(self, schema: JsonObject) -> list[str] | OutsideError:
-        """The references that a schema leads to, nearest first, ties by name.
+        """The references to which a schema leads, the nearest first, ties sorted by name.
 
-        If one points outside the document, the error is returned.
+        If a reference points outside the document, the error is returned.
         """
         reached: dict[str, None] = {}
         nearest = set(references_in(schema))
@@ -123,7 +123,7 @@ class Definitions:
 
 
 def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonObject:
-    """An object whose discriminator maps to the new places of schemas."""
+    """An object whose discriminator maps to the new places of the schemas."""
     discriminator = node.get("discriminator")
     mapping = object_at(discriminator, "mapping")
     if not mapping or not isinstance(discriminator, dict) or "propertyName" not in discriminator:
@@ -136,7 +136,7 @@ def _with_own_mapping(node: dict[str, Any], places: Mapping[str, str]) -> JsonOb
 
 
 def _fair_share(sizes: Iterable[int], budget: int) -> int:
-    """The largest cap under which all sizes together fit the budget."""
+    """The largest limit per size under which all sizes together fit the budget."""
     rising = sorted(sizes)
     for rank, size in enumerate(rising):
         share = budget // (len(rising) - rank)
@@ -147,7 +147,7 @@ def _fair_share(sizes: Iterable[int], budget: int) -> int:
 
 
 def _names(references: Iterable[str]) -> dict[str, str]:
-    """A name under ``$defs`` for each reference, from its last word."""
+    """A name under ``$defs`` for each reference, made from the reference's last word."""
     names: dict[str, str] = {}
     uses: dict[str, int] = {}
     used: set[str] = set()

@@ -1,7 +1,7 @@
-"""Keywords of a JSON Schema (2020-12) whose value the meta-schema does not allow.
+"""Finds keywords of a JSON Schema (2020-12) with values that the meta-schema does not allow.
 
 They stay in the schema under ``INVALID``, where they have no effect. The check uses
-``jsonschema-rs``, which needs 0.03 s for the 8,152 schemas of Seal-Tools (``jsonschema``: 4.8 s).
+``jsonschema-rs``, which takes 0.03 s for the 8,152 schemas of Seal-Tools (``jsonschema``: 4.8 s).
 Schemas are validated but not compiled, so no reference is followed.
 """
 
@@ -20,7 +20,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 INVALID = "x-invalid"
 BROKEN_REFERENCE = "reference"
-"""The name of ``$ref`` under ``INVALID``."""
+"""The key for a broken ``$ref`` under ``INVALID``."""
 COUNTS = (
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     *("minContains", "maxContains"),
@@ -33,7 +33,7 @@ SINGLE = (
     *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
 )
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_META: dict[str, Any] = {  # the meta-schema, without what makes a schema depend on others
+_META: dict[str, Any] = {  # the meta-schema without the parts that make a schema depend on others
     "$schema": _DRAFT,
     "$id": "urn:toolscope:schema-of-a-tool",
     "$dynamicAnchor": "meta",
@@ -48,7 +48,7 @@ _META: dict[str, Any] = {  # the meta-schema, without what makes a schema depend
 
 
 def split_invalid(schema: JsonObject) -> JsonObject:
-    """The schema with each invalid keyword moved under ``INVALID``, at every depth."""
+    """The schema, at every depth, with each invalid keyword moved under ``INVALID``."""
     if _checker().is_valid(schema):
         return schema
     return _without(schema, [list(error.instance_path) for error in _checker().iter_errors(schema)])
@@ -64,7 +64,7 @@ def set_aside(schema: JsonObject, keys: Iterable[str]) -> JsonObject:
 
 
 def find_invalid(tool: Tool) -> tuple[Finding, ...]:
-    """A *warn* finding for each schema of the tool with invalid keywords."""
+    """A *warn* finding for each schema of the tool that has invalid keywords."""
     return tuple(
         Finding(
             tool_id=tool.id,
@@ -119,7 +119,9 @@ def _without(schema: JsonObject, paths: Iterable[Sequence[Any]]) -> JsonObject:
 
 
 def _corrected(key: str, value: Any, paths: Sequence[Sequence[Any]]) -> Any:
-    """A keyword's value without inner faults; ``None`` if the value itself is wrong."""
+    """The value of a keyword without the faults inside it; ``None`` if the value itself is
+    wrong.
+    """
     if key in SINGLE and isinstance(value, dict) and all(paths):
         return _without(value, paths)
     if key in (*MAPS, *LIST_KEYWORDS) and all(len(path) > 1 for path in paths):
@@ -143,7 +145,7 @@ def _checker() -> Draft202012Validator:
 
 def _is_pattern(text: str) -> bool:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what a later Python may read otherwise
+        warnings.simplefilter("ignore")  # of text that a later Python may read differently
         try:
             re.compile(text)
         except (re.error, RecursionError, OverflowError):

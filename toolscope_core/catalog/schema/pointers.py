@@ -1,8 +1,8 @@
-"""JSON Pointers that stay valid after ``allOf`` is merged.
+"""Keeps JSON Pointers valid after ``allOf`` is merged.
 
-A reference to an ``$anchor`` becomes the pointer to it. A reference through an ``allOf`` would
-break by merging, so its target is copied under ``$defs``. Up to draft 7, keywords beside a ``$ref``
-have no effect and must not get one here: they are moved under ``x-invalid``.
+A reference to an ``$anchor`` becomes a pointer to the anchor. Merging would break a reference
+through an ``allOf``, so its target is copied under ``$defs``. Up to draft 7, keywords beside a
+``$ref`` have no effect. They must not get an effect here, so they are moved under ``x-invalid``.
 """
 
 import re
@@ -24,7 +24,9 @@ _WITHOUT_EFFECT = (
 
 
 def with_current_draft(schema: JsonObject) -> JsonObject:
-    """The schema declared as 2020-12 if it uses keywords that its own draft reads differently."""
+    """The schema; if it uses keywords that its own draft reads differently, it is declared as
+    2020-12.
+    """
     declared = _OLD_DRAFT.fullmatch(str(schema.get("$schema")))
     if declared is None:
         return schema
@@ -35,11 +37,11 @@ def with_current_draft(schema: JsonObject) -> JsonObject:
 
 
 def lasting_pointers(schema: JsonObject) -> JsonObject:
-    """The schema (a root) with references that survive merging.
+    """The schema (a root) with references that stay valid when it is merged.
 
-    Anchors are the root's: those below an inner ``$id`` are not read.
+    Only anchors of the root are read, not those below an inner ``$id``.
     """
-    if _OLD_DRAFT.fullmatch(str(schema.get("$schema"))):  # it ignores what stands beside "$ref"
+    if _OLD_DRAFT.fullmatch(str(schema.get("$schema"))):  # these ignore keywords beside "$ref"
         schema = walking.map_objects(schema, _without_siblings, walking.VALUES)
     anchors: dict[str, str] = {}
     for name, pointer in _anchors(schema, "#"):
@@ -67,14 +69,16 @@ def lasting_pointers(schema: JsonObject) -> JsonObject:
 
 
 def _without_siblings(schema: dict[str, Any]) -> JsonObject:
-    """The schema with effective keywords beside its ``$ref`` moved under ``INVALID``."""
+    """The schema in which effective keywords beside ``$ref`` are moved under ``INVALID``."""
     if not isinstance(schema.get("$ref"), str):
         return schema
     return set_aside(schema, [key for key in schema if key not in ("$ref", *_WITHOUT_EFFECT)])
 
 
 def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Name and pointer of each anchor, including ``$id: "#name"`` of draft 7, in document order."""
+    """The name and pointer of each anchor, in document order, including ``$id: "#name"`` of
+    draft 7.
+    """
     if isinstance(value, list):
         for row, item in enumerate(value):
             yield from _anchors(item, f"{place}/{row}")
@@ -93,11 +97,13 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 _TEXT = 100
-"""The number of characters for which a text counts as one more value."""
+"""For every so many characters, a text counts as one more value."""
 
 
 class Extent(NamedTuple):
-    """The number of values in a JSON value, itself included, and the number of levels."""
+    """The number of values in a JSON value, including the value itself, and the number of
+    levels.
+    """
 
     values: int
     levels: int
@@ -105,12 +111,12 @@ class Extent(NamedTuple):
 
 @dataclass(slots=True)
 class ExpansionBudget:
-    """The number of values that all readers of one document may still write out."""
+    """The number of values that all readers of one document together may still write out."""
 
     remaining: int = MAX_EXPANDED
 
     def take(self, values: int) -> bool:
-        """Takes this number of values if they are left, and says whether it did."""
+        """Takes this number of values if so many are left, and returns whether it did."""
         if values > self.remaining:
             return False
         self.remaining -= values
@@ -118,7 +124,7 @@ class ExpansionBudget:
 
 
 def measure(value: Any) -> Extent:
-    """The extent of a JSON value; keys count as texts."""
+    """The extent of a JSON value; keys are counted as texts."""
     if isinstance(value, str):
         return Extent(1 + len(value) // _TEXT, 0)
     if not isinstance(value, (dict, list)):

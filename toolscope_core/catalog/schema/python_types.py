@@ -1,4 +1,4 @@
-"""Types written in words, and parameters that Python source declares, as JSON Schema."""
+"""Converts types in words, and parameters declared in Python source, to JSON Schema."""
 
 import ast
 import re
@@ -29,18 +29,19 @@ _SPELLINGS = (
     (re.compile(r"([\w.]+)\[\]"), r"array[\1]"),
     (re.compile(r"(.+), or (.+)"), r"\1 or \2"),
 )
-"""How people and other languages write types, and the same in Python."""
+"""Ways in which people and other languages write types, each with its form in Python."""
 _INJECTED = ("self", "cls", "cancellation_token")
-"""Arguments that a framework gives, not its model."""
+"""Arguments that the framework supplies, and not the model."""
 _ABOUT = re.compile(r"^[ \t]*(\w+)[ \t]*(?:\([^()\n]*\))?:[ \t]*(\S.*)$", re.MULTILINE)
-"""How a docstring describes an argument."""
+"""Matches the line of a docstring that describes an argument."""
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @lru_cache(_KEPT)
 def schema_of_words(words: str) -> JsonObject | None:
-    """What a type such as ``Optional[List[int]]`` or *string or null* allows; ``None`` for words
-    that are no type.
+    """A schema for a type such as ``Optional[List[int]]`` or *string or null*.
+
+    ``None`` for words that are not a type.
     """
     text = words.strip()
     if (kind := JSON_TYPES.get(text.lower())) is not None:
@@ -55,8 +56,10 @@ def schema_of_words(words: str) -> JsonObject | None:
 
 
 def declared_in_source(source: str, name: str) -> JsonObject:
-    """The description and parameters of the function with this name, or the values that a class of
-    a tool sets; empty if the source has neither.
+    """The description and parameters of the function with this name, or the values that a tool's
+    class sets.
+
+    Empty if the source has neither.
     """
     tree = parsed_python(source, "exec")
     nodes = tree.body if isinstance(tree, ast.Module) else []
@@ -70,7 +73,7 @@ def declared_in_source(source: str, name: str) -> JsonObject:
 
 
 def _of_annotation(node: ast.expr) -> JsonObject | None:
-    """The schema of an annotation; ``None`` if it is no type, empty if any value is of it."""
+    """The schema for an annotation; ``None`` if it is not a type, empty if it allows any value."""
     if isinstance(node, ast.Constant):
         value = node.value
         return {"type": "null"} if value is None else _of_text(value)
@@ -111,7 +114,7 @@ def _of_subscript(node: ast.Subscript) -> JsonObject | None:
 
 
 def _union(nodes: Sequence[ast.expr]) -> JsonObject | None:
-    """What any of the types allows, with null as one more type of the other."""
+    """A schema for a union of types; null is added to the other types as one more type."""
     schemas = [schema or {} for schema in map(_of_annotation, nodes)]
     null: JsonObject = {"type": "null"}
     others = [schema for schema in schemas if schema != null]
@@ -149,7 +152,7 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> JsonObject:
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None, about: str | None) -> JsonObject:
-    """The schema of an argument, described beside its type or in the docstring."""
+    """The schema of an argument, with a description from its annotation or from the docstring."""
     texts: list[Any] = [about]
     annotation = argument.annotation
     if isinstance(annotation, ast.Subscript) and _head(annotation.value) == "annotated":

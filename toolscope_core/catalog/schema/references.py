@@ -1,9 +1,10 @@
-"""``$ref`` and ``allOf``: only references inside the schema are followed, and cycles end.
+"""Resolves ``$ref`` and ``allOf``; only references inside the schema are followed, and cycles are
+cut.
 
-A reference out of the schema, to nothing, or in a cycle that consumes no value is moved under
-``x-invalid`` and called ``reference`` there, since some clients follow each ``$ref``. A reference
-at the top is replaced by its target, so that parameters are seen. ``allOf`` is merged if its parts
-do not restrict the same thing.
+A reference is moved under ``x-invalid`` if it leads out of the schema, to nothing, or into a cycle
+that consumes no value. There it is called ``reference``, since some clients follow each ``$ref``. A
+reference at the top is replaced by its target, so that the parameters are visible. ``allOf`` is
+merged if its parts do not restrict the same thing.
 """
 
 from collections.abc import Iterator
@@ -31,9 +32,9 @@ _IN_PLACE = ("allOf", "anyOf", "if", "then", "else", "dependentSchemas", "$ref")
 
 
 def drop_narrowed(schema: JsonObject) -> JsonObject:
-    """The schema (a root) without keywords that become stricter when parts inside them are missing.
+    """The schema (a root) without keywords that become stricter if parts inside them are missing.
 
-    ``oneOf`` becomes ``anyOf``; all others are moved under ``x-invalid``.
+    ``oneOf`` becomes ``anyOf``; all other such keywords are moved under ``x-invalid``.
     """
     if not any(INVALID in node for node in walking.objects_in(schema)):
         return schema
@@ -42,7 +43,7 @@ def drop_narrowed(schema: JsonObject) -> JsonObject:
 
 
 class _Dropper:
-    """Removes keywords that become stricter without missing parts from the schemas of one root."""
+    """Removes keywords that become stricter if parts are missing from the schemas of one root."""
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
@@ -54,7 +55,7 @@ class _Dropper:
         return set_aside(schema, self._narrowed(schema))
 
     def _narrowed(self, schema: JsonObject) -> list[str]:
-        """The keywords of a schema that become stricter when something is missing."""
+        """The keywords of a schema that become stricter if something is missing."""
         keys = [key for key in ("not", "oneOf") if self._is_widened(schema.get(key))]
         if self._is_widened(schema.get("if")):
             keys += ["if", "then", "else"]
@@ -65,7 +66,7 @@ class _Dropper:
         return [key for key in keys if key in schema]
 
     def _is_widened(self, value: Any) -> bool:
-        """Whether a keyword is missing in a value or in a schema it refers to."""
+        """Whether a keyword is missing in a value, or in a schema to which the value refers."""
         nodes = walking.objects_in(value)
         return any(INVALID in node or self._leads_to_widened(node.get("$ref")) for node in nodes)
 
@@ -73,7 +74,7 @@ class _Dropper:
         if not isinstance(reference, str):
             return False
         if reference not in self._widened:
-            self._widened[reference] = False  # until the circle is closed
+            self._widened[reference] = False  # until the cycle is closed
             self._widened[reference] = self._is_widened(walking.resolve(self._root, reference))
         return self._widened[reference]
 
@@ -90,7 +91,7 @@ READ_TOGETHER = (
     ("contains", "minContains", "maxContains"),
     ("if", "then", "else"),
 )
-"""Keywords that mean something else together than in two separate schemas."""
+"""Keywords that have another meaning together than in two separate schemas."""
 JOINED = ("properties", "$defs", "definitions")
 NOTES = ("title", "description")
 SHORTENED = "Shortened by ToolScope: "
@@ -98,7 +99,8 @@ UNMERGED = "allOf is not merged everywhere"
 
 
 def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None) -> JsonObject:
-    """The schema (a root) with references checked, inlined at the top, and ``allOf`` merged.
+    """The schema (a root) with references checked, with those at the top inlined, and ``allOf``
+    merged.
 
     If the budget is too small, ``allOf`` stays unchanged, and ``$comment`` says so.
     """
@@ -135,10 +137,11 @@ def _shortened_how(field: str, comment: str) -> str:
 
 
 def without_unused(schema: JsonObject) -> JsonObject:
-    """The schema (a root) without unused definitions, including those that only use each other,
-    and without entries of discriminators that lead nowhere.
+    """The schema (a root) without unused definitions, and without entries of discriminators that
+    lead nowhere.
 
-    Unchanged if a reference is not a pointer to a value of the root.
+    Definitions that only use each other count as unused. The schema is unchanged if a reference is
+    not a pointer to a value of the root.
     """
     lean = _with_used(schema)
     nodes = walking.objects_in(lean, walking.VALUES)
@@ -149,7 +152,7 @@ def without_unused(schema: JsonObject) -> JsonObject:
 
 
 def _mapping(node: JsonObject) -> JsonObject:
-    """Which schema a discriminator names for each value."""
+    """The schema that a discriminator names for each value."""
     discriminator = walking.object_at(node, "discriminator")
     is_one = isinstance(discriminator.get("propertyName"), str)
     return walking.object_at(discriminator, "mapping") if is_one else {}
@@ -198,9 +201,9 @@ def _with_used(schema: JsonObject) -> JsonObject:
 
 
 def _pointers(value: Any) -> Iterator[tuple[str, ...]]:
-    """The first two words of every pointer in a value, including discriminators.
+    """The first two words of every pointer in a value, including the pointers of discriminators.
 
-    An empty one marks a reference that is not a pointer, or a base that gives pointers another
+    An empty result marks a reference that is not a pointer, or a base that gives pointers another
     root.
     """
     for node in walking.objects_in(value):
@@ -223,7 +226,9 @@ def leads_nowhere(schema: JsonObject | None) -> bool:
 
 
 def merge_parts(parts: list[JsonObject]) -> JsonObject | None:
-    """One schema equivalent to all parts; ``None`` if two parts restrict the same thing."""
+    """One schema that is equivalent to all parts together; ``None`` if two parts restrict the
+    same thing.
+    """
     merged: dict[str, Any] = {}
     required: set[str] = set()
     if any(key in part for part in parts for key in _ALONE) or not all(map(_is_plain, parts)):
@@ -276,9 +281,9 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check(root: JsonObject) -> Any:
-    """The schema with every broken or circular reference under ``INVALID``.
+    """The schema with every broken or circular reference moved under ``INVALID``.
 
-    Values there that contain a reference are changed too, since some clients follow it.
+    Values there that contain such a reference are moved too, since some clients follow it.
     """
     ends: dict[str, bool] = {}
 
@@ -295,7 +300,7 @@ def _check(root: JsonObject) -> Any:
 
 
 def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
-    """The value with every ``$ref`` under ``INVALID`` renamed to ``REFERENCE``."""
+    """The value in which every ``$ref`` under ``INVALID`` is renamed to ``BROKEN_REFERENCE``."""
     if isinstance(value, list):
         return [_unfollowed(item, is_invalid) for item in value]
     if not isinstance(value, dict):
@@ -309,7 +314,7 @@ def _unfollowed(value: Any, is_invalid: bool = False) -> Any:
 
 
 def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[str, ...]) -> bool:
-    """Whether following the reference in place ends."""
+    """Whether following the reference ends, as long as it applies to the same value."""
     if reference in path or len(path) > MAX_DEPTH:
         return False
     if reference not in ends:
@@ -321,7 +326,7 @@ def _ends(reference: str, root: JsonObject, ends: dict[str, bool], path: tuple[s
 
 
 def _in_place(schema: Any) -> list[str]:
-    """The references that a value of the schema itself must satisfy."""
+    """The references in a schema that the value itself must satisfy."""
     if not isinstance(schema, dict):
         return []
     references = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
@@ -344,7 +349,9 @@ def _inline(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 
 def _with_siblings(target: JsonObject, schema: JsonObject) -> JsonObject | None:
-    """The target of a schema's ``$ref`` with the keywords beside it; ``None`` if they conflict."""
+    """The target of a schema's ``$ref`` with the keywords beside ``$ref``; ``None`` if they
+    conflict.
+    """
     siblings = {key: sub for key, sub in schema.items() if key != "$ref"}
     target = {key: sub for key, sub in target.items() if key not in BASES[1:]}
     if _interact([target, siblings]) or any(
@@ -357,9 +364,9 @@ def _with_siblings(target: JsonObject, schema: JsonObject) -> JsonObject | None:
 
 @dataclass(slots=True)
 class _Merger:
-    """Merges every ``allOf`` in one schema (``root``), each referenced part only once.
+    """Merges every ``allOf`` in one schema (``root``); each referenced part is merged only once.
 
-    A part that leads back to itself keeps its inner schemas as written.
+    A part that leads back to itself keeps its inner schemas as they are written.
     """
 
     root: JsonObject
@@ -368,7 +375,7 @@ class _Merger:
     _parts: dict[str, tuple[JsonObject, Extent]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Merges parts outside cycles before the parts that refer to them."""
+        """Merges the parts outside cycles before the parts that refer to them."""
         for reference in _before_those_that_name_them(self.root):
             target = _inline({"$ref": reference}, self.root)
             self._keep(reference, self.merge(target))
@@ -412,7 +419,9 @@ class _Merger:
         return _with_siblings(target, part) or part
 
     def _named(self, reference: str) -> tuple[JsonObject, Extent]:
-        """The merged target of a reference; its own parts end, because cycles in place are cut."""
+        """The merged target of a reference. Its own parts come to an end, because cycles are
+        cut.
+        """
         if reference not in self._parts:
             target = _inline({"$ref": reference}, self.root)
             self._keep(reference, self._joined(target, 0))
@@ -423,7 +432,9 @@ class _Merger:
 
 
 def _before_those_that_name_them(root: JsonObject) -> list[str]:
-    """The references of ``allOf`` parts that lead into no cycle, dependencies first."""
+    """The references in ``allOf`` that do not lead into a cycle; a reference follows those it
+    depends on.
+    """
     parts_of: dict[str, set[str]] = {}
     stack = _part_references(root)
     while stack:
@@ -442,7 +453,7 @@ def _before_those_that_name_them(root: JsonObject) -> list[str]:
 
 
 def _part_references(value: Any) -> list[str]:
-    """The references inside any ``allOf`` of a value."""
+    """The references in any ``allOf`` inside a value."""
     parts = [
         part
         for node in walking.objects_in(value, walking.VALUES)

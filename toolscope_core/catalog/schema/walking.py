@@ -1,4 +1,4 @@
-"""Walks through a JSON Schema: its subschemas, and all objects in it at any place."""
+"""Walks through a JSON Schema: through its subschemas, or through all objects anywhere in it."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Literal
@@ -15,7 +15,7 @@ VALUES = ("default", "enum", "const", "examples", INVALID)
 def map_subschemas(
     schema: JsonObject, change: Callable[[Any, str], Any], where: str = ""
 ) -> dict[str, Any]:
-    """The schema with each of its direct subschemas replaced by ``change(subschema, place)``."""
+    """The schema with each direct subschema replaced by ``change(subschema, place)``."""
     result = dict(schema)
     for key, value in schema.items():
         place = below(where, key)
@@ -29,9 +29,9 @@ def map_subschemas(
 
 
 def map_schemas(schema: Any, change: Callable[[dict[str, Any]], JsonObject]) -> Any:
-    """The schema with every inner schema object replaced, inner ones first.
+    """The schema with every schema object inside it replaced, inner ones first.
 
-    ``change`` gets a copy whose inner schemas are already changed.
+    ``change`` gets a copy in which the inner schemas have already been changed.
     """
     if not isinstance(schema, dict):
         return schema
@@ -39,7 +39,7 @@ def map_schemas(schema: Any, change: Callable[[dict[str, Any]], JsonObject]) -> 
 
 
 def subschemas(schema: JsonObject) -> Iterator[Any]:
-    """The direct subschemas, as changed by ``map_subschemas``."""
+    """The direct subschemas, which are the ones that ``map_subschemas`` changes."""
     return (sub for _, _, sub in placed_subschemas(schema, ""))
 
 
@@ -56,14 +56,14 @@ def placed_subschemas(schema: JsonObject, where: str) -> Iterator[tuple[str, str
 
 
 def object_at(value: Any, *keys: str) -> JsonObject:
-    """The object at the keys; an empty one if there is none."""
+    """The object at the path of ``keys``; an empty one if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def list_at(value: Any, key: str) -> list[Any]:
-    """The list under a key of an object; empty if there is none."""
+    """The list under a key of an object; empty if there is no such list."""
     items = object_at(value).get(key)
     return items if isinstance(items, list) else []
 
@@ -87,7 +87,7 @@ def every_schema(schema: Any) -> Iterator[JsonObject]:
 
 
 def objects_in(value: Any, skip: Collection[str] = ()) -> Iterator[JsonObject]:
-    """Every object in a JSON value, outer ones first, except under ``skip`` keys."""
+    """Every object in a JSON value, outer objects first, except those under ``skip`` keys."""
     stack = [value]
     while stack:
         value = stack.pop()
@@ -101,10 +101,10 @@ def objects_in(value: Any, skip: Collection[str] = ()) -> Iterator[JsonObject]:
 def map_objects(
     value: Any, change: Callable[[dict[str, Any]], JsonObject], skipped: Collection[str] = ()
 ) -> Any:
-    """The JSON value with every object replaced, inner ones first.
+    """The JSON value with every object replaced, inner objects first.
 
-    ``change`` gets a copy whose inner objects are already changed. Values under ``skipped`` keys
-    stay.
+    ``change`` gets a copy in which the inner objects have already been changed. Values under
+    ``skipped`` keys do not change.
     """
     if isinstance(value, list):
         return [map_objects(item, change, skipped) for item in value]
@@ -119,7 +119,7 @@ def map_objects(
 
 
 def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
-    """Every ``$ref`` in a JSON value, in its order, repeats included."""
+    """Every ``$ref`` in a JSON value, in its order, with repeats."""
     for node in objects_in(value, skipped):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"]
@@ -128,7 +128,7 @@ def references_in(value: Any, skipped: Collection[str] = ()) -> Iterator[str]:
 def map_references(
     value: Any, change: Callable[[str], str | None], skipped: Collection[str] = ()
 ) -> Any:
-    """The JSON value with every ``$ref`` changed, or removed if ``change`` gives ``None``."""
+    """The JSON value with every ``$ref`` changed, or removed if ``change`` returns ``None``."""
 
     def changed(node: dict[str, Any]) -> JsonObject:
         reference = node.get("$ref")
@@ -142,8 +142,8 @@ def map_references(
 
 
 def resolve(root: JsonObject, reference: Any) -> Any:
-    """The target of a reference such as ``#/$defs/pet`` inside ``root``;
-    ``None`` if there is none.
+    """The target inside ``root`` of a reference such as ``#/$defs/pet``; ``None`` if there is
+    none.
     """
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
@@ -166,7 +166,7 @@ Mark = Literal["readOnly", "writeOnly"]
 
 
 def is_marked(schema: Any, root: JsonObject, mark: Mark) -> bool:
-    """Whether a property, or its referenced schema inside ``root``, has the mark."""
+    """Whether a property, or the schema in ``root`` to which it refers, has the mark."""
     for _ in range(MAX_DEPTH):
         if not isinstance(schema, dict):
             return False
