@@ -30,7 +30,7 @@ _NUMBERS = (3, 10, 1, 2, 0)
 _TEXT = "Hello world"
 _MOST_VALUES, _LONGEST_VALUE, _DEEPEST = 5, 200, 3
 _KEYS = frozenset(("id", "key", "uuid", "name", "slug", "path", "number"))
-"""Words for an identifier; the word before one may name the thing, as in ``issue_id``."""
+"""Words for an identifier; the word before it may name the thing, as in ``issue_id``."""
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ def _texts(parameter: Parameter, tool: Tool) -> Iterator[str]:
 def _containers(
     kind: str, parameter: Parameter, tool: Tool, seen: SeenValues, depth: int
 ) -> Iterator[Any]:
-    """A list of several values and a list of one, or an object with its required fields."""
+    """A list of several values, then a list of one value; or an object with its required fields."""
     schema = parameter.schema
     if depth >= _DEEPEST:
         return

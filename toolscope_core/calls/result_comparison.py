@@ -38,7 +38,8 @@ _TIME = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)", re.IGNORECASE)
 _EPOCHS = ((1e9, 4e9, 1.0), (1e12, 4e12, 1e3))
-"""Ranges of numbers that may be seconds or milliseconds since 1970: from, to, and units per second.
+"""Ranges of numbers that may be seconds or milliseconds since 1970, each as lower bound, upper
+bound and units per second.
 """
 _WORST_FIRST: tuple[DifferenceKind, ...] = ("value", "order", "form", "clock")
 _LONGEST_FRAME = 80
@@ -133,8 +134,8 @@ def varying_paths(first: ResultColumns, second: ResultColumns) -> set[str]:
 def pattern_in_words(pairs: Sequence[tuple[Any, Any]]) -> str:
     """What all pairs of values have in common, such as *the second is 100 times as large*.
 
-    Empty if they have nothing in common, or if there are too few pairs to tell: a factor together
-    with a term needs three.
+    Empty if they have nothing in common, or if there are too few pairs to tell. Three pairs are
+    needed to find both a factor and a term.
     """
     are_times = all(isinstance(a, str) and isinstance(b, str) for a, b in pairs)
     points = sorted({(_amount(a), _amount(b)) for a, b in pairs})

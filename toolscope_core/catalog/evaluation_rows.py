@@ -309,7 +309,7 @@ class _Reading:
     def _list(self, values: list[Any], keys: _Keys) -> list[Any]:
         """A list after rewriting.
 
-        A list of available tools gets no repeats, and loses tools that are gone.
+        In a list of available tools, repeats are left out, and so are tools that are gone.
         """
         named = [_defined_name(one) for one in values]
         is_offer = all(named) and (

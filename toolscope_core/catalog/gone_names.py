@@ -290,8 +290,8 @@ def _forms(tool_id: str, server: str, name: str) -> set[str]:
 def _fronts(server: str) -> list[str]:
     """The prefixes that clients and files put before a tool's name, always in the same order.
 
-    They are an empty one, and one for each way to write the server. For a tool without a server,
-    all are empty.
+    They are the empty prefix, and one for each way to write the server. For a tool without a
+    server, all are empty.
     """
     fronts = [""]
     for one in (server, plain_name(server)):

@@ -191,7 +191,7 @@ def _is_marked(key: str, plain: str) -> bool:
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """The keys of identifiers: words in one piece with a border inside."""
+    """The keys of identifiers, which are written in one piece but have a border between words."""
     for piece in (*text.split(), *re.findall(r"\w+(?:[.\-]\w+)*", text)):
         if _INNER_BORDER.search(piece):
             yield name_key(piece)

@@ -327,7 +327,7 @@ def _former_names(
 
 
 def _all_sources(inputs: Sequence[Source | Path | str]) -> Sequence[Source]:
-    """The sources among the inputs, and those at the paths among the inputs."""
+    """The inputs as sources; a path is replaced by the sources at the path."""
     paths = [Path(one) for one in inputs if not isinstance(one, Source)]
     sources = tuple(one for one in inputs if isinstance(one, Source))
     return (*sources, *load_paths(paths)) if paths else sources

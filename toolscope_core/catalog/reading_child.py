@@ -32,7 +32,7 @@ def wait(descriptor: int) -> None:
         with socket.socket(fileno=descriptors[0]) as connection:
             if os.fork() == 0:
                 control.close()
-                gc.disable()  # the child lives for one reading, of which collecting takes a quarter
+                gc.disable()  # it lives for one reading; collecting would cost a quarter of that
                 read(connection, _limit)
                 os._exit(0)
 

@@ -1,5 +1,5 @@
-"""Reads the bytes of a source as JSON values from JSON, JSON Lines, YAML, TOML or a table,
-strictly.
+"""Strictly reads the bytes of a source as JSON values: from JSON, JSON Lines, YAML, TOML or a
+table.
 """
 
 import csv
@@ -189,7 +189,7 @@ CsvRow = tuple[int, Mapping[str, Any] | Flaw]
 
 
 def read_table(text: str, delimiter: str = "") -> tuple[CsvRow, ...] | Flaw:
-    """Each row with its last line number and its record; a ``Flaw`` if the text is not such a
+    """Each row with its last line number and its record; a ``Flaw`` if the text is not a usable
     table.
 
     The first row names the columns in any usual spelling; unknown columns keep their headings.
@@ -305,9 +305,9 @@ Values = tuple[Record | Problem, ...]
 
 
 def read_values(source: Source, format: str | None = None) -> tuple[Values, bool]:
-    """The documents, lines or rows in a source, and whether it is a table.
+    """The documents, lines or rows in a source, and whether the source is a table.
 
-    They are documents in JSON or YAML, JSONL lines, or the rows of a table. A part that cannot be
+    They are documents in JSON or YAML, lines of JSONL, or rows of a table. A part that cannot be
     parsed is a ``Problem``. A part that cannot be kept exactly (NaN, a repeated key, an endless
     number) is a ``Flaw`` inside its value. A text is a table if its label ends in csv or tsv, if
     ``format`` is ``csv``, or if its first line names columns. Raises ``CatalogError`` for a source

@@ -1,4 +1,8 @@
-"""The checks of `check`: new pairs, confusions, findings and names, stale decisions, and growth."""
+"""The checks of the command `check`.
+
+They look for new pairs, confusions, findings and names of removed tools, stale decisions, and
+growth.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -162,8 +166,8 @@ def new_danglings(
 
 
 def gone_tools(changes: BaselineChanges, baseline: Baseline) -> tuple[Relabel, ...]:
-    """What happened to each tool that was removed or renamed since the baseline, or by its
-    merges.
+    """What happened to each tool that was removed or renamed since the baseline or by the
+    baseline's merges.
     """
     merged = (row for row in baseline.relabels if row.status != "kept")
     return (*_gone_rows(changes), *merged)

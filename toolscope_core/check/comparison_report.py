@@ -127,7 +127,7 @@ class GateItem:
     ``details`` are sentences with catalog text. A pair has the ``address`` of its page. Ids and
     details are untrusted: they have only been put on one line. A case that ``has_limit`` fails the
     check by its own limit, however many cases there are. A case that ``is_doubt`` was not compared,
-    and fails if any check can fail. ``fingerprint`` identifies this case and no later one.
+    and fails if any check can fail. ``fingerprint`` identifies this case, but no later one.
     ``place`` is a field of the first tool; ``source`` is a line in another file. ``fix`` is a
     repair that can be applied without further thought.
     """

@@ -124,9 +124,10 @@ class Case:
 
     @property
     def _most_items(self) -> list[int]:
-        """A list with the most items that the items' values allow: none, or one item of each value.
+        """The largest number of items, in a list, if the values of the items limit it; otherwise an
+        empty list.
 
-        The list is empty if the values set no limit.
+        The limit is 0 if there can be no items, or one item for each possible value.
         """
         item = self.item(0)
         if self.all_of("prefixItems") or not any(item) or item == (True,) or refers(list(item)):

@@ -75,8 +75,9 @@ def _current(schema: JsonObject) -> JsonObject:
 
 
 class Documents:
-    """Documents by name, in which references are looked up; each name's documents are in search
-    order.
+    """The documents in which references are looked up, by name.
+
+    The documents under one name are in the order in which they are searched.
     """
 
     def __init__(self, documents: Mapping[str, Sequence[Any]]) -> None:

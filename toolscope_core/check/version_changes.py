@@ -85,7 +85,7 @@ class CatalogDiff:
 
     @property
     def breaking(self) -> int:
-        """The number of changes that break callers, or that may break callers as they were not
+        """The number of changes that break callers, or that may break them because they were not
         compared.
         """
         return sum(bool(row.breaking) for row in self.rows)

@@ -189,8 +189,8 @@ class EvaluationReport:
     refusals: Refusals | None = None
 
     def recall_below(self, least: Mapping[int, float]) -> str:
-        """Which required recalls, by k, the last toolset does not reach; empty if it reaches
-        all.
+        """The required recalls, by k, that the last toolset does not reach, in words; empty if
+        it reaches all.
         """
         metrics = (self.merged or self).metrics
         recalls = {k: metrics[f"recall@{k}"].mean for k in sorted(least)}

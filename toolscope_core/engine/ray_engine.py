@@ -20,7 +20,8 @@ from toolscope_core.model.protocols import SharedState, SharedValue, WorkBlock, 
 _RETRIES = 3
 """How often a block is sent again after its worker died. Workers are restarted without limit."""
 _AHEAD = 2
-"""The number of blocks that a worker has at a time, so that the next one is ready when one is done.
+"""The number of blocks that a worker has at a time, so that a block is ready when another is
+done.
 """
 _SECONDS = 10.0
 _PACKAGES = ("catalog", "embedding", "engine", "judging", "model", "wording")

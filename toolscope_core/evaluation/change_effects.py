@@ -27,7 +27,7 @@ from toolscope_core.retrieval.assembly import ToolRequest
 class ToolsetChange:
     """A change that replaces the tools with the ids in ``replaced`` by ``tools``.
 
-    ``tools`` are the tool into which they are merged, or the same tools with new descriptions.
+    ``tools`` has the one tool into which they are merged, or the same tools with new descriptions.
     """
 
     replaced: tuple[str, ...]

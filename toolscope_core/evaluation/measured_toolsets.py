@@ -1,4 +1,6 @@
-"""Toolsets to measure, with mappings from the catalog whose ids the queries use."""
+"""Toolsets to measure, each with a mapping from the ids of the catalog that the queries refer
+to.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

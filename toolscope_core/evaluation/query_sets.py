@@ -399,7 +399,7 @@ EXAMPLE_NAME = "Example"
 
 
 def example_path() -> Path:
-    """The file of the example catalog."""
+    """The path of the file with the example catalog."""
     return app_folder() / "examples" / "catalog.json"
 
 

@@ -56,7 +56,7 @@ def best_for_jobs(
 ) -> tuple[frozenset[str], ...]:
     """For each request, the tools in its list that rank highest for its jobs.
 
-    A job takes no tool if its ranking contains none of the list.
+    A job takes no tool if none of the listed tools is in its ranking.
     """
     return tuple(
         frozenset(next((one for one in by_job[job] if one in ids), "") for job in jobs_of(request))

@@ -229,7 +229,7 @@ def ablation_rows(
     """The effect of each part of ToolScope: reranker × merger × correction (ToolScope, table 3).
 
     There are ten rows, because correction without a merger has nothing to correct. The reranker is
-    the one of the settings' search, or the automatic one if the search has none. Reports
+    the one that the settings' search uses, or the automatic one if the search uses none. Reports
     ``Step("sweep", …)`` in rows.
     """
     toolsets: dict[tuple[Merger, bool], measured_toolsets.Toolset] = {

@@ -44,8 +44,8 @@ class LoadedTool:
 
     @property
     def lost_calls(self) -> float:
-        """The expected number of calls that are lost if the tool is searched for, with one call
-        added.
+        """The expected number of calls lost if the tool is left to the search, with one call more
+        than made.
 
         0 if the share was not measured.
         """

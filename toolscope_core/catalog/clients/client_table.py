@@ -393,7 +393,7 @@ def _write(switches: Sequence[Switch], _: MergePlan) -> str:
 
 
 def _write_search(switches: Sequence[Switch]) -> str:
-    """The list in which all tools are deferred except those in every prompt, and the search for
+    """A list in which all tools except those in every prompt are deferred, with the search for
     them.
     """
     toolsets = [_toolset(switch) for switch in switches if switch.on]

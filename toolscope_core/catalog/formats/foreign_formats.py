@@ -80,8 +80,8 @@ def as_strict(schema: JsonObject) -> JsonObject:
 
 
 def _with_only_member(node: dict[str, Any]) -> JsonObject:
-    """The schema without a list that contains one schema, and without a null that OpenAI's SDK
-    drops too.
+    """The schema with the only member of ``allOf`` in place of the list, and without a null
+    default, which OpenAI's SDK drops too.
     """
     if node.get("default", 0) is None:
         del node["default"]

@@ -1,5 +1,4 @@
-"""The table of formats, with those that are read, written, offered and counted, and their
-detection.
+"""The table of formats: which are read, written, offered and counted, and how a format is detected.
 
 To add a format of tool records, add a module here and its name to ``RECORD_FORMATS``. All lists
 below follow from that. So do the choices on the command line and on the screen, the formats for

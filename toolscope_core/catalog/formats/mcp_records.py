@@ -314,8 +314,8 @@ class _Mcp(RecordFormat):
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        """Whether the records may be MCP tools; under ``tools``, one without parameters may be
-        one too.
+        """Whether the records may be MCP tools; under ``tools``, so may a record without
+        parameters.
         """
         in_lists = "" not in lists or any({"inputSchema", "arguments"} & r.keys() for r in records)
         return in_lists and not any(server.raw for server in servers)

@@ -97,7 +97,7 @@ _COMPONENTS = record_format.places(
 _SLUGS = ("slug", "qualified_name", "key")
 """The keys of the name that is called, in records whose ``name`` is a title for people."""
 _MARKS = frozenset(("command", "component_type", *_SLUGS))
-"""Keys of which a record has at least one if its parts are in unusual places."""
+"""A record has at least one of these keys if its parts are in unusual places."""
 _TITLE = re.compile(r".*\s.*|[A-Z][a-z]+", re.DOTALL)
 _WRAPPED = (("inputSchema", "jsonSchema"), ("parameters", "jsonSchema"), ("inputSchema", "json"))
 """The paths at which the AI SDK, Strands and Mastra wrap a JSON Schema."""
@@ -146,7 +146,7 @@ class _Generic(RecordFormat):
 
 
 def _in_framework(record: JsonObject, part: ToolPart) -> Iterator[tuple[record_format.Path, Any]]:
-    """The places of a part that are tried before the usual ones, with the values there."""
+    """The places of a part that are tried before the usual ones, with the values in them."""
     if not _MARKS.isdisjoint(record):
         yield from _in_marked(record, part)
     if part == "schema":

@@ -87,7 +87,9 @@ class _UnsureError(Exception):
 
 
 def _offers(bad_names: Iterable[str], all_names: Iterable[str]) -> dict[str, str]:
-    """A free name for each, made of letters, digits and underscores, which every rule allows."""
+    """A free name for each bad name, made of letters, digits and underscores, which every rule
+    allows.
+    """
     keys = {comparable_name(name) for name in all_names}
     offers = {}
     for name in bad_names:
@@ -250,8 +252,8 @@ def plain_object(schema: JsonObject) -> JsonObject | None:
 
 
 def _unchecked(schema: JsonObject) -> str:
-    """A sentence on the choice between required names; empty if there is no choice or too long a
-    one.
+    """A sentence on the choice between required names; empty if there is no choice, or if it is
+    too long.
     """
     for key, word in (("oneOf", "only one of"), ("anyOf", "at least one of")):
         parts = schema.get(key)

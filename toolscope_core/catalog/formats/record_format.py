@@ -220,7 +220,8 @@ class RecordFormat(Target):
     def suits(
         self, records: Sequence[JsonObject], lists: Set[str], servers: Sequence[Server]
     ) -> bool:
-        """Whether records that all fit may be in this format, judged by what surrounds them.
+        """Whether records that all fit this format may actually be in it, judged by what surrounds
+        them.
 
         ``lists`` are the keys of the lists that contain the records (empty for no key). ``servers``
         are those that the objects around these lists name.

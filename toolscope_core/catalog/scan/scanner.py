@@ -169,8 +169,8 @@ too.
 COPIED = 0.85
 IN_ORDER = 0.4
 LONGER = 3
-"""A text that is this many times as long contains the words of a short one by chance. Such a
-text is a copy only if enough neighbouring words of the short text are side by side in it.
+"""A text that is this many times as long as another contains the other's words by chance. It
+counts as a copy only if enough neighbouring words of the short text are side by side in it.
 """
 FEWEST_WORDS = 8
 _KEYS = 3

@@ -215,7 +215,7 @@ _FROM_USERS = re.compile(
 )
 """Matches words that say what the user must not learn."""
 _CODES = re.compile(r"\b(?:base-?(?:16|32|64)|hex|encod|decod|percent|rot-?13)", re.IGNORECASE)
-"""Matches names of codes; a tool whose job is such a code may show an encoded sentence."""
+"""Matches names of encodings; a tool for such an encoding may show an encoded sentence."""
 _COMMON = frozenset("the a to of and you is in for with your all this that user when".split())
 _TAKES_SECRETS = frozenset(("secret-path", "asks-context"))
 PADDING = re.compile(r"\s{80,}|(?:\n[ \t\r]*+){12,}")

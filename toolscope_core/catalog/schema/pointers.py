@@ -97,7 +97,7 @@ def _anchors(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 _TEXT = 100
-"""For every so many characters, a text counts as one more value."""
+"""The number of characters for which a text counts as one more value."""
 
 
 class Extent(NamedTuple):
@@ -116,7 +116,7 @@ class ExpansionBudget:
     remaining: int = MAX_EXPANDED
 
     def take(self, values: int) -> bool:
-        """Takes this number of values if so many are left, and returns whether it did."""
+        """Takes ``values`` from the budget if that many are left, and returns whether it did."""
         if values > self.remaining:
             return False
         self.remaining -= values

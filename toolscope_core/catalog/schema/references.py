@@ -99,8 +99,8 @@ UNMERGED = "allOf is not merged everywhere"
 
 
 def settle_references(schema: JsonObject, budget: ExpansionBudget | None = None) -> JsonObject:
-    """The schema (a root) with references checked, with those at the top inlined, and ``allOf``
-    merged.
+    """The schema (a root) with checked references, inlined references at the top, and merged
+    ``allOf``.
 
     If the budget is too small, ``allOf`` stays unchanged, and ``$comment`` says so.
     """
@@ -432,7 +432,7 @@ class _Merger:
 
 
 def _before_those_that_name_them(root: JsonObject) -> list[str]:
-    """The references in ``allOf`` that do not lead into a cycle; a reference follows those it
+    """The references in ``allOf`` that do not lead into a cycle, each after those that it
     depends on.
     """
     parts_of: dict[str, set[str]] = {}
