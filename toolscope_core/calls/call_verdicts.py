@@ -74,8 +74,8 @@ class CallComparison:
 
     ``tools`` are the tool whose calls were sent and the tool that would take them over.
     ``versions`` are the versions of their servers, empty if unknown. ``names`` maps paths in the
-    first tool's results to other names of the same paths in the second tool's. ``stopped`` says why
-    no more calls were sent.
+    first tool's results to their names in the second tool's results, if these differ. ``stopped``
+    says why no more calls were sent.
     """
 
     tools: tuple[Tool, Tool]

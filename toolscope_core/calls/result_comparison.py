@@ -64,9 +64,10 @@ class ResultDifference:
 
 
 def result_names(answers: Sequence[tuple[ResultColumns, ResultColumns]]) -> dict[str, str]:
-    """The paths of left results whose values are, in every call, under one other path on the right.
+    """The paths of left results, each mapped to another path on the right with the same values.
 
-    The values must distinguish the path from all others, or both paths must end in the same name.
+    The values must be the same in every call. They must also distinguish the path from all others,
+    or both paths must end in the same name.
     """
     left, right = (_by_values([pair[side] for pair in answers]) for side in (0, 1))
     everywhere = [{path for paths in own.values() for path in paths} for own in (left, right)]
@@ -276,7 +277,7 @@ def _text_against_fields(left: ResultColumns, right: ResultColumns) -> list[Resu
     """The fields of one result whose values are not all stated in the other result, which is a
     text.
 
-    No field counts as missing if the left result is the text and repeats values of the fields.
+    No field counts as missing if the left result is the text and equals values of the fields.
     """
     text, fields = (left, right) if left.keys() == {""} else (right, left)
     given = {_key(one) for own in fields.values() for one in own}

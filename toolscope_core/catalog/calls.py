@@ -97,8 +97,8 @@ def foreign_arguments(
 ) -> dict[str, bool]:
     """The arguments that the merged tool has ``declared`` only for other old tools.
 
-    The value says whether the argument can be left out because it only repeats the declared
-    default, which some clients fill in.
+    Each is mapped to whether it can be left out because it only repeats the declared default, which
+    some clients fill in.
     """
     own = {move.target for move in alpha.moves} | alpha.constants.keys()
     return {

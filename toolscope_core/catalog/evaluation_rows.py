@@ -1,11 +1,11 @@
 """Rewrites rows of evaluation sets by φ and α, whatever form their calls have.
 
 ToolScope relabels gold answers by φ (equation 3). A call keeps its meaning only if its arguments
-are mapped too. The position of a name decides, not the data set. An object with a tool and
-arguments is a call; an object with a name and a schema defines a tool; an object whose keys are all
-tools is a map of calls; and a name may be the value of a key for names. All of this may be inside a
-text as JSON, Python literals or Python calls. Sentences are not changed: ``gone_names`` lists the
-names in them.
+are mapped too. The position of a name decides how the name is read, not the data set. An object
+with a tool and arguments is a call; an object with a name and a schema defines a tool; an object
+whose keys are all tools is a map of calls; and a name may be the value of a key for names. All of
+this may be inside a text as JSON, Python literals or Python calls. Sentences are not changed:
+``gone_names`` lists the names in them.
 """
 
 import re

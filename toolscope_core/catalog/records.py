@@ -35,8 +35,8 @@ _NO_TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class ToolsPage:
-    """A list of tools as ``tools/list`` answers it; ``cursor`` points to the next page, if there
-    is one.
+    """A list of tools as returned by ``tools/list``; ``cursor`` points to the next page, if
+    there is one.
     """
 
     position: str
@@ -62,7 +62,7 @@ def find_records(record: Record, kind: str, reading: DocumentReading) -> Iterato
     ``kind`` comes from ``document_kind`` or from a person. Each operation of an OpenAPI document
     becomes an MCP record. Each server in a client's configuration becomes a server and a
     ``Problem``. Values that look like tools in unexpected places become a ``Problem``, so that
-    nothing is left out silently.
+    nothing is left out.
     """
     if configured_servers(record.value):
         record = record.inner(as_usual(record.value))

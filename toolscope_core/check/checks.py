@@ -303,7 +303,7 @@ class TokenGrowth:
 def token_growth(old: Catalog, new: Catalog) -> TokenGrowth:
     """The sizes of both catalogs.
 
-    The tokens of a tool that both catalogs have are counted only once.
+    The tokens of a tool in both catalogs are computed only once.
     """
     costs = Costs()
     by_server: defaultdict[str, tuple[list[Tool], list[Tool]]] = defaultdict(lambda: ([], []))

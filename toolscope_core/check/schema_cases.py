@@ -127,7 +127,7 @@ class Case:
         """The largest number of items, in a list, if the values of the items limit it; otherwise an
         empty list.
 
-        The limit is 0 if there can be no items, or one item for each possible value.
+        The limit is 0 if no item is possible; otherwise it is one item for each possible value.
         """
         item = self.item(0)
         if self.all_of("prefixItems") or not any(item) or item == (True,) or refers(list(item)):

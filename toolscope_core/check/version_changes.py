@@ -26,7 +26,7 @@ _NO_POLICY = Policy()
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """A tool that both versions contain, with the fields that differ in the order of a
+    """A tool that both versions contain, and the fields that differ, in the order of a
     definition.
     """
 

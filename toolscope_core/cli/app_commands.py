@@ -1,4 +1,4 @@
-"""The small commands: prepare, copy or upgrade the store, open the app, excerpt a bundle."""
+"""The small commands: prepare, copy or upgrade the store, open the app, and excerpt a bundle."""
 
 import gc
 import json

@@ -18,7 +18,7 @@ LONGEST_OWNER = 200
 LONGEST_NOTE = 1_000
 
 ONE_ACCOUNT, OWN_ACCOUNTS = "one account", "each its own"
-"""People's answers to whether two servers work on one account."""
+"""People's answers to the question whether two servers work on the same account."""
 
 IN_EVERY_PROMPT, BY_SEARCH = "in every prompt", "by search"
 """How a client that searches for tools loads a tool."""
@@ -48,7 +48,7 @@ class DecisionForm:
     names, from ``least_tools`` to ``most`` of them. ``implies`` is the effect on later merges, and
     ``undo`` says what reverses it. ``merge --decisions`` replays every form. The detail may have
     other parts too, such as the batch, unless the form ``is_closed``. A form that is
-    ``beside_merges`` joins and separates no tools, so decisions on merges do not depend on it.
+    ``beside_merges`` neither joins nor separates tools, so decisions on merges do not depend on it.
     """
 
     label: str

@@ -93,7 +93,7 @@ def candidates(
     also: tuple[PairRows, PairRows] | None = None,
     engine: Engine = LOCAL,
 ) -> Candidates:
-    """The near pairs (``nearest``) among first copies, the pairs in ``also``, and copies with the
+    """The near pairs (``nearest``) among first copies, the pairs in ``also``, and copies with their
     first.
 
     The pairs in ``also`` (left, right) are included at any cosine. ``first`` gives, for each row,

@@ -35,7 +35,7 @@ _BESIDE = 3
 """
 
 LEAST_TOOLS = NEIGHBOURS + 1
-"""The number of tools that UMAP and t-SNE need, at least, to have neighbourhoods."""
+"""The fewest tools with which UMAP and t-SNE have neighbourhoods."""
 
 _COUNTS, MOST_CLUSTERS = 20, 1_000
 VECTORS_FILE, RESULT_FILE, SAMPLE_FILE = "vectors.npy", "made.npy", "sample.npy"
@@ -68,7 +68,7 @@ def umap(vectors: Vectors, progress: Progress = silent) -> Points:
     is otherwise as for ``candidate_pairs.nearest``.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it cannot place new tools or use more threads
+        warnings.simplefilter("ignore")  # UMAP cannot place new tools or use more threads
         from umap import UMAP
 
         progress(Step("neighbours", 0, 0))

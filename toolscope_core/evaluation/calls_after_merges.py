@@ -87,8 +87,8 @@ def calls_after_merges(
 ) -> dict[str, CallsAfterMerge]:
     """The calls around each merge, under the keys of ``merges``.
 
-    A call under an ambiguous name counts if only one merge has this name. Calls on the day of the
-    decision and calls without a time count for neither side.
+    A call under an ambiguous name counts for a merge if no tool outside the merge has that name.
+    Calls on the day of the decision and calls without a time count for neither side.
     """
     names = {tool.id: tool.name for tool in tools}
     owners = Counter(names.values())

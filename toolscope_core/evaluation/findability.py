@@ -18,7 +18,7 @@ from toolscope_core.wording.tool_text import source_text, tool_name_words
 from toolscope_core.wording.words import sentences
 
 FIRST = 5
-"""The number of first places in which a tool counts as found; clients return 3 to 10 tools."""
+"""The number of first results in which a tool counts as found; clients return 3 to 10 tools."""
 _STANDING_BEFORE = 3
 OWN_SEARCH = "own"
 COMPARED: tuple[str, ...] = (*CLIENT_SEARCHES, OWN_SEARCH)

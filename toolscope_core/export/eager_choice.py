@@ -44,8 +44,8 @@ class LoadedTool:
 
     @property
     def lost_calls(self) -> float:
-        """The expected number of calls lost if the tool is left to the search, with one call more
-        than made.
+        """The expected number of calls that a search would lose, assuming one more call than was
+        made.
 
         0 if the share was not measured.
         """

@@ -28,7 +28,7 @@ _DAMAGED = (
 _REMEDY = "use the zip from the Export page, or a folder"
 MOST_FILES = 10_000
 MOST_AT_ONCE = 1 << 20
-"""The number of bytes that are read from a zip at once, at most; also for its list of files."""
+"""The most bytes that are read from a zip at once, also for its list of files."""
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 """The allowed compression methods; others can expand to any size in one step."""
 

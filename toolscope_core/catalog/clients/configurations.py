@@ -218,7 +218,7 @@ def _starts(entry: Any) -> bool:
 
 
 def _oddity(entry: Any) -> str:
-    """Why no server can be started or reached with this entry; empty if one can."""
+    """Why this entry cannot start or reach a server; empty if it can."""
     if not isinstance(entry, dict):
         return "is not an object"
     usual = usual_entry(entry)

@@ -66,9 +66,10 @@ def settings_after(plan: MergePlan, settings: JsonObject) -> SettingsAfter | Non
 
 
 def missing_servers(plan: MergePlan, names: Sequence[str]) -> tuple[str, ...]:
-    """The catalog's servers that a configuration with servers of these ``names`` lacks, sorted.
+    """The catalog's servers that are missing from a configuration whose servers have these
+    ``names``.
 
-    Rules for these servers match nothing in such a configuration.
+    They are sorted. Rules for these servers match nothing in such a configuration.
     """
     plain = set(map(plain_name, names))
     servers = {tool.server for tool in plan.catalog.tools} - {""}

@@ -308,7 +308,7 @@ class _Reader:
         return {} if merged is None else merged
 
     def _charge(self, value: Any) -> None:
-        """Charges the size of a part that is used again."""
+        """Charges the size of a part that is used again, which is at least 1."""
         is_repeated = id(value) in self._sizes
         if not is_repeated:
             self._sizes[id(value)] = measure(value).values

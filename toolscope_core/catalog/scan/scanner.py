@@ -348,7 +348,7 @@ ORDER_LIKE = "order-like"
 does.
 """
 _CITING = 3
-"""How many times the weight of an order a sentence must have if it names tools of the catalog,
+"""A sentence that names tools of the catalog must weigh this many times as much as an order,
 because ``find_citations`` judges such sentences.
 """
 

@@ -15,7 +15,7 @@ from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 _OPEN = ("patternProperties", "$dynamicRef", "propertyNames")
 _TYPED = ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 MAX_PARTS = 1000
-"""The number of schemas for one value that are followed, at most."""
+"""The most schemas that are followed for one value."""
 
 
 def find_contradictions(tool: Tool) -> tuple[Finding, ...]:

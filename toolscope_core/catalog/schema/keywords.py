@@ -145,7 +145,7 @@ def _checker() -> Draft202012Validator:
 
 def _is_pattern(text: str) -> bool:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of text that a later Python may read differently
+        warnings.simplefilter("ignore")  # a later Python may read such text differently
         try:
             re.compile(text)
         except (re.error, RecursionError, OverflowError):

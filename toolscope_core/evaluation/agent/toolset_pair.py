@@ -179,7 +179,7 @@ def work_with_both(
     ``ConfigError`` if a server is not configured, and any error that the file or a turn raises.
     Finished work is stored even then.
     """
-    # importing this loads MCP's SDK, for which nobody should wait who only looks at a pair
+    # this loads MCP's SDK, which is not needed just to look at a pair
     from toolscope_core.evaluation.agent.agent_runs import AgentModels, Assignment, run_agents
 
     by_id = pair.by_id
