@@ -283,7 +283,7 @@ def scan_catalog(tools: Sequence[Tool], servers: Sequence[Server] = ()) -> tuple
 def scan_server(server: Server, names: ToolNames) -> tuple[Finding, ...]:
     """The findings on a server's text about itself, which agents read before any tool.
 
-    They are the same as on the texts of a tool, and *block* for orders, because the text is shown
+    They are the same as on the texts of a tool, plus *block* for orders, because the text is shown
     beside the orders of the agent's owner.
     """
     author = Tool("", "", server=server.name)
