@@ -70,7 +70,7 @@ def test_planted_pairs_are_told_apart_and_equal_ones_are_not():
     [
         ("huge", "never ends"),
         ("endless", "did not answer"),
-        ("other_each_time", "another length"),
+        ("other_each_time", "changed its length"),
         ("lies", "effect"),
         ("dies", "status 3"),
     ],

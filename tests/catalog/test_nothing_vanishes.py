@@ -127,7 +127,7 @@ def test_lists_in_lists_without_end_are_a_problem():
         value = {"tools": [value]}
     catalog = read({"tools": [B], "functions": [value]})
     assert [tool.name for tool in catalog.tools] == ["zq1z"]
-    assert "20 lists of lists" in catalog.problems[0].reason
+    assert "20 lists deep" in catalog.problems[0].reason
 
 
 @pytest.mark.parametrize(

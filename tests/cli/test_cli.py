@@ -329,7 +329,7 @@ def test_relabel_writes_no_gone_name_and_no_file_that_it_does_not_understand(
         (("search", EXAMPLE, "x", "--model", "m", "--usage", "q"), "--usage"),
         (("stress", EXAMPLE, "--queries", "gone.jsonl"), "gone.jsonl"),
         (("stress", EXAMPLE, "--bundle", "gone"), "cannot be read"),
-        (("sweep", EXAMPLE, "--rerank", " "), "rerank is empty"),
+        (("sweep", EXAMPLE, "--rerank", " "), "rerank` is empty"),
         (("sweep", EXAMPLE, "--move", "encoder"), "--encoder"),
         (("sweep", EXAMPLE, "--encoder", "x"), "--move"),
         ((*MEASURED, "--at", "0"), "--at is '0'"),

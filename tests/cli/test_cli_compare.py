@@ -150,9 +150,9 @@ def test_no_server_starts_unless_somebody_allows_it(run, monkeypatch):
         ((), "either --pair"),
         ((*EQUAL, "--proposed"), "either --pair"),
         (("--pair", "left/add", "left/none"), "left/none"),
-        (("--pair", "left/add", "left/add"), "two tools"),
+        (("--pair", "left/add", "left/add"), "two different tool"),
         ((*EQUAL, "--server", "nobody=left"), "nobody"),
-        (("--pair", "left/lies", "right/lies"), "may be called"),
+        (("--pair", "left/lies", "right/lies"), "both tools be called"),
         ((*EQUAL, "--most-calls", 0), "more than 0"),
     ],
 )

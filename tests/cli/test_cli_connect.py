@@ -150,7 +150,7 @@ def test_an_odd_entry_is_named_and_hides_no_other(tmp_path, place, out):
     [
         (["--server", "none"], "no server 'none'; it has a"),
         (["--server", "a", "--timeout", "0"], "start_seconds is 0.0"),
-        (["--server", "a", "--parallel", "0"], "parallel is 0; use 1 to 64"),
+        (["--server", "a", "--parallel", "0"], "parallel servers is 0; use 1 to 64"),
     ],
 )
 def test_what_cannot_be_done_is_said(place, out, args, words):

@@ -281,7 +281,7 @@ def test_admitted_decisions_are_numbered_and_an_undo_names_what_it_retracts():
     assert [item.seq for item in log] == [1, 2, 3]
     assert (log[1].fingerprints, log[1].ids) == (fps("ab"), ("a", "b"))
     assert active(log) == log[2:]
-    for seq, words in ((2, "itself an undo"), (1, "already undone: decision 2")):
+    for seq, words in ((2, "itself an undo"), (1, "already been undone by decision 2")):
         with pytest.raises(DecisionError, match=words):
             admit(log, undo(seq))
 
@@ -405,11 +405,11 @@ def test_a_line_may_name_tools_by_id_only():
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ({"ids": ["a", "b"]}, "action is None"),
+        ({"ids": ["a", "b"]}, "action` is None"),
         ({"action": "merge"}, "'merge'; use one of accept"),
         ({"action": "accept", "ids": ["a", "x"]}, "tool id 'x'"),
         ({"action": "accept", "fingerprints": ["x"]}, "fingerprint 'x'"),
-        ({"action": "accept", "ids": "ab"}, "ids is 'ab'"),
+        ({"action": "accept", "ids": "ab"}, "ids` is 'ab'"),
         ({"action": "accept", "ids": ["a"], "detail": [1]}, "use an object"),
         ({"action": "undo", "seq": "1"}, "whole number"),
         ({"action": "accept", "ids": ["a", "b"], "at": "\ud800"}, "use a time such as"),

@@ -123,7 +123,7 @@ def test_a_tool_that_says_too_little_is_never_a_merge(other):
     verdict = judged().verdict(ROW["a"], ROW[other])
     assert verdict.outcome == "unsure"
     assert verdict.same_job < shipped_weights().merge_at
-    assert "a person must look" in " ".join(verdict.evidence)
+    assert "a person must check" in " ".join(verdict.evidence)
 
 
 def test_tools_of_one_server_need_more_to_be_merged():

@@ -201,12 +201,12 @@ def test_assembly_by_equation_5_by_hand():
     ("wrong", "message"),
     [
         ({"dense_weight": 1.5}, "the dense weight"),
-        ({"assembly": "best"}, "'best'; .* blend, top1"),
+        ({"assembly": "best"}, "'best'; use blend or top1"),
         ({"subquery_weight": -1.0}, "use 0 or more"),
         ({"candidates": 0}, "candidates is 0"),
-        ({"rerank": " "}, "rerank is empty"),
+        ({"rerank": " "}, "rerank` is empty"),
         ({"corpus": "all"}, "'all'; .* both, tools"),
-        ({"server_weight": float("inf")}, "server_weight is inf"),
+        ({"server_weight": float("inf")}, "server_weight` is inf"),
         ({"step_weight": -1.0}, "step_weight is -1.0"),
     ],
 )

@@ -223,7 +223,7 @@ class _Session:
         for tool, one, other in zip(pair.tools, first, second, strict=True):
             if lists := resized_lists(one.columns, other.columns):
                 raise _StopError(
-                    f"`{lists[0]}` of {tool.id} had another length when the call was repeated, so "
+                    f"`{lists[0]}` of {tool.id} changed its length when the call was repeated, so "
                     "a call may have an effect"
                 )
         return call if any(one.refusal for one in second) else replace(call, again=second)

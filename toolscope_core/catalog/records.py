@@ -90,7 +90,7 @@ class DocumentReading:
         value = record.value
         lists = places.tool_places(value) if isinstance(value, dict) else {}
         if len(record.trail) > _LEVELS and (lists or isinstance(value, list)):
-            yield record.problem(f"is nested in more than {_LEVELS} lists of lists; flatten it")
+            yield record.problem(f"is nested more than {_LEVELS} lists deep; flatten it")
         elif isinstance(value, list):
             yield from self._each(enumerate(value, 1), record)
         elif is_openapi(value):

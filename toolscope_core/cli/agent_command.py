@@ -119,7 +119,7 @@ def agent_run(
         bool,
         typer.Option(
             "--estimate",
-            help="Show what it may cost. Starts no server, sends nothing and writes nothing.",
+            help="Show what the run may cost. Starts no server, sends nothing and writes nothing.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

@@ -182,7 +182,7 @@ def check(
     ] = False,
     embedder: EmbedderName = None,
     app_url: Annotated[
-        str, typer.Option(help="Address of the app, for links to its pages on pairs.")
+        str, typer.Option(help="Address of the app, for links to the app's pages on pairs.")
     ] = "http://localhost:8501",
     app_catalog: Annotated[
         str | None,

@@ -86,8 +86,8 @@ def compare_calls(
     decisions: Annotated[
         Path | None,
         typer.Option(
-            help="A decisions.jsonl to which the verdicts are added, for `merge --decisions`; "
-            "what it decides counts for --proposed."
+            help="A decisions.jsonl to which the verdicts are added, for `merge --decisions`; its "
+            "decisions count for --proposed."
         ),
     ] = None,
     server: ServerKeys = None,
@@ -122,7 +122,7 @@ def compare_calls(
     log = read_decisions(catalog, decisions) if decisions and decisions.exists() else ()
     chosen = _chosen_pairs(catalog, log, pair, proposed)
     if bool(config) == bool(recorded):
-        raise ConfigError("nothing says what to compare; use either --config or --recorded")
+        raise ConfigError("one source of results is needed; use either --config or --recorded")
     if recorded:
         trace = counted_calls(recorded, catalog.tools, with_results=True)[1]
         comparisons = recorded_comparisons(chosen, trace, catalog.tools)
@@ -154,7 +154,7 @@ def _chosen_pairs(
     A given ``pair`` counts as a merge. Calls are mapped by the argument maps of the merge.
     """
     if bool(pair) == proposed:
-        raise ConfigError("what to compare is not clear; use either --pair TOOL TOOL or --proposed")
+        raise ConfigError("tools must be chosen once; use either --pair TOOL TOOL or --proposed")
     if pair is None:
         clusters = plan_merge(analyse(catalog), log).clusters
         wanted = ("proposed", "accepted")
@@ -163,7 +163,7 @@ def _chosen_pairs(
     unknown = [one for one in pair if one not in catalog.by_id]
     if unknown or len(set(pair)) < 2:
         raise ConfigError(
-            f"--pair was given {' '.join(map(repr, pair))}; use the ids of two tools of the catalog"
+            f"--pair was given {' '.join(map(repr, pair))}; use the ids of two different tools"
         )
     members = tuple(sorted(pair))
     return [*_pairs_of(catalog, members, GroupSyntheses(catalog).synthesis(members, None))]
@@ -194,7 +194,7 @@ def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]
         call = read_call(row)
         if call is None or call[0] not in catalog.by_id:
             raise ConfigError(
-                f"{file}, line {number}, is no call of a tool of the catalog; use "
+                f"{file}, line {number}, is not a call of a tool in the catalog; use "
                 '{"tool": ID, "arguments": {…}}'
             )
         calls[call[0]].append(call[1])
@@ -227,7 +227,7 @@ def _callable(
         if not refusals:
             allowed.append(replace(one, calls=tuple(calls.get(one.source.id, ()))))
     if not allowed:
-        raise ConfigError("nothing was compared: no pair was found of which both may be called")
+        raise ConfigError("nothing was compared: in no pair may both tools be called")
     return allowed
 
 

@@ -126,7 +126,7 @@ def evaluate(
     knobs: SearchKnobs = DEFAULT_SEARCH,
     searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge.
 

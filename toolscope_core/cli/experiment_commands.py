@@ -64,7 +64,7 @@ _Decompose = Annotated[
         "default: as the named paper does, or else rules.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,8 @@ def sweep(
         typer.Option(
             "--move",
             help="What to vary: the minimum similarity of merges (threshold), the weight of dense "
-            "scores (alpha), how many tools are reranked (candidates) or returned (k), or "
-            "the embedding model (encoder, with --encoder).",
+            "scores (alpha), the number of tools that are reranked (candidates) or returned (k), "
+            "or the embedding model (encoder, with --encoder).",
         ),
     ] = "threshold",
     encoders: Annotated[

@@ -49,7 +49,7 @@ def findability_by_search(
     query_set = with_ids(read_queries(queries), tools) if queries else ()
     queries_here = with_gold_among(query_set, catalog.by_id, skip=True)
     if query_set and not any(one.gold for one in queries_here):
-        raise ConfigError(f"no query in {queries} names a tool of the catalog; use ids in `gold`")
+        raise ConfigError(f"no query in {queries} names a catalog tool; use tool ids in `gold`")
     bench, requests = Bench.of(catalog, embedder), own_requests(tools, queries_here)
     return {
         name: findability(

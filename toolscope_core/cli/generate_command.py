@@ -74,7 +74,7 @@ def generate_queries(
     only_estimate: Annotated[
         bool,
         typer.Option(
-            "--estimate", help="Show what it would cost. Sends nothing and writes nothing."
+            "--estimate", help="Show what the run would cost. Sends nothing and writes nothing."
         ),
     ] = False,
     embedder: EmbedderName = None,

@@ -46,7 +46,7 @@ def inspect(
             "the MCP clients of this machine, as `overview` shows them."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
@@ -100,7 +100,7 @@ def inspect(
 def diff(
     old: Annotated[Path, typer.Argument(help="The old catalog: a file or folder.")],
     new: Annotated[Path, typer.Argument(help="The new catalog: a file or folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     config: PolicyFile = None,
 ) -> None:
     """Show what changed between two versions of a catalog; exit 1 if a change breaks callers, or a

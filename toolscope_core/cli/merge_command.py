@@ -195,7 +195,7 @@ def _refuse_without_budget(budget: int | None, usage: Sequence[Path], queries: P
     """Raises ``ConfigError`` for options that have no effect without a budget."""
     if budget is None and (usage or queries):
         option = "--usage" if usage else "--queries"
-        raise ConfigError(f"{option} only works with --eager-tokens; add that too")
+        raise ConfigError(f"{option} only works with --eager-tokens; add --eager-tokens too")
 
 
 def _read_decisions(catalog: Catalog, file: Path | None) -> tuple[Mapping[int, Decision], int]:

@@ -69,7 +69,7 @@ ServerKeys = Annotated[
     ),
 ]
 KeepDoubtful = Annotated[
-    bool, typer.Option("--keep-doubtful", help="Also write the doubtful ones, with reasons.")
+    bool, typer.Option("--keep-doubtful", help="Also write the doubtful results, with reasons.")
 ]
 VariantsFile = Annotated[
     Path | None,

@@ -101,14 +101,14 @@ def profile(
         typer.Option(min=1, help="Number of tools that a search takes for each job of a request."),
     ] = 3,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of tokens for all its tools.")
+        int | None, typer.Option(min=1, help="Maximum tokens for all tools of the profile.")
     ] = None,
     resource: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
             help="A resource or template that the profile passes on, by its name in the gateway "
-            "(notes+file:///a.txt); repeatable. Replaces those it had.",
+            "(notes+file:///a.txt); repeatable. Replaces those that the profile had.",
         ),
     ] = None,
     prompt: Annotated[

@@ -208,7 +208,7 @@ def serve(
             "0 if each can, with 75 if a retry may help, and with 1 if it cannot.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="With --check: as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --check: print JSON.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for a server to start.")] = 60.0,
     call_timeout: Annotated[float, typer.Option(help="Seconds to wait for each call.")] = 300.0,
 ) -> None:

@@ -59,7 +59,7 @@ def usage(
             "personal text."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="All figures, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Count calls, errors and the last use of each tool, from logs or traces of agents.
 

@@ -27,16 +27,16 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
     """
     action = next((one for one in ACTIONS if one == row.get("action")), None)
     if action is None:
-        raise DecisionError(f"action is {row.get('action')!r}; use one of {', '.join(ACTIONS)}")
+        raise DecisionError(f"`action` is {row.get('action')!r}; use one of {', '.join(ACTIONS)}")
     detail = row.get("detail") or {}
     if not isinstance(detail, dict):
-        raise DecisionError(f"detail is {detail!r}; use an object")
+        raise DecisionError(f"`detail` is {detail!r}; use an object")
     seq = row.get("seq") or 0
     if not isinstance(seq, int):
-        raise DecisionError(f"seq is {seq!r}; use a whole number, or leave it out")
+        raise DecisionError(f"`seq` is {seq!r}; use a whole number, or leave `seq` out")
     at = str(row.get("at") or "")
     if not (at.isascii() and at.isprintable()):
-        raise DecisionError(f"at is {at[:40]!r}; use a time such as 2026-01-02T10:00:00+00:00")
+        raise DecisionError(f"`at` is {at[:40]!r}; use a time such as 2026-01-02T10:00:00+00:00")
     ids = texts(row.get("ids") or (), "ids")
     prints = texts(row.get("fingerprints") or (), "fingerprints")
     if not prints:

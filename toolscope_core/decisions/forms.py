@@ -107,7 +107,7 @@ def id_list(ids: Sequence[str]) -> str:
 
 def texts(value: Any, what: str) -> tuple[str, ...]:
     if not _are_texts(value):
-        raise DecisionError(f"{what} is {value!r}; use a list of strings")
+        raise DecisionError(f"`{what}` is {value!r}; use a list of strings")
     return tuple(value)
 
 

@@ -162,7 +162,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
-            f"seq {decision.seq} comes after {log[-1].seq}; keep the log's order, or leave seq out"
+            f"`seq` {decision.seq} comes after {log[-1].seq}; keep the order, or leave `seq` out"
         )
     return _well_formed(log, decision)
 
@@ -183,8 +183,8 @@ def _target(log: Sequence[Decision], undo: Decision) -> Decision:
     target = next((item for item in log if item.seq == seq), None)
     if target is None:
         raise DecisionError(
-            f"there is no decision {seq!r} to undo; use the seq of a decision in the history "
-            "as detail.retracts"
+            f"there is no decision {seq!r} to undo; use the `seq` of a decision in the history as "
+            "`detail.retracts`"
         )
     if target.action == "undo":
         raise DecisionError(f"decision {seq} is itself an undo; make a new decision instead")
@@ -196,7 +196,7 @@ def _check_undo(log: Sequence[Decision], undo: Decision) -> None:
     in_force = active(log)
     if target not in in_force:
         by = next(i for i in log if i.action == "undo" and i.detail["retracts"] == target.seq)
-        raise DecisionError(f"{_cite(target)} was already undone: {_cite(by)}")
+        raise DecisionError(f"{_cite(target)} has already been undone by {_cite(by)}")
     if later := building_on(in_force, target):
         raise DecisionError(
             f"{_cite(target)} cannot be undone, because later decisions on the same tools build on "

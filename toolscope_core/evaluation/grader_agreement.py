@@ -72,7 +72,7 @@ def read_grades(content: bytes, label: str) -> dict[str, int]:
     """
     reader = csv.DictReader(io.StringIO(utf8_text(content, label), newline=""))
     if not {"tool", "grade"} <= {*(reader.fieldnames or ())}:
-        raise ConfigError(f"{label} has no columns tool and grade; use the sheet with the tools")
+        raise ConfigError(f"{label} has no columns `tool` and `grade`; use the sheet of tools")
     grades: dict[str, int] = {}
     for row in reader:
         grade = (row["grade"] or "").strip()
@@ -83,7 +83,7 @@ def read_grades(content: bytes, label: str) -> dict[str, int]:
         if grade:
             grades[(row["tool"] or "").removeprefix("'")] = int(grade)
     if not grades:
-        raise ConfigError(f"{label} has no grades; write 1 to 5 in the column grade")
+        raise ConfigError(f"{label} has no grades; write 1 to 5 in the column `grade`")
     return grades
 
 

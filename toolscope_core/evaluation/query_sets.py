@@ -260,13 +260,13 @@ def _csv_rows(text: str, name: str) -> Iterator[tuple[int, JsonObject | str]]:
         header = [column.strip() for column in reader.fieldnames or ()]
     except csv.Error as error:
         raise ConfigError(
-            f"{name} is not CSV ({error}); use a header, then one row per query"
+            f"{name} is not CSV ({error}); use a header row, then one row per query"
         ) from error
     if "query" not in header:
         raise ConfigError(
-            f"{name} has no column named query, only {', '.join(header)[:200]}; rename one to query"
+            f"{name} has no column `query`, only {', '.join(header)[:200]}; rename one to `query`"
             if header
-            else f"{name} is empty; add a header with query, then one row per query"
+            else f"{name} is empty; add a header row with `query`, then one row per query"
         )
     reader.fieldnames = header
     while True:

@@ -48,7 +48,7 @@ class ToolComparison:
     are_of_two_products: bool = False
 
 
-_TWO_PRODUCTS = "They are made for different products, so the same words may mean another job."
+_TWO_PRODUCTS = "They are made for different products, so the same words may mean different jobs."
 
 
 def explain(
@@ -83,7 +83,7 @@ def _on_relation(comparison: ToolComparison) -> Iterator[str]:
     if comparison.general:
         yield f"Both do the job of {comparison.general}, with or without a fixed argument."
     elif comparison.distinctions:
-        yield f"They look like one job, but {'; '.join(comparison.distinctions)}."
+        yield f"They seem to do the same job, but {'; '.join(comparison.distinctions)}."
     elif comparison.relation == "family":
         yield same_operation(comparison.tools, comparison.unshared)
     elif comparison.relation in ("duplicate", "subsumes"):
@@ -111,12 +111,12 @@ def serving_words(serves: Serves, tools: tuple[Tool, Tool]) -> str:
     if serves == "right":
         one, other = other, one
     return {
-        "both": "Judging by their arguments, each could take every call of the other.",
-        "none": "Judging by their arguments, neither could take every call of the other.",
+        "both": "Judging by their arguments, each could take every call made to the other.",
+        "none": "Judging by their arguments, neither could take every call made to the other.",
     }.get(
         serves,
-        f"Judging by their arguments, {one} could take every call of {other}, but not the other "
-        "way round.",
+        f"Judging by their arguments, {one} could take every call made to {other}, but not the "
+        "other way round.",
     )
 
 
@@ -176,11 +176,11 @@ def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
     """Sentences on what the judge cannot know, so that a person must review it."""
     for tool, other in ((left, right), (right, left)):
         if tool.schema is None:
-            yield f"{_who(tool, other)} does not declare its parameters, so a person must look."
+            yield f"{_who(tool, other)} does not declare its parameters, so a person must check."
         if not tool.description.strip():
-            yield f"{_who(tool, other)} has no description, so a person must look."
+            yield f"{_who(tool, other)} has no description, so a person must check."
         elif is_foreign(tool.description):
-            yield f"{_who(tool, other)} is not described in English, so a person must look."
+            yield f"{_who(tool, other)} is not described in English, so a person must check."
 
 
 def _on_arguments(comparison: ToolComparison) -> Iterator[str]:

@@ -194,12 +194,12 @@ def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
     named_tools = zip(names_of(tools), tools, strict=True)
     if silent := [name for name, tool in named_tools if tool.schema is None]:
         return (
-            f"The arguments of {' and '.join(silent)} are unknown, so it is unclear which of "
-            "them could take the other's calls."
+            f"The arguments of {' and '.join(silent)} are unknown, so it is unclear which of them "
+            "could take calls to the other."
         )
     if verdict.relation == "family":
         selector, _ = selector_of(tools, verdict.differs)
-        return f"Neither has an argument for the {selector}, so neither can take the other's calls."
+        return f"No tool has an argument for the {selector}, so none can take calls to the other."
     if all(distinctions.renamed(*map(read_tool, tools))):
         return ""
     return explanation.serving_words(serving(*tools, match_parameters(*tools)), tools)

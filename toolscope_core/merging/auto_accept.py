@@ -98,7 +98,7 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
     synthesis = proposal.synthesis
     if proposal.group.family:
         kind = family_name(synthesis.selector)
-        yield f"{kind}: {_values(synthesis)}; no tool can take another's calls"
+        yield f"{kind}: {_values(synthesis)}; no tool can take calls to another"
     elif synthesis.kind == "looks_alike":
         yield "they look alike, but their arguments are unknown"
     elif synthesis.keep_all:
@@ -107,10 +107,10 @@ def _check_drop_in(proposal: Proposal) -> Iterator[str]:
             "so a gateway is needed"
         )
     elif synthesis.kind == "gateway" and proposal.group.unfit.issuperset(proposal.group.members):
-        yield "the model trusts none of them with every call of the others, so a gateway is needed"
+        yield "the model trusts none of them with every call to the others, so a gateway is needed"
     elif synthesis.kind == "gateway":
         yield (
-            "the kept tool cannot take every call of the others unchanged, so a gateway is needed"
+            "the kept tool cannot take every call to the others unchanged, so a gateway is needed"
         )
 
 
@@ -152,7 +152,7 @@ def _check_doubts(proposal: Proposal) -> Iterable[str]:
 def _check_serves(proposal: Proposal) -> Iterator[str]:
     canonical = proposal.synthesis.canonical
     if proposal.synthesis.kind == "drop_in" and canonical in proposal.group.unfit:
-        yield f"the model does not trust {canonical} with every call of the others"
+        yield f"the model does not trust {canonical} with every call to the others"
 
 
 def _check_addressing(proposal: Proposal) -> Iterator[str]:
@@ -268,7 +268,7 @@ def model_doubts(
     else:
         if verdict.serves == "none":
             yield (
-                f"{judge} says they do the same job, but neither takes the other's calls unchanged"
+                f"{judge} says they do the same job, but neither takes calls to the other unchanged"
             )
         if probability < LEAST_OFFLINE:
             yield f"{judge} says they do the same job; {UNCONVINCED}"

@@ -196,7 +196,7 @@ def invented(
         if name in others:
             yield Violation("tool", f"it names `{name}`, another tool", name)
         elif name.casefold() not in sources and not _is_phrase(name):
-            yield Violation("invented", f"it names `{name}`, which no member knows", name)
+            yield Violation("invented", f"it names `{name}`, which no member mentions", name)
 
 
 def _dropped(after: str, members: Sequence[Tool], context: DocumentContext) -> Iterator[Violation]:
@@ -222,7 +222,7 @@ def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation
     most = max(_SHORT, _MOST_TIMES * max(len(tool.description) for tool in members))
     length = len(document.description)
     if length > most:
-        yield Violation("long", f"the description is {length:,} characters; limit {most:,}")
+        yield Violation("long", f"the description is {length:,} characters; the limit is {most:,}")
 
 
 def _words_of(tool: Tool, is_suspicious: bool) -> Iterator[str]:

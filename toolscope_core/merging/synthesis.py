@@ -314,7 +314,7 @@ def _selector(
     ):
         if _are_names(values):
             return free_name(name, properties), values
-    raise ValueError("tool ids repeat")  # ids are unique in a catalog, so this is a bug
+    raise ValueError("some tool ids are used more than once")  # a bug: a catalog's ids are unique
 
 
 def _are_names(values: Mapping[str, str]) -> bool:

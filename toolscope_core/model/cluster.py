@@ -212,7 +212,7 @@ KINDS: Mapping[ProposalKind, KindWords] = {
     ),
     "drop_in": KindWords(
         "drop-in",
-        "One tool accepts every call of the others as it is: keep it and switch the others "
+        "One tool accepts every call made to the others as it is: keep it and switch the others "
         "off; no code needed.",
     ),
     "gateway": KindWords(

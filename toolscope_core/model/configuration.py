@@ -41,10 +41,10 @@ class AnalysisConfig:
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0.0 < self.threshold <= 1.0:
             raise ConfigError(
-                f"threshold is {self.threshold}; use a cosine above 0 and at most 1, such as 0.7"
+                f"the threshold is {self.threshold}; use a cosine above 0 and up to 1, such as 0.7"
             )
         if self.neighbours < 1:
-            raise ConfigError(f"neighbours is {self.neighbours}; use at least 1")
+            raise ConfigError(f"the number of neighbours is {self.neighbours}; use at least 1")
 
     @property
     def key(self) -> str:
@@ -76,7 +76,9 @@ class PlanConfig:
 
     def __post_init__(self) -> None:
         if self.accept not in ACCEPT_POLICIES:
-            raise ConfigError(f"accept is {self.accept!r}; use one of {', '.join(ACCEPT_POLICIES)}")
+            raise ConfigError(
+                f"`accept` is {self.accept!r}; use one of {', '.join(ACCEPT_POLICIES)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.tokens_in, self.tokens_out):
             if not 0.0 <= value < math.inf:
-                raise ConfigError(f"a price is {value}; use 0 or more, per million tokens")
+                raise ConfigError(f"a price is {value}; use 0 or more per million tokens")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
@@ -104,9 +106,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.calls is not None and self.calls < 0:
-            raise ConfigError(f"budget is {self.calls} calls; use 0 or more")
+            raise ConfigError(f"the budget is {self.calls} calls; use 0 calls or more")
         if self.money is not None and not 0.0 <= self.money < math.inf:
-            raise ConfigError(f"budget is {self.money}; use 0 or more")
+            raise ConfigError(f"the budget is {self.money}; use an amount of 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +167,8 @@ class AgentConfig:
                 raise ConfigError(f"{name} is {value}; use 1 to {most}")
         if self.reset and self.concurrency > 1:
             raise ConfigError(
-                f"concurrency is {self.concurrency}, but with --reset, parallel requests would "
-                "disturb each other; use 1"
+                f"the concurrency is {self.concurrency}, but with --reset, parallel requests would "
+                "disturb each other; use a concurrency of 1"
             )
 
 
@@ -195,16 +197,16 @@ class Endpoint:
         if not self.model.strip() or not self.model.isprintable():
             raise ConfigError(f"the model is {self.model!r}; use the name that the endpoint uses")
         if not 1 <= self.concurrency <= 64:
-            raise ConfigError(f"concurrency is {self.concurrency}; use 1 to 64 parallel calls")
+            raise ConfigError(f"the concurrency is {self.concurrency}; use 1 to 64 parallel calls")
         if not 0.0 < self.deadline <= 600.0:
-            raise ConfigError(f"deadline is {self.deadline}; use at most 600 seconds")
+            raise ConfigError(f"the deadline is {self.deadline}; use at most 600 seconds")
         if not 0.0 <= self.temperature <= 2.0:
-            raise ConfigError(f"temperature is {self.temperature}; use 0 to 2")
+            raise ConfigError(f"the temperature is {self.temperature}; use 0 to 2")
         if not 100 <= self.most_tokens <= 1_000_000:
             raise ConfigError(f"a reply's token limit is {self.most_tokens}; use 100 to 1,000,000")
         if self.reasoning is not None and self.reasoning not in REASONING_EFFORTS:
             raise ConfigError(
-                f"reasoning is {self.reasoning!r}; use one of {', '.join(REASONING_EFFORTS)}"
+                f"`reasoning` is {self.reasoning!r}; use one of {', '.join(REASONING_EFFORTS)}"
             )
         if self.prompts not in PROMPT_WORDINGS:
             raise ConfigError(f"the prompts are {self.prompts!r}; use own or paper")
@@ -242,7 +244,7 @@ class ConnectionLimits:
                     f"{name} is {getattr(self, name)}; use more than 0 and at most 3600 seconds"
                 )
         if not 1 <= self.parallel <= 64:
-            raise ConfigError(f"parallel is {self.parallel}; use 1 to 64 servers at a time")
+            raise ConfigError(f"the number of parallel servers is {self.parallel}; use 1 to 64")
 
 
 def ready_within(seconds: float, parallel: int = 24) -> ConnectionLimits:
@@ -268,11 +270,11 @@ class QuestionConfig:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sure_below <= 1.0:
-            raise ConfigError(f"sure_below is {self.sure_below}; use a probability from 0 to 1")
+            raise ConfigError(f"`sure_below` is {self.sure_below}; use a probability from 0 to 1")
         if self.batch < 1 or self.largest_cluster < 2:
             raise ConfigError(
-                f"batch is {self.batch} and largest_cluster {self.largest_cluster}; use at least "
-                "1 and 2"
+                f"`batch` is {self.batch} and `largest_cluster` is {self.largest_cluster}; use at "
+                "least 1 and at least 2"
             )
 
 

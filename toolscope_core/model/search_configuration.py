@@ -59,18 +59,18 @@ class RetrievalConfig:
         if not 0.0 <= self.dense_weight <= 1.0:
             raise ConfigError(f"the dense weight (alpha) is {self.dense_weight}; use 0 to 1")
         if self.assembly not in _ASSEMBLIES:
-            raise ConfigError(f"assembly is {self.assembly!r}; use one of {', '.join(_ASSEMBLIES)}")
+            raise ConfigError(f"`assembly` is {self.assembly!r}; use {' or '.join(_ASSEMBLIES)}")
         if self.corpus not in _CORPORA:
-            raise ConfigError(f"corpus is {self.corpus!r}; use one of {', '.join(_CORPORA)}")
+            raise ConfigError(f"`corpus` is {self.corpus!r}; use one of {', '.join(_CORPORA)}")
         for name in ("subquery_weight", "step_weight", "rerank_weight", "server_weight"):
             if not getattr(self, name) >= 0.0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; use 0 or more, or inf")
         if self.server_weight == math.inf:
-            raise ConfigError("server_weight is inf; use a number, or --corpus servers")
+            raise ConfigError("`server_weight` is inf; use a number, or --corpus servers")
         if not self.rerank.strip():
-            raise ConfigError("rerank is empty; use auto, none, late or a cross-encoder's name")
+            raise ConfigError("`rerank` is empty; use auto, none, late or a cross-encoder's name")
         if self.candidates < 1:
-            raise ConfigError(f"candidates is {self.candidates}; use at least 1")
+            raise ConfigError(f"the number of candidates is {self.candidates}; use at least 1")
 
     def as_json(self) -> JsonObject:
         """Every setting, with *inf* as a word."""

@@ -104,7 +104,7 @@ def splits_in(
         query_id, texts = str(row.get("id", "")), row.get(kind)
         if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
             raise ConfigError(
-                f"{place}: `{kind}` is {texts!r:.60}; use a list of strings, or split otherwise"
+                f"{place}: `{kind}` is {texts!r:.60}; use a list of strings, or another split"
             )
         if not query_id or query_id in splits:
             raise ConfigError(

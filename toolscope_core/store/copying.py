@@ -105,14 +105,14 @@ def _check_empty(target: Store, connection: Connection, tables: Iterable[Table])
     filled = [t.name for t in tables if connection.execute(select(t).limit(1)).first()]
     if filled:
         raise StoreError(
-            f"the store {target.place} already has rows ({', '.join(filled)}) and was not "
-            "changed; copy into a new one"
+            f"the store {target.place} already has rows ({', '.join(filled)}) and was not changed; "
+            "copy into a new store"
         )
 
 
 def _check_same(target: Store, expected: CopiedTable, actual: CopiedTable) -> None:
     if expected != actual:
         raise StoreError(
-            f"the table {expected.name} was not copied correctly ({expected.rows:,} rows "
-            f"read, {actual.rows:,} found in {target.place}); nothing was copied"
+            f"the table {expected.name} was not copied correctly ({expected.rows:,} rows read, "
+            f"{actual.rows:,} found in {target.place}); the whole copy was undone"
         )

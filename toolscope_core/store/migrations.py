@@ -81,8 +81,8 @@ def _applied(connection: Connection, place: str) -> frozenset[str]:
         raise _earlier(place, f"its steps are {listed(sorted(applied), 3) or 'none'}")
     if newer:
         raise StoreError(
-            f"{place} was written by a newer ToolScope (it has {', '.join(newer)}) and was "
-            "not changed; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
+            f"{place} was written by a newer ToolScope (it has {', '.join(newer)}) and was not "
+            "changed; update ToolScope, or choose another store with TOOLSCOPE_STORE_URL"
         )
     return applied
 

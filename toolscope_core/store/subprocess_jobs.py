@@ -63,7 +63,7 @@ def compute(
                 _logger.error("%s stopped early: %s", task, trouble.read()[-2_000:])
                 raise JobError(
                     f"{task} of {len(vectors):,} tools stopped early (exit status "
-                    f"{child.returncode}); start it again, or look in the log"
+                    f"{child.returncode}); start the job again, or look in the log"
                 )
         return np.asarray(np.load(folder / RESULT_FILE), dtype=np.float64)
 

@@ -134,13 +134,13 @@ class LearnConfig:
 
     def __post_init__(self) -> None:
         if self.method not in _METHODS:
-            raise ConfigError(f"method is {self.method!r:.40}; use one of {', '.join(_METHODS)}")
+            raise ConfigError(f"`method` is {self.method!r:.40}; use one of {', '.join(_METHODS)}")
         if self.candidates < 2:
-            raise ConfigError(f"candidates is {self.candidates}; use at least 2")
+            raise ConfigError(f"the number of candidates is {self.candidates}; use at least 2")
         if self.first != "mlc" and (self.method != "refiner" or self.encoder):
             raise ConfigError(
-                f"candidates by {self.first} need a refiner; use the method "
-                "refiner, without an encoder"
+                f"candidates by {self.first} need a refiner; use the method `refiner`, without an "
+                "encoder"
             )
 
     @property

@@ -119,8 +119,8 @@ def training_queries(
             recorded[query.text] = True
     if len(needs) < LEAST_QUERIES:
         raise ConfigError(
-            f"only {len(needs)} queries name a tool of this catalog; use at least "
-            f"{LEAST_QUERIES} with `query` and `gold`"
+            f"only {len(needs)} queries name a tool of this catalog; use at least {LEAST_QUERIES} "
+            "queries with `query` and `gold`"
         )
     for tool_id, variant in sorted(variants.items()):
         for text in variant.questions if tool_id in in_catalog else ():

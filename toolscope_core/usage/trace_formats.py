@@ -259,7 +259,7 @@ def _documents(content: bytes, label: str) -> Iterator[Any]:
     try:
         document = json.loads(text)
     except RecursionError as error:
-        raise ConfigError(f"{label} is nested too deeply; use a trace") from error
+        raise ConfigError(f"{label} is nested too deeply; use a file with a trace") from error
     except ValueError:
         document = _documents_in(text) or [
             _line(line, f"{label}, line {n}") for n, line in enumerate(text.split("\n"), 1)

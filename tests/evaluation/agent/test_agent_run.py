@@ -138,7 +138,7 @@ def test_every_request_begins_in_the_state_that_the_command_makes(agent, endpoin
     agent("--reset", command, "--first", 2)
     assert mark.read_text() == "x" * 4 and len(rows(tmp_path)) == 4
     assert [key[1] for key in rows(tmp_path)] == ["as it is", "merged"] * 2
-    assert "use 1" in agent("--reset", command, "--concurrency", 2, code=2).output
+    assert "concurrency of 1" in agent("--reset", command, "--concurrency", 2, code=2).output
     endless = f'{sys.executable} -c "import time; time.sleep(60)"'
     options = ("--request-deadline", 1, "--out", tmp_path / "endless.jsonl")
     assert "within 1 seconds" in agent("--reset", endless, *options, code=2).output

@@ -264,8 +264,8 @@ def _notes(http: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     if ignored := _texts(http.get("ignored")):
         names = ", ".join(ignored)
         message = (
-            f"The header {names} is not an argument: OpenAPI ignores it there, and the HTTP "
-            "client sends it."
+            f"The header {names} is not made an argument: OpenAPI ignores it as a parameter, and "
+            "the HTTP client sends it."
         )
         yield "ignored-parameter", "schema", message, names
     if http.get("deprecated") is True:

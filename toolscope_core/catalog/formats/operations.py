@@ -268,7 +268,7 @@ class _Reader:
                     f"refers to {str(reference)[:80]!r}, which is not in this file{place}; "
                     "bundle the files first"
                 )
-        raise _UnclearError("refers to itself in a circle; write it out")
+        raise _UnclearError("refers to itself in a circle; write out what it refers to")
 
     def _whole(self, schema: Any, depth: int = 0) -> JsonObject:
         """A schema with its reference resolved and ``allOf`` merged, so that its properties can be

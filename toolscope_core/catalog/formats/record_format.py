@@ -294,7 +294,7 @@ def read_record(
     name = built_in_name(built_in) if built_in else _text(format, record, "name")
     if not name.strip():
         keys = " or ".join(".".join(path) for path in format.places["name"])
-        raise RecordError(f"has no name; add a string under {keys}")
+        raise RecordError(f"has no name; add the name as a string under {keys}")
     own = record.get("id")
     own_id = own if isinstance(own, str) else "" if own is None else canonical_json(own)
     hints = format.get(record, "annotations")

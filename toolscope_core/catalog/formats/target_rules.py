@@ -178,7 +178,7 @@ def _of_name(tool: Tool, target: Target, new: tuple[str, Rule] | None) -> Iterat
         )
     elif rules.longest_name is not None and len(called) > rules.longest_name:
         message = (
-            f"The name {called!r} is {len(called)} characters long; {target.title} accepts "
+            f"The name {called!r} is {len(called)} characters long; {target.title} accepts at most "
             f"{rules.longest_name}."
         )
     else:
@@ -200,7 +200,7 @@ def _of_text(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     most = target.rules.longest_description
     if most is not None and len(tool.description) > most:
         length = f"{len(tool.description)} characters"
-        message = f"The description has {length}; {target.title} accepts {most}."
+        message = f"The description has {length}; {target.title} accepts at most {most}."
         yield RuleViolation(tool.id, "description", length, message, f"cut to {most} characters")
 
 
@@ -225,7 +225,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
         yield RuleViolation(tool.id, "schema", "items", message, "items: {}")
     if rules.strict_mode and foreign_formats.says_strict(tool.raw):
         can_stay = foreign_formats.is_strict(foreign_formats.as_strict(schema))
-        fix = "the same, written as strict mode takes it" if can_stay else "strict: false"
+        fix = "the same, written as strict mode accepts it" if can_stay else "strict: false"
         for place, why in foreign_formats.strict_faults(schema):
             message = f"It asks for strict mode, and {place!r} {why}; {target.title} rejects it."
             remedy = (

@@ -78,7 +78,7 @@ def read_parameters(
     schema = without_unused(settle_references(_read_form(value, required, "parameters"), budget))
     kind = schema.get("type", "object")
     if kind != "object" and "object" not in kind:
-        raise RecordError(f"has parameters of type {_shown(kind)}; use the type object")
+        raise RecordError(f"has parameters of type {_shown(kind)}; use the type `object`")
     schema = {**schema, "type": "object"}
     if schema == UNDECLARED:
         return None
@@ -188,7 +188,7 @@ def _from_list(entries: list[Any], where: str) -> JsonObject:
     for number, item in enumerate(items, 1):
         name = item.get("name")
         if not isinstance(name, str):
-            raise RecordError(f"has no name for entry {number} of {where}; name every entry")
+            raise RecordError(f"has no name for entry {number} of {where}; give every entry a name")
         name = name.lstrip("-")
         if name in properties:
             raise RecordError(f"has {name!r} twice in {where}; keep one")
@@ -243,7 +243,7 @@ def _normalise(schema: Any, where: str) -> JsonObject | bool:
     if isinstance(schema, str):
         schema = _as_schema(schema)
     if not isinstance(schema, (dict, type(None))):
-        raise RecordError(f"has {_shown(schema)} at {where}; use a JSON Schema there")
+        raise RecordError(f"has {_shown(schema)} at {where}; use a JSON Schema")
     return _normalise_object(schema or {}, where)
 
 
@@ -348,7 +348,7 @@ def _json_types(kind: Any, where: str) -> str | list[str]:
         return ""
     words = re.split(r" ?\| ?| or ", " ".join(kind.split())) if isinstance(kind, str) else kind
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise RecordError(f"has {_shown(kind)} at {where}/type; use a type's name such as string")
+        raise RecordError(f"has {_shown(kind)} at {where}/type; use a type name, such as string")
     types = list(dict.fromkeys(_json_type(word) for word in words))
     if "" in types:
         return ""

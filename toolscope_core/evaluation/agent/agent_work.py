@@ -103,7 +103,7 @@ class PaidTurns:
         size = ChatRequest("", canonical_json([messages, tools]), "agent", {}, most_tokens)
         reserved = budget.reserve(size)
         if reserved is None:
-            raise PausedError("the budget is used up")
+            raise PausedError("the budget is used up; raise it and run again")
         cost = 0.0
         try:
             reply = self.model.turn(messages, tools, most_tokens)

@@ -437,7 +437,7 @@ def _limits(two: _Two, tool: Tool) -> Iterator[str]:
         yield "one of the values that it lists"
     parts, own_parts = (units.parts_of(one.description) for one in (two.target, two.source))
     if parts and not own_parts <= parts:
-        yield f"written of {enumerated(sorted(parts))} only"
+        yield f"made up of {enumerated(sorted(parts))} only"
     yield from _bounds(two, narrower=True)
 
 

@@ -42,7 +42,7 @@ class RunBudget:
         self.prices = prices
         if self.limits.money is not None and prices is None:
             raise ConfigError(
-                "a budget in money needs token prices; set them, or a budget in calls"
+                "a budget in money needs token prices; set prices, or set a budget in calls"
             )
         self._calls, self._cost = calls, cost
         self._reserved = 0.0

@@ -62,7 +62,7 @@ async def ask_original(
         with asked_by(context):
             own_params |= await _answers(server, result)
     raise RuntimeError(
-        f"{server.name} asked for input more than {MOST_ROUNDS} times in one call; update it"
+        f"{server.name} asked for input over {MOST_ROUNDS} times in one call; update the server"
     )
 
 

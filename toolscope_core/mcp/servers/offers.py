@@ -106,8 +106,7 @@ async def read_tools(
         records = page.get("tools")
         if not isinstance(records, list):
             raise ServerConnectionError(
-                f"{server.name} did not return a list {LISTING_TOOLS}; update the server",
-                "protocol",
+                f"{server.name} did not return a list of tools; update the server", "protocol"
             )
         tools += records
         cursor = page.get("nextCursor")

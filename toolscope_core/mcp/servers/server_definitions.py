@@ -135,11 +135,11 @@ def parsed_configuration(label: str, data: bytes) -> Any:
     Raises ``ConfigError``.
     """
     if len(data) > LARGEST:
-        raise ConfigError(f"{label} has {len(data):,} bytes; use at most {LARGEST:,}")
+        raise ConfigError(f"{label} is {len(data):,} bytes long; use at most {LARGEST:,} bytes")
     if label.endswith(".xml"):
         raise ConfigError(
-            f"{label} is XML, the format in which JetBrains stores servers; copy them as JSON "
-            "from Settings, Tools, AI Assistant, Model Context Protocol, and use that"
+            f"{label} is XML, the format in which JetBrains stores servers; copy them as JSON from "
+            "Settings, Tools, AI Assistant, Model Context Protocol, and use that JSON"
         )
     try:
         text = data.decode(json.detect_encoding(data))

@@ -151,7 +151,7 @@ async def _started(launch: Launch) -> Process:
     environment = {**get_default_environment(), **launch.variables}
     if launch.cwd and not Path(launch.cwd).is_dir():
         raise ServerConnectionError(
-            f"{launch.name} should run in {launch.cwd!r}, which is not a folder; correct its cwd",
+            f"{launch.name} should run in {launch.cwd!r}, which is not a folder; correct its `cwd`",
             "command",
         )
     try:

@@ -170,7 +170,7 @@ def cross_encoder(inputs: RerankInputs) -> Reranker:
     """
     full, scorer = [one.full for one in inputs.documents], inputs.scorer
     if scorer is None:
-        raise ConfigError("the search has no cross-encoder; pass its scorer, or use late reranking")
+        raise ConfigError("the search has no cross-encoder; pass a scorer, or use late reranking")
 
     def score(text: str, rows: Sequence[int]) -> Scores:
         return min_max(scorer.scores(text, [full[row] for row in rows]))
