@@ -117,7 +117,7 @@ def test_ten_tasks_of_a_first_day(watched, tmp_path):
     page = watched.open("history", catalog="team")
     table = page.get_by_test_id("stDataFrame").first
     table.click(position={"x": 20, "y": 54})
-    page.get_by_role("button", name="Restore to before it").click()
+    page.get_by_role("button", name="Restore to just before").click()
     page.get_by_role("button", name="Restore", exact=True).click()
     expect(page.get_by_text(re.compile("The toolset is as decision"))).to_be_visible()
     look(watched, "restore", findings)

@@ -334,7 +334,7 @@ def test_of_copies_of_one_server_one_is_chosen_and_the_others_go(monkeypatch, wo
     app = open_page(monkeypatch, work, catalog="Copies", **dict(parse_qsl(link.proto.query_string)))
     (kept,) = [box for box in app.selectbox if box.key and box.key.startswith("kept_")]
     kept.select("green").run()
-    (switch,) = [one for one in app.button if one.label == "Switch the other 2 off"]
+    (switch,) = [one for one in app.button if one.label == "Switch off the other 2"]
     switch.click().run()
     left = {item.tool.server for item in work.snapshot(record.id).plan.tools}
     assert left == {"green"}

@@ -121,7 +121,7 @@ def test_the_rules_of_clients_are_listed_with_their_fixes(page):
     assert list(broken["tool_id"]) == ["alpha/list_files-2"]
     assert broken["fix"].iloc[0].startswith("alpha_list_files")
     assert "FastMCP" in broken["remedy"].iloc[0]
-    assert "Does not block the download" in page.text
+    assert "does not block the download" in page.text
 
 
 def test_too_many_tools_show_their_parts_before_and_after_the_split(open_app):

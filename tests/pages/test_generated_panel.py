@@ -80,7 +80,7 @@ def test_what_nothing_speaks_against_is_kept_at_once_and_tools_are_counted(writt
     assert written.figures("answer none") == [0, 8, 8]
     written.press("keep_clean_queries")
     waiting = {view.query.key for view in views(written) if view.query.state == "waiting"}
-    assert waiting == doubtful and f"Export the {clean} kept" in labels(written)
+    assert waiting == doubtful and f"Export the {clean} kept queries" in labels(written)
     assert f"Kept\\: {clean} quer" in written.text and SET_NAME in written.text
     written.at.segmented_control(key="generated_shown").set_value("with warnings").run()
     assert any("the request" in one.value for one in written.at.warning)

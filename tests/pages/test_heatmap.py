@@ -64,7 +64,7 @@ def test_a_link_shows_the_same(monkeypatch, work):
     assert "Same job 1.00" in words(app)
     assert place(app) == deep
     app = heatmap(monkeypatch, work, heatmap_by="clusters", heatmap_measure="mean")
-    assert "In none:" in words(app)
+    assert "In no block:" in words(app)
 
 
 def test_a_link_that_leads_nowhere_says_so_and_shows_the_top(monkeypatch, work):

@@ -94,7 +94,7 @@ def test_before_the_analysis_the_guide_says_what_is_known(monkeypatch, work):
     next_version(work, analysed=False)
     app = open_page(monkeypatch, work)
     assert figures(words(app), "Still valid") == [1, 1]
-    assert "Known when" in words(app)
+    assert "known when" in words(app)
     assert "Open the tool" in links(app)
     assert app.button(key="analyse")
 

@@ -99,7 +99,7 @@ def test_the_price_table_is_what_its_lines_say():
     ("rows", "told"),
     [
         ([row("m", 1, 1), row("m ", 2, 2)], "two lines; delete one"),
-        ([row(None, 1, 2)], "no model; name"),
+        ([row(None, 1, 2)], "lack a model"),
         ([row("m", -1, 2)], "a price is -1.0"),
     ],
 )

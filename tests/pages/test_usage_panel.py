@@ -56,7 +56,7 @@ def test_calls_of_another_log_count_once_and_what_was_not_read_is_said(page):
     again = "\n".join([*LOG.decode().split("\n")[:3], json.dumps(more), "7"]).encode()
     page.at.file_uploader(key="usage_1").upload("more.jsonl", again, "application/json").run()
     assert "1 record was not understood" in page.text
-    assert "3 calls of it" in page.text
+    assert "other logs here: 3 calls" in page.text
     page.press("add_usage_")
     assert usage_evidence.figures(page.now).calls == 4
 

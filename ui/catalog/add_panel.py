@@ -105,7 +105,7 @@ def _delete(catalogs: Catalogs, name: str) -> None:
 def files_panel(snapshot: Snapshot) -> None:
     """The form for files or a folder; nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
-    folder = st.toggle("Upload a folder", key="folder", help="All files in it become one catalog.")
+    folder = st.toggle("Upload a folder", key="folder", help="All its files become one catalog.")
     files = st.file_uploader(
         "Tool definitions: MCP `tools/list`, OpenAI, Anthropic, Gemini, OpenAPI and other "
         "formats, as JSON, JSON Lines, YAML or CSV. Several files become one catalog.",
@@ -232,9 +232,9 @@ def _preview(catalog: Catalog, many: bool) -> None:
         data_tables.draw(catalog.files, parts, "Files and their formats")
     if catalog.problems:
         rest = (
-            "The others can be added; these are listed on this page under *Findings*."
+            "The other records can be added; these are listed on this page under *Findings*."
             if catalog.tools
-            else "There are no others, so nothing can be added. The table gives the reasons."
+            else "There are no other records, so nothing can be added. The table gives the reasons."
         )
         files = dict.fromkeys(one.position.partition(": ")[0] for one in catalog.problems)
         names = listed(map(safe_text.untrusted, files), _NAMED, nouns="files")
@@ -406,6 +406,6 @@ def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
 
 def _result(offer: ServerOffer) -> str:
     about = " ".join(filter(None, (offer.title, offer.version)))
-    others = f"also offers {offer.extras}, not read" if offer.extras else ""
+    others = f"also offers {offer.extras}, which were not read" if offer.extras else ""
     parts = (offer.failure and f"failed: {offer.failure}", about, others, *offer.notes)
     return "; ".join(filter(None, parts))

@@ -106,10 +106,10 @@ def _new_proposals(snapshot: Snapshot) -> None:
     st.markdown("**3. New proposals**")
     new, again = _count(snapshot, "new"), _count(snapshot, "again")
     if new is None or again is None:
-        st.markdown("Known when the analysis is finished.")
+        st.markdown("The number is known when the analysis is finished.")
         return
     older = len(review.queue(snapshot)) - new - again
-    earlier = f" Older ones still open: {older:,}." if older else ""
+    earlier = f" Older proposals still open: {older:,}." if older else ""
     st.markdown(f"{quantity(new, 'proposal')} with new or changed tools.{earlier}")
     _queue_link(snapshot, "new")
 

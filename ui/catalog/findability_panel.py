@@ -86,7 +86,7 @@ def findability_panel(snapshot: Snapshot) -> None:
         Column("search", lambda row: row.search + " (approximate)" * row.approximate),
         *(_side_column(side) for side in rows[0].shares),
         Column("never found", lambda row: row.never[findable_tools.AS_THEY_ARE]),
-        Column("never found, merged", lambda row: row.never[findable_tools.MERGED]),
+        Column("never found after merging", lambda row: row.never[findable_tools.MERGED]),
     ]
     data_tables.draw(
         rows, columns, "How well each search finds the tools, before and after the merge"

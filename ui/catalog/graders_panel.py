@@ -20,10 +20,10 @@ from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 
 _ABOUT = (
-    "As in ToolScope (appendix E.2): people grade the same tools from 1 to 5, knowing neither each "
-    "other's grades nor the model's, by what the model looks at (parameters, constraints, "
-    "behaviour, result). Download the sheet, fill in the column *grade*, and upload one file for "
-    "each person."
+    "As in ToolScope (appendix E.2), people grade the same tools from 1 to 5 on what the model "
+    "looks at: parameters, constraints, behaviour and result. They know neither each other's "
+    "grades nor the model's. Download the sheet, fill in the column *grade*, and upload one file "
+    "for each person."
 )
 _COLUMNS: Columns[GraderPair] = [
     Column("one", title="person"),
@@ -52,10 +52,10 @@ def graders_panel(snapshot: Snapshot) -> None:
         "text/csv",
         icon=":material/download:",
         key="grade_sheet",
-        help="Ten tools of each band by the model's grades, as far as there are, in no order.",
+        help="Up to ten tools from each band of the model's grades, in no particular order.",
     )
     files = box.file_uploader(
-        "Filled in, one file for each person", type=["csv"], accept_multiple_files=True,
+        "Completed sheets, one for each person", type=["csv"], accept_multiple_files=True,
         key="grade_files",
     )  # fmt: skip
     if not files:
@@ -71,7 +71,7 @@ def graders_panel(snapshot: Snapshot) -> None:
     agreement = grader_agreement(by_grader, grades)
     with box:
         if agreement.pairs:
-            data_tables.draw(agreement.pairs, _COLUMNS, "How well each two people agree")
+            data_tables.draw(agreement.pairs, _COLUMNS, "How well each pair of people agrees")
         tau = "not defined yet" if agreement.tau is None else f"{agreement.tau:.3f}"
         p = "" if agreement.p is None else f" (p {agreement.p:.4f})"
         st.markdown(

@@ -29,7 +29,7 @@ from ui.shared.data_tables import Column, Columns
 from ui.shared.services import live_servers
 from ui.shared.snapshot import Snapshot
 
-SOURCES = FILE, HERE = "A file, text or an address", "This machine"
+SOURCES = FILE, HERE = "A file, text or address", "This machine"
 """The sources of servers in the form."""
 FROM = "servers_from"
 """Session key of that choice."""
@@ -64,7 +64,7 @@ def machine_panel(snapshot: Snapshot) -> None:
             icon=":material/play_arrow:",
             disabled=not machine.servers,
             on_click=_choose,
-            help="You choose which ones. Nothing is started before that.",
+            help="You choose the servers. Nothing is started before that.",
         )
         _lines("Similar entries, but different servers", [one.in_words for one in machine.alike])
         _lines("Not usable", machine.problems)
@@ -121,7 +121,7 @@ def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
         key="add_listed",
         icon=":material/add:",
         on_click=add,
-        help="As the command line or this app listed them earlier. Nothing is started.",
+        help="Adds what the command line or this app listed earlier. Nothing is started.",
     )
 
 

@@ -142,7 +142,7 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
     over = {most: who for most, who in client_limits().items() if tools > most}
     if over:
         clients = "; ".join(f"{who}: {most:,}" for most, who in over.items())
-        text = f"Make a profile: after every merge, {tools:,} tools are too many ({clients})"
+        text = f"Make a profile: even with every merge, {tools:,} tools are too many ({clients})"
         yield NextStep(text, "profiles")
 
 
@@ -205,7 +205,7 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
         yield NextStep(text, "review", {"show": "Families"})
     if not waiting:
         headline = "Everything is reviewed" if progress.decided else "Nothing is proposed"
-        headline = "Nothing is left to review for the same job" if families else headline
+        headline = "No tools that do the same job are left to review" if families else headline
         yield NextStep(f"{headline}: export", "export")
         if unsure:
             text = f"Decide on {quantity(unsure, 'undecided pair')}"

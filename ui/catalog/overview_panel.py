@@ -85,7 +85,7 @@ def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None
     with st.container(border=True, gap="xsmall", key="worst_confusions"):
         st.markdown(
             "**Worst confusions**: which tools would an agent mistake for each other?",
-            help="Based on their texts and names, and whether another server has a similar tool.",
+            help="Based on texts, names, and whether another server has a similar tool.",
         )
         if not collisions:
             st.caption("Every confusion has been reviewed.")
@@ -136,7 +136,7 @@ def _missed(snapshot: Snapshot) -> None:
         st.markdown("**Tools that search misses**: which tools would an agent never be shown?")
         if missed is None:
             count = quantity(sum(len(one.content.queries) for one in sets), "query")
-            page_frame.page_link("evaluation", f"Measure the {count} of this catalog to see")
+            page_frame.page_link("evaluation", f"Measure the {count} of this catalog to find out")
             return
         if not missed:
             st.caption(
@@ -260,9 +260,9 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
     price = today(snapshot)
     owners = f" on {quantity(len(servers), 'server')}" if servers else ""
     st.container(key="catalog_size").markdown(
-        f"**{safe_text.untrusted(record.name)}** has {quantity(price.tools, 'tool')}{owners}. "
-        f"They cost about {price.tokens:,} tokens in every prompt that includes all of them. "
-        "What could it cost, and does it fit?"
+        f"**{safe_text.untrusted(record.name)}** has {quantity(price.tools, 'tool')}{owners}. They "
+        f"cost about {price.tokens:,} tokens in every prompt that includes all of them. What could "
+        "they cost, and do they fit?"
     )
     if tokens := unused(snapshot):
         st.caption(
@@ -314,12 +314,12 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
 
 def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     if not drop_ins:
-        st.caption("No drop-in is left: no other tool accepts every call of another as it is.")
+        st.caption("No drop-in is left: no tool accepts every call made to another tool as it is.")
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no review." if safe else ""
     st.container(key="drop_ins").caption(
-        f"Accept {quantity(drop_ins, 'drop-in')}: one tool takes every call of the "
-        f"others, which are switched off.{no_look}"
+        f"Accept {quantity(drop_ins, 'drop-in')}: one tool can take every call made to the others, "
+        f"which are switched off.{no_look}"
     )
     for client in clients:
         if isinstance(client, Client) and client.effect:
@@ -337,7 +337,7 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
     if left:
         more += (
             f" {quantity(left, 'proposal')} {'is' if left == 1 else 'are'} not counted: larger "
-            "than the tools, blocked, changed or in conflict."
+            "than the tools that would be merged, blocked, changed or in conflict."
         )
     groups = [
         quantity(number, word)

@@ -167,7 +167,7 @@ def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
             )
         if count["kept"]:
             st.download_button(
-                f"Export the {count['kept']:,} kept",
+                f"Export the {count['kept']:,} kept queries",
                 lambda: generated_queries.file(snapshot),
                 SET_NAME,
                 "application/jsonl",
@@ -233,7 +233,7 @@ def _batch_buttons(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
             ending = f" the {len(rows):,} ticked"
             _button(snapshot, rows, state, f"ticked_{state}_{key}", ending, disabled=disabled)
         if doubtful := sum(bool(view.flaws) for view in views):
-            st.caption(f"{doubtful:,} of them have warnings.", width="content")
+            st.caption(f"With warnings: {doubtful:,}.", width="content")
 
 
 def _button(

@@ -70,8 +70,8 @@ def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
     which = st.segmented_control(
         "Servers", list(choices), default=EVERY, required=True, key="servers_shown",
         bind="query-params", label_visibility="collapsed",
-        help="*Can be switched off*: remaining servers do the job of at least 80 % of its tools. "
-"*Can go together*: the set of servers that saves most tokens without losing a job.",
+        help="*Can be switched off*: the remaining servers do the jobs of at least 80 % of its "
+        "tools. *Can go together*: the set that saves the most tokens without losing a job.",
     )  # fmt: skip
     if which == TOGETHER and advice.needless_in_words:
         st.markdown(safe_text.sentence(advice.needless_in_words))
@@ -111,7 +111,7 @@ def _table(
         Column(
             "merged",
             merged_away,
-            help="Its tools that an accepted merge already replaces; the others are counted.",
+            help="Its tools that an accepted merge already replaces; only the others are counted.",
             width=75,
             visible=any(map(merged_away, rows)),
         ),
@@ -189,8 +189,8 @@ def _copies(snapshot: Snapshot) -> None:
         return
     st.subheader(
         "Copies of one server", anchor=False,
-        help="Servers whose tools have the same names and do the same. Keep several only if each "
-"serves an account or folder of its own.",
+        help="Servers whose tools have the same names and do the same jobs. Keep several only if "
+        "each serves an account or folder of its own.",
     )  # fmt: skip
     labels = {f"{len(group)} copies: {listed(group, 2)}": group for group in groups}
     by_first = {group[0]: label for label, group in labels.items()}
@@ -220,10 +220,10 @@ def _copies(snapshot: Snapshot) -> None:
             "keeps", lambda one: "; ".join(one.keeps).replace("`", ""), title="check", width=520
         ),
     ]
-    data_tables.draw(gone[kept], columns, "The other copies, and what the kept one does", most=320)
+    data_tables.draw(gone[kept], columns, "Other copies, and what the one you keep does", most=320)
     tokens = sum(one.tokens for one in gone[kept])
     with st.container(horizontal=True, vertical_alignment="center"):
-        _switch_off(snapshot, f"Switch the other {len(gone[kept]):,} off", *gone[kept])
+        _switch_off(snapshot, f"Switch off the other {len(gone[kept]):,}", *gone[kept])
         st.caption(f"−{tokens:,} tokens; {safe_text.untrusted(kept)} stays.", width="content")
 
 
@@ -232,7 +232,7 @@ def _switch_off(snapshot: Snapshot, label: str, *servers: Coverage) -> None:
         label, key=f"off_{digest(*(one.server for one in servers))[:8]}_{len(snapshot.log)}",
         icon=":material/power_settings_new:",
         help="One decision on all tools: tools that another server can fully replace are merged "
-f"into its tools; the others of {enumerated(one.server for one in servers[:2])} are "
-"left out. A single undo reverts it.",
+        f"into its tools; the other tools of {enumerated(one.server for one in servers[:2])} are "
+        "left out. A single undo reverts it.",
         on_click=decision_buttons.switch_servers_off, args=(snapshot, *servers),
     )  # fmt: skip

@@ -243,11 +243,11 @@ def _strange(preview: UsagePreview) -> None:
     unknown = preview.figures.unknown
     if unknown:
         names = ", ".join(safe_text.untrusted(name) for name in list(unknown)[:5])
-        st.caption(f"Not in this catalog, or in it more than once: {names}")
+        st.caption(f"Names that are not in this catalog, or are in it more than once: {names}")
     if preview.unread:
         st.caption(f"{call_counts.unread_line(preview.unread)}.")
     if preview.counted:
-        st.caption(f"{quantity(preview.counted, 'call')} of it are already in other logs here.")
+        st.caption(f"Already in other logs here: {quantity(preview.counted, 'call')}.")
 
 
 def _add(snapshot: Snapshot, turn: int, content: bytes, name: str, with_queries: bool) -> None:

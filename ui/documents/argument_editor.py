@@ -176,7 +176,7 @@ def _table(
             "argument": text("old argument"),
             "type": text(width="small"),
             "becomes": st.column_config.SelectboxColumn(options=targets, required=True),
-            "values": text("its values", help='A JSON object: {"c": "celsius"}'),
+            "values": text("values", help='A JSON object: {"c": "celsius"}'),
             "reason": text("why it can be dropped"),
         },
         alt=f"What becomes of each argument of {tool.name}",
@@ -227,7 +227,7 @@ def try_it(card: Card, key: str) -> None:
         )  # fmt: skip
         tool = tools[tool_id]
         text = st.text_area(
-            "Its call, as JSON", sample_call(tool), key=f"try_{key}_{tool_key(tool_id)}", height=140
+            "Old call, as JSON", sample_call(tool), key=f"try_{key}_{tool_key(tool_id)}", height=140
         )
         try:
             trial = try_call(tool, alphas[tool_id], card.cluster.document, text)
@@ -249,7 +249,7 @@ def try_it(card: Card, key: str) -> None:
         for name in trial.losses:
             st.warning(f"The merged tool has no place for `{safe_text.untrusted(name)}`.")
         for problem in trial.problems:
-            st.error(safe_text.untrusted(f"The merged tool rejects it: {problem}"))
+            st.error(safe_text.untrusted(f"The merged tool rejects the call: {problem}"))
         if trial.undone and not trial.problems and not trial.refusals:
             st.markdown(
                 ":green[:material/check:] Translated there and back, the call is unchanged."

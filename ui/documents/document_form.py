@@ -190,10 +190,10 @@ def _table(
             "type": st.column_config.SelectboxColumn(options=types, default="string"),
             "required": st.column_config.CheckboxColumn(default=False),
             "default": text(
-                help="Leave empty for none. Write text as it is, and other values as JSON."
+                help="Leave empty for no default. Write text as it is, and other values as JSON."
             ),
             "description": text(width="large"),
-            "source": text("comes from", disabled=True, help="Its name in each old tool."),
+            "source": text("comes from", disabled=True, help="The name in each old tool."),
             "enum": st.column_config.MultiselectColumn(
                 "allowed values",
                 options=sorted({value for row in rows for value in row.enum}),

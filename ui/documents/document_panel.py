@@ -223,7 +223,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(suggestion.judge)}**")
         if not suggestion.changes:
-            st.caption("It is the same as the document above.")
+            st.caption("The suggestion is the same as the document above.")
             return
         for change in suggestion.changes:
             st.caption(safe_text.untrusted(change.place))
@@ -246,7 +246,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
             key=f"take_{suffix}",
             icon=":material/check:",
             disabled=not can_use,
-            help="Saves it as your edit, which can be undone.",
+            help="Saves the wording as your edit, which can be undone.",
         )
 
 

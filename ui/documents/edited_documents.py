@@ -88,8 +88,8 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
     wrong = sorted(name for name, count in Counter(names).items() if count > 1 or not name)
     if wrong:
         raise DecisionError(
-            f"the parameter names {', '.join(map(repr, wrong))} are blank or repeated; use a "
-            "different name for each"
+            f"the parameter names {', '.join(map(repr, wrong))} are blank or repeated; give each "
+            "parameter a different name"
         )
     before = {p.name: p for p in Tool("", "", schema=draft.document.schema).parameters}
     schema: dict[str, Any] = dict(draft.document.schema or {})

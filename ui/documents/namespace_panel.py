@@ -102,12 +102,12 @@ def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
 
 
 _ABOUT = (
-    "OpenAI's tool search first shows a model only the name and description of each "
-    "namespace, without its tools. In an export for it, each server is a namespace. Describe "
-    "what its tools are for."
+    "OpenAI's tool search first shows a model only the name and description of each namespace, "
+    "without its tools. In an export for OpenAI, each server is a namespace. Describe what its "
+    "tools are for."
 )
 _NOW, _MODEL = "as it is now", "by the model"
-_SUGGESTED = "found, by the model"
+_SUGGESTED = "found with model text"
 
 
 def namespace_panel(snapshot: Snapshot) -> None:
@@ -130,14 +130,14 @@ def namespace_panel(snapshot: Snapshot) -> None:
         list(by_server.values()),
         [
             Column("server"),
-            Column("tools", help="OpenAI advises fewer than 10."),
+            Column("tools", help="OpenAI advises fewer than 10 per namespace."),
             Column("found before", lambda one: data_tables.percent(one.before), format="%d %%"),
             Column("found", lambda one: data_tables.percent(one.after), format="%d %%"),
             Column(
                 _SUGGESTED,
                 lambda one: data_tables.percent(one.if_suggested),
                 format="%d %%",
-                help="With the model's suggestion for every server.",
+                help="The share found with the model's suggestion for every server.",
                 visible=is_suggested,
             ),
             Column("description", width=600),

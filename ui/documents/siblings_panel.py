@@ -87,7 +87,7 @@ def siblings_panel(snapshot: Snapshot) -> None:
 
 def _accept_winning(snapshot: Snapshot, threshold: float) -> None:
     st.button(
-        "Save all that win",
+        "Save all winning rewrites",
         key="save_winning",
         icon=":material/done_all:",
         on_click=_save_winning,
@@ -170,7 +170,7 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
 def _why(one: SiblingPair) -> str:
     left, right = (", ".join(map(safe_text.untrusted, words[:4])) or "–" for words in one.words)
     differs = (
-        f" Words found in only one of them: **{left}** / **{right}**." if any(one.words) else ""
+        f" Words found in only one description: **{left}** / **{right}**." if any(one.words) else ""
     )
     return f"Similarity **{one.similarity:.2f}**, {RELATIONS[one.relation]}.{differs}"
 

@@ -42,7 +42,7 @@ def variant_panel(snapshot: Snapshot) -> None:
         "variants",
         "Write variants with a model",
         "Write variants of all tools",
-        "Stored with the tool's text; if the text changes, the model is asked again.",
+        "Variants are stored with the tool's text; if the text changes, the model is asked again.",
     )
     decision_buttons.notice(snapshot)
     if views:
@@ -97,16 +97,16 @@ def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
         return
     with bar:
         decision_buttons.record_button(
-            "Accept those that lose no request",
+            "Accept variants that lose no request",
             lambda: reviewed_variants.accept_measured(page_frame.snapshot(), page_frame.reviewer()),
             "Accepted the variants that lose no request",
             key="measured_variants",
             icon=":material/done_all:",
             help=f"Looks at the {quantity(clean, 'variant')} without warnings that could be "
-            "measured, on query-set requests answered only by their tool or its nearest "
-            "neighbour. Accepts the short clause where it wins, or else the whole text where "
-            f"it loses none. Leaves out {quantity(doubtful, 'variant')} with warnings. A "
-            "single undo reverts all of it.",
+            "measured, on requests of query sets that only their tool or its nearest neighbour "
+            "answers. Accepts the short clause where it wins, or else the whole text where it "
+            f"loses no request. Leaves out {quantity(doubtful, 'variant')} with warnings. A single "
+            "undo reverts all of it.",
         )
 
 

@@ -264,7 +264,7 @@ QUERIES: Columns[ComparedQuery] = [
         lambda row: _places(row.places_before),
         title="ranks before",
         width=95,
-        help="Where its answers rank, in their order; - means not among the first 10.",
+        help="The ranks of its answers, in their order; - means not among the first 10.",
     ),
     Column("after", lambda row: _places(row.places_after), title="after", width=75),
     Column("missing", lambda row: ", ".join(_missing(row)), title="not found", width=200),
@@ -344,9 +344,9 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
         Column(
             "joins",
             lambda row: listed(row.joins, 5),
-            title="need two of them",
+            title="need two of the tools",
             width=140,
-            help="Queries that need two of these tools: perhaps they are not the same job.",
+            help="Queries that need two of these tools: perhaps the tools do not do the same job.",
         ),
     ]
     alt = "Effect of each merge"
@@ -387,8 +387,8 @@ def confusions_panel(snapshot: Snapshot) -> None:
         snapshot,
         "comparison",
         Comparison,
-        "Which tools compete with each other? Every query is searched in the toolset before "
-        "the merge; what counts is when it finds another tool above its answer.",
+        "Which tools compete with each other? Every query is searched in the toolset before the "
+        "merge; it counts if it finds another tool above its answer.",
     )
     if comparison is None:
         return
@@ -406,8 +406,8 @@ def confusions_panel(snapshot: Snapshot) -> None:
             "cost",
             format="%.2f",
             width=70,
-            help="Each query counts 1 divided by the rank of the wrong tool: 1 if it came first, "
-            "½ if second.",
+            help="Each query counts as 1 divided by the rank of the wrong tool: 1 if that tool "
+            "came first, ½ if second.",
         ),
         Column("left", lambda row: _name(snapshot, row.left), title="one tool", width=250),
         Column("right", lambda row: _name(snapshot, row.right), title="the other", width=250),

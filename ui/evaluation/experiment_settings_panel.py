@@ -52,17 +52,17 @@ _SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
 }
 _ABOUT_CSR = (
     "Correct selection (CSR@k) counts the queries for which exactly the needed tools are taken "
-    "from the first k. ToolScope has a model choose (tables 2 to 4); without one, each job takes "
-    "the best of them by its own search."
+    "from the first k. ToolScope has a model choose (tables 2 to 4); without a model, each job "
+    "takes the best of these tools by its own search."
 )
 ABOUT_SELECTORS: dict[ExperimentKind, str] = {
     "comparison": _ABOUT_CSR,
     "ablation": _ABOUT_CSR,
     "plan": "Retrieval–Plan–Select has a model as worker (tables 9 to 11): it sees 5 tools for a "
-    "job, up to 15 if it takes none, and rewords the job. Without one, each job takes the best of "
-    "its own search.",
+    "job, up to 15 if it takes none, and rewords the job. Without a model, each job takes the best "
+    "tool of its own search.",
     "stress": "What counts: the 10 tools found in the pool (5 for each sub-query), the best for "
-    "each job, or what a model takes that sees the whole pool (Retrieval–Plan–Select, tables 6 "
+    "each job, or what a model takes when it sees the whole pool (Retrieval–Plan–Select, tables 6 "
     "and 8).",
 }
 _WITHOUT_MODEL = "No model is set up; the search can take the tools, and rules can split requests."
@@ -139,9 +139,9 @@ def chosen_encoders(own: str) -> tuple[str, ...]:
         own,
         key="encoders",
         help="Names or folders of sentence-transformers models, for example "
-        "*BAAI/bge-small-en-v1.5*. A model that is not on this machine is downloaded from "
-        "the Hugging Face hub when you press *Measure*. Every tool is embedded again, which "
-        "takes minutes for four thousand.",
+        "*BAAI/bge-small-en-v1.5*. A model that is not on this machine is downloaded from the "
+        "Hugging Face hub when you press *Measure*. Every tool is embedded again, which takes "
+        "minutes for four thousand tools.",
     )
     lines = filter(None, map(str.strip, names.splitlines()))
     return tuple(dict.fromkeys(lines)) or (own,)
@@ -168,8 +168,9 @@ def tuning_panel(snapshot: Snapshot, measured: str) -> None:
         key="tune_encoder",
         disabled=not count,
         help=f"{learned_searches.TUNED_MODEL} learns from the other query sets for one epoch: a "
-        "request should be closer to what serves it than to what does not (Tool2Vec, section 5.1). "
-        f"The time is at most that on two cores. At least {LEAST_QUERIES} queries are needed.",
+        "request should be closer to tools that serve it than to other tools (Tool2Vec, section "
+        f"5.1). Two cores need at most the time shown. At least {LEAST_QUERIES} queries are "
+        "needed.",
     ):
         learned_searches.start_tuning(snapshot, measured)
         st.rerun()

@@ -51,11 +51,11 @@ def figure_rows(result: Comparison) -> list[FigureRow]:
     ]
     if count := len(result.joined):
         share = f"{count / len(result.queries):.1%}"
-        name = "queries that need two tools which are now one"
+        name = "queries that need two tools that are now one"
         rows.append(FigureRow(name, "0", f"{count:,}", share, better=False))
     if result.never:
         broken = len(result.forbidden)
-        name = f"merged against {quantity(result.never, 'never-merge rule')}"
+        name = f"merges that break {quantity(result.never, 'never-merge rule')}"
         change, better = (f"{broken:+,}", False) if broken else ("0", None)
         rows.append(FigureRow(name, "0", f"{broken:,}", change, better=better))
     shares = [

@@ -44,11 +44,11 @@ _ABOUT: dict[ExperimentKind, str] = {
     "own text and by its tools, step by step: choose its search, and *by step*, under *More*.",
     "stress": (
         "Does it still help among many tools? For each query, a pool is made of its answers and "
-        "this many other tools, drawn at random or chosen as closest to the answers. What is "
-        "found in the pool (10 tools, 5 for each sub-query) is measured. Closest tools are "
+        "this many other tools, drawn at random or chosen as the closest to the answers. What is "
+        "found in the pool (10 tools, 5 for each sub-query) is measured. The closest tools are "
         "harder."
     ),
-    "sweep": "What does each value of a setting give? Every query is searched with each of them.",
+    "sweep": "What does each value of a setting give? Every query is searched with each value.",
     "ablation": (
         "What does each part contribute? Every query is searched with the parts on and off. The "
         "search's reranker (in ToolScope a cross-encoder) compares the best 50 again; the merger "
@@ -209,7 +209,7 @@ def described(experiment: Experiment) -> str:
     variant = next(
         (name for name, one in SEARCHES.items() if one and one == config.get("search")), ""
     )
-    by = {"best": ", the best of each job", "model": ", tools taken by a model"}
+    by = {"best": ", the best tool of each job", "model": ", tools taken by a model"}
     taken = by.get(config.get("select", ""), "")
     alpha = config.get("alpha")
     search = (f", {variant}" if variant else "") + ("" if alpha is None else f", α {alpha:g}")

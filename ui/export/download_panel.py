@@ -65,15 +65,15 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
         places.setdefault(where_it_goes(target, name), []).append(f"`{name_in_zip(name)}`")
     if figures.refusals:
         fixes = sum(bool(violation.fix) for violation in figures.refusals)
-        fixed = f" *Apply suggested fixes* fixes {fixes:,}." if fixes else ""
+        fixed = f" *Apply suggested fixes* fixes {fixes:,} of them." if fixes else ""
         parts = figures.toolsets.get(target.name, ())
         if parts and target.writes:
             fixed += (
                 f" It is split into {len(parts):,} toolset files, one for each agent, because "
-                f"{target.title} accepts {target.rules.room:,} tools."
+                f"{target.title} accepts at most {target.rules.room:,} tools."
             )
         refused = quantity(len(figures.refusals), "violation")
-        remedy = " *Leave out refused tools* exports the others."
+        remedy = " With *Leave out refused tools*, the others are exported."
         st.markdown(f"This toolset would be refused: {refused}, listed below.{fixed}{remedy}")
         return
     for goes, names in places.items():
@@ -119,7 +119,7 @@ def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
             "Prompts, skills, CLAUDE.md, rules",
             accept_multiple_files=True,
             key="text_files",
-            help="Whole folders: `check --texts DIR`.",
+            help="To search whole folders, run `check --texts DIR`.",
         )
         if not files:
             return

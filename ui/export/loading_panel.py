@@ -79,7 +79,7 @@ def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
             "found",
             lambda row: data_tables.percent(row.share),
             format="%d %%",
-            help="The share of its own requests for which the search returns it",
+            help="The share of the tool's own requests for which the search returns the tool",
         ),
         Column("tokens", title="tokens ≈", format="localized"),
         Column(

@@ -50,7 +50,7 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
     )
     if not figures.violations[rules]:
         if target_named(rules).rules in (Rules(), Rules(unique="none")):
-            st.caption(f"The format {rules} has no rules that files could violate.")
+            st.caption(f"The {rules} format has no rules to check files against.")
         else:
             st.caption(f"{titles.get(rules, rules)} accepts the toolset as exported.")
         return rules
@@ -106,7 +106,7 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
         Column(
             "names",
             lambda client: rules[client]["name"] + rules[client]["unique"],
-            help="Tools that need another name; of tools with the same name, the first keeps it.",
+            help="Tools that need another name; if tools share a name, the first one keeps it.",
         ),
         Column("descriptions", lambda client: rules[client]["description"]),
         Column("parameters", lambda client: rules[client]["schema"] + rules[client]["parameter"]),
@@ -133,11 +133,11 @@ def _consequence(
     name = titles.get(rules, rules)
     text = f"Rule violations for {name}: {len(violations):,}, {fixable:,} with a suggested fix."
     if rules == target and figures.refusals:
-        st.warning(f"{text} Blocks the download until fixed.", icon=":material/rule:")
+        st.warning(f"{text} This blocks the download until it is fixed.", icon=":material/rule:")
         return
     is_target = rules == target and target_named(rules).writes
     why = " The catalog was loaded this way." if is_target else ""
-    st.info(f"{text} Does not block the download.{why}", icon=":material/rule:")
+    st.info(f"{text} This does not block the download.{why}", icon=":material/rule:")
 
 
 _NAMED = 4

@@ -70,8 +70,8 @@ def _buttons(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
                 help="Makes the same decision again, in your name.",
             )
         ways = {
-            "Restore to before it…": decision.seq - 1,
-            "Restore to right after it…": decision.seq,
+            "Restore to just before this decision…": decision.seq - 1,
+            "Restore to just after this decision…": decision.seq,
         }
         for label, seq in ways.items():
             if way := restoration(log, seq):
@@ -114,7 +114,7 @@ def _undo_all(snapshot: Snapshot, together: Sequence[Decision], key: str) -> Non
 
 
 def _restore(snapshot: Snapshot, label: str, seq: int, way: Restoration, last: int) -> None:
-    where = f"as decision {seq} left it" if seq else "before the first decision"
+    where = f"as decision {seq} left it" if seq else "as it was before the first decision"
     with st.popover(label, icon=":material/restore:"):
         if way.to_undo:
             st.markdown(f"Undoes {quantity(len(way.to_undo), 'decision')}:")

@@ -61,7 +61,7 @@ def learning_panel(snapshot: Snapshot) -> None:
     st.markdown("**Learning**: can the judge learn from the decisions on this catalog?")
     st.markdown(
         f"Decided one by one: **{quantity(len(decisions), 'decision')}** on "
-        f"{quantity(len(learnt.taught), 'pair')}, {same:,} of them the same job. Decisions "
+        f"{quantity(len(learnt.taught), 'pair')}, {same:,} of which do the same job. Decisions "
         "made in bulk do not count, because nobody reviewed each of them."
     )
     _offer(snapshot, learnt)

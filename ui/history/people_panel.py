@@ -173,7 +173,7 @@ def _progress(snapshot: Snapshot) -> None:
         Column("who", str),
         Column("waiting in their share", waiting.__getitem__),
         Column("decisions made", counts.__getitem__),
-        Column("of these in effect", active_counts.__getitem__),
+        Column("decisions in effect", active_counts.__getitem__),
         Column("last", lambda name: safe_text.clock(last.get(name, ""))),
     ]
     if names:

@@ -25,7 +25,7 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
         page_frame.job_started_once(
             snapshot.job(curves.KIND),
             lambda: curves.start(snapshot),
-            f"Counting all pairs of the {' and the '.join(view.uncounted)} toolset. This takes a "
+            f"Counting all pairs in the {' and the '.join(view.uncounted)} toolset. This takes a "
             "few seconds, once.",
             "count",
         )

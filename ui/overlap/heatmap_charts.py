@@ -56,7 +56,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     """
     height, width = grid.values.shape
     if max(height, width) > _MOST_SIDE:
-        raise ValueError(f"a heatmap of {height} x {width} cannot be read; at most {_MOST_SIDE}")
+        raise ValueError(f"a heatmap of {height} x {width} is too large; the limit is {_MOST_SIDE}")
     names = {"x": _different(grid.columns), "y": _different(grid.rows)}
     own = np.eye(height, width, dtype=bool) & grid.has_diagonal
     cells = _cells(grid, threshold, own) | names

@@ -89,19 +89,18 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
     grid = collisions.grid_of(snapshot, grouping, measure)
     families_note(snapshot)
     if not grid.blocks:
-        st.info("There are no such blocks.", icon=":material/grid_off:")
+        st.info("The tools form no blocks of this kind.", icon=":material/grid_off:")
         return
     selection = tool_selection.selected(snapshot)
     if selection is not None:
         only = tool_selection.only(snapshot)
         grid = collisions.blocks_with(snapshot.analysis.catalog, grid, selection.tool_ids, only)
     first = f"the {len(grid.blocks):,} with the most pairs of " * (len(grid.blocks) < grid.total)
-    outside = f" In none: {quantity(grid.outside, 'tool')}." if grid.outside else ""
+    outside = f" In no block: {quantity(grid.outside, 'tool')}." if grid.outside else ""
     st.caption(
         f"Showing {first}{_count_in_words(grid.total, grouping)}, similar ones side by side; "
-        "number of tools in brackets."
-        f"{outside} {EXPLANATIONS[measure]} The diagonal, in grey, is a block with itself. "
-        f"{_how(grid.grid)} to see more."
+        f"number of tools in brackets.{outside} {EXPLANATIONS[measure]} The diagonal, in grey, "
+        f"compares each block with itself. {_how(grid.grid)} to see more."
     )
     cell = _chosen_cell(
         snapshot,
@@ -115,9 +114,10 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
 
 
 EXPLANATIONS: dict[collisions.CellMeasure, str] = {
-    "share": "The redder a cell, the more of the row's tools do a job that the column's do too.",
-    "mean": "The redder a cell, the higher the mean similarity of the pairs of two blocks.",
-    "max": "The redder a cell, the more similar the closest pair of two blocks.",
+    "share": "The redder the cell, the more of the row's tools share a job with the column's "
+    "tools.",
+    "mean": "The redder the cell, the higher the mean similarity between the tools of two blocks.",
+    "max": "The redder the cell, the more similar the closest tools of its two blocks.",
 }
 
 
@@ -150,11 +150,10 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
         _before_and_after(snapshot, tile, key, **place)
         return
     left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
-    rest = f" Not shown, as the least similar to the other side: {left_out}." if left_out else ""
+    rest = f" Not shown, being least similar to the other side: {left_out}." if left_out else ""
     st.container(key="near_pairs").caption(
-        f"{count}, similar ones side by side; {tile.in_words}. The redder a cell, the more "
-        f"similar its two tools.{rest} {_how(tile.grid)} to see "
-        "the pair."
+        f"{count}, similar ones side by side; {tile.in_words}. The redder the cell, the more "
+        f"similar its two tools.{rest} {_how(tile.grid)} to see the pair."
     )
     cell = _chosen_cell(
         snapshot, tile.grid, key, "Heatmap of tools" if place else "Heatmap of all tools"

@@ -102,14 +102,14 @@ MARKED = "map_marked"
 """Session key: how the map on the screen was drawn, and what it marks."""
 
 ABOUT_PANELS = (
-    "Three panels of the text that a search compares: the tools' own text, with the accepted "
-    "variants, and padded with random words to the same length."
+    "Three panels, one for each text that a search compares: the tools' own text, that text with "
+    "the accepted variants, and that text padded with random words to the same length."
 )
 
 _ABOUT: dict[maps.Method, str] = {
-    "PCA": "Two principal components: directions are accurate, most distances are not.",
-    "UMAP": "Neighbours stay close; distances between groups, and their sizes, mean little.",
-    "t-SNE": "Neighbours stay close; distances between groups, and their sizes, mean nothing.",
+    "PCA": "Two principal components: directions are accurate, but most distances are not.",
+    "UMAP": "Neighbours stay close; distances between groups and sizes of groups mean little.",
+    "t-SNE": "Neighbours stay close; distances between groups and sizes of groups mean nothing.",
 }
 
 
@@ -194,7 +194,7 @@ def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
     places = snapshot.analysis.rows
     ids = [row.id for row in catalog_tables.tools(snapshot, find)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Found, with a ring: **{quantity(len(ids), 'tool')}**.", width="content")
+        st.markdown(f"Marked with a ring: **{quantity(len(ids), 'tool')}**.", width="content")
         if ids:
             tool_selection.select_button(snapshot, ids, "the map", "select_found", "Select them")
     return tuple(places[one] for one in ids)
@@ -229,7 +229,7 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> 
     if variant_figures.points(snapshot, method) is None:
         if method != "PCA":
             seconds = variant_figures.seconds(snapshot, method)
-            st.caption(f"{method} takes about {seconds:,} s, an estimate.")
+            st.caption(f"{method} takes about {seconds:,} s.")
         variant_job(snapshot, method)
         method = "PCA"
         if variant_figures.points(snapshot, method) is None:
@@ -326,7 +326,7 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bo
         return method, False
     seconds = maps.seconds(snapshot, method)
     job = snapshot.job(method)
-    label = f"Compute {method} (estimated time: {seconds:,} s)"
+    label = f"Compute {method} (about {seconds:,} s)"
     if job is not None and page_frame.has_failed(job):
         safe_text.show_error(JobError(job.message))
         if not st.button(label, icon=":material/replay:", key="project"):
@@ -342,7 +342,7 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bo
     by_sample = sample_is_there()
     shown = "PCA is shown until then"
     if by_sample:
-        shown = f"until then {SAMPLE:,} tools are, and the others lie between the nearest of them"
+        shown = f"until then {SAMPLE:,} tools are shown, the others between the nearest of those"
     st.info(f"{method} of all tools is being computed; {shown}.", icon=":material/hourglass_empty:")
     ready = None if by_sample else sample_is_there
     page_frame.job_panel(maps.start(snapshot, method), seconds, ready)
@@ -365,7 +365,7 @@ def _measure(snapshot: Snapshot) -> None:
         safe_text.show_error(JobError(job.message))
     seconds = maps.silhouette_seconds(snapshot)
     st.button(
-        f"Measure before and after merging (about {seconds:,} s, estimate)",
+        f"Measure before and after merging (about {seconds:,} s)",
         icon=":material/play_arrow:",
         key="silhouette",
         on_click=_start,

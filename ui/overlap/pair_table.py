@@ -91,7 +91,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
             full=1.0,
             format="%.2f",
             width=110,
-            help="Probability that the two are the same operation for another provider or value.",
+            help="Probability that both are the same operation for another provider or value.",
         ),
         Column("similarity", format="%.2f", help="Cosine"),
         Column("verdict", lambda row: outcome_word(row.verdict), width=120),

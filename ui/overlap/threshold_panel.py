@@ -133,7 +133,7 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
     similarity = bar.slider(
         f"Similarity threshold (in the plan: {plan.similarity:.2f})",
         own.similarity, 1.0, plan.similarity, 0.01, key="similarity", bind="query-params",
-        help=f"The scale starts at {own.similarity:.2f}: pairs below were not judged.",
+        help=f"The scale starts at {own.similarity:.2f}: pairs below this value were not judged.",
     )  # fmt: skip
     probability = bar.slider(
         f"Probability threshold (in the plan: {plan.same_job:.2f})",

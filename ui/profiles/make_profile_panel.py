@@ -82,7 +82,7 @@ def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
 def _queries(snapshot: Snapshot, source: str) -> Sequence[Query]:
     if source == REQUESTS:
         text = st.text_area(
-            "What its agent has to do, one request per line",
+            "What the agent has to do, one request per line",
             key="profile_requests",
             height=120,
             placeholder="Find a flight from Graz to Split\nCancel trip BK-552",
@@ -114,11 +114,11 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
     else:
         per_job = bar.number_input(
             "Tools for each job", 1, 10, intent_cover.PER_JOB, key="tools_per_job", width=140,
-            help="Search does not always put the right one first.",
+            help="A search does not always put the right tool first.",
         )  # fmt: skip
     budget = bar.number_input(
         "Token limit (0 = none)", 0, None, 0, 500, key="most_tokens", width=190,
-        help="The limit for all its tools together in a prompt.",
+        help="The limit for all tools of the profile together in a prompt.",
     )  # fmt: skip
     if not queries or not is_searchable(snapshot, queries):
         return None
@@ -155,8 +155,8 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
     st.markdown(
         f"**{quantity(len(cover.ids), 'tool')}, {total:,} tokens**: tools for "
         f"{served_in_words(cover.intents, cover.ids)}. Of the toolset's "
-        f"{quantity(len(names), 'tool')}, {len(names) - len(cover.ids) - unasked:,} more could "
-        f"do the same, and nobody asks for {unasked:,}."
+        f"{quantity(len(names), 'tool')}, {len(names) - len(cover.ids) - unasked:,} more could do "
+        f"the same jobs, and nobody asks for {unasked:,}."
     )
     intents_table(cover.intents, cover.ids, names)
     picture(
@@ -222,7 +222,7 @@ def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
         return None
     least = st.number_input("Called at least this often", 1, most, 1, key="least_calls", width=180)
     ids = [one for one, count in calls.items() if count >= least]
-    st.markdown(f"**{quantity(len(ids), 'tool')}** were called that often.")
+    st.markdown(f"**{quantity(len(ids), 'tool')}** were called at least that often.")
     return intent_cover.with_choice(snapshot.plan, before, ids, is_in=True)
 
 

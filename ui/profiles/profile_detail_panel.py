@@ -49,12 +49,12 @@ def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
         lines = [f"- {safe_text.untrusted(one)}" for one in toolset.notes[:_MOST_NAMED]]
         rest = len(toolset.notes) - len(lines)
         text = "\n".join(
-            ["Changed since it was saved:", *lines, *([f"- {rest:,} more"] if rest else [])]
+            ["Changed since it was last saved:", *lines, *([f"- {rest:,} more"] if rest else [])]
         )
         st.warning(text, icon=":material/update:")
         _save_button(snapshot, profile, "Save as it is now", "as_is")
     parts = {
-        "What it serves": partial(_served, toolset=toolset),
+        "What the profile serves": partial(_served, toolset=toolset),
         "Confusions": partial(_confusions, toolset=toolset),
         "Rules": partial(_rules, toolset=toolset),
         "Words and fixed values": partial(_words, toolset=toolset),
@@ -85,7 +85,7 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
     profile, key = toolset.profile, f"{toolset.profile.name}_{toolset.profile.seq}"
     if profile.intents and (result := _report(snapshot, toolset)):
         report, effect = result
-        st.markdown(f"It has tools for **{served_in_words(report.intents, toolset.ids)}**.")
+        st.markdown(f"There are tools for **{served_in_words(report.intents, toolset.ids)}**.")
         tools = [item.tool for item in toolset.tools]
         plan = snapshot.plan
         names = served_names(exports.exported_plan(snapshot, PlanConfig()), tools)
@@ -95,9 +95,9 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
             unasked = safe_text.first_few([names[one] for one in report.unasked], _MOST_NAMED)
             st.info(f"Nobody asks for {quantity(len(report.unasked), 'tool')}: {unasked}.")
             without = with_choice(plan, profile, report.unasked, is_in=False)
-            _save_button(snapshot, without, "Take these out", "unasked")
+            _save_button(snapshot, without, "Take these tools out", "unasked")
     text = st.text_area(
-        "Requests that its agent has to serve, one per line",
+        "Requests that the agent has to serve, one per line",
         "\n".join(profile.intents),
         key=f"intents_{key}",
         height=140,
@@ -108,12 +108,12 @@ def _served(snapshot: Snapshot, toolset: ProfileTools) -> None:
     named = dict[str, tuple[str, ...]]()
     for column, kind in zip(st.columns(2, gap="medium"), ("resources", "prompts"), strict=True):
         text = column.text_area(
-            f"Names of {kind} that it passes on, one per line",
+            f"Names of {kind} that the profile passes on, one per line",
             "\n".join(getattr(profile, kind)),
             key=f"{kind}_{key}",
             placeholder={"resources": "notes+file:///a.txt", "prompts": "notes+greet"}[kind],
-            help="As `serve` names them, with the server in front. A profile passes on no others "
-            "of its servers, apart from what its tools and their results name.",
+            help="Write each as `serve` names it, with the server in front. A profile passes on "
+            "no others from its servers, apart from those that its tools and their results name.",
         )
         named[kind] = tuple(requests_in(text))
     edited_profile = replace(profile, resources=named["resources"], prompts=named["prompts"])
@@ -139,11 +139,11 @@ def _confusions(snapshot: Snapshot, toolset: ProfileTools) -> None:
             "Tools of the profile that are alike",
         )
     else:
-        st.markdown("The judge finds no two of its tools alike.")
+        st.markdown("The judge finds no two tools of the profile alike.")
     if not misses.requests:
         st.caption(
-            "None of its requests has an answer in a query set, so it is unknown whether they "
-            "find another of its tools before the right one."
+            "No request of the profile has an answer in a query set, so it is unknown whether its "
+            "requests find another of its tools before the right one."
         )
         return
     st.markdown(f"{misses.in_words.capitalize()}.")
@@ -198,7 +198,7 @@ def _rules(snapshot: Snapshot, toolset: ProfileTools) -> None:
     edited_profile = replace(profile, include=rules[0], exclude=rules[1], precedence=order)
     if edited_profile != profile:
         count = len(profile_tools(snapshot.plan, edited_profile).tools)
-        st.caption(f"With these rules and the ticks, it has {quantity(count, 'tool')}.")
+        st.caption(f"With these rules and the ticks, the profile has {quantity(count, 'tool')}.")
         _save_button(snapshot, edited_profile, "Save the rules", "rules")
 
 

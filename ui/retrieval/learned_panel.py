@@ -20,12 +20,12 @@ _METHODS: dict[str, dict[str, LearnConfig]] = {
     "Learned": {
         "classifier": LearnConfig("mlc"),
         "classifier and refiner": LearnConfig("refiner"),
-        "classifier, encoder tuned": LearnConfig("mlc", encoder=DEFAULT_MODEL),
+        "classifier, with tuned encoder": LearnConfig("mlc", encoder=DEFAULT_MODEL),
     },
 }
 ABOUT_METHODS = (
-    "Tool2Vec's classifier (MLC) scores all tools at once, and its ToolRefiner the best candidates "
-    "together. With a tuned encoder (MLC with a fine-tuned transformer, section 4.2) "
+    "Tool2Vec's classifier (MLC) scores all tools at once, and its ToolRefiner scores the best "
+    "candidates together. With a tuned encoder (MLC with a fine-tuned transformer, section 4.2) "
     f"{DEFAULT_MODEL} itself learns from the requests. It is downloaded from the Hugging Face hub "
     "if it is not on this machine."
 )
@@ -35,14 +35,14 @@ _WAYS = {
     "tool2vec": "Tool2Vec",
     "mlc": "classifier (MLC)",
     "refiner": "ToolRefiner",
-    "blend": "all together, as it searches",
+    "blend": "all combined, as in a search",
 }
 _METRICS = ("recall@3", "recall@5", "recall@7", "recall@10", "ndcg@5")
 COSTS = {
-    "Usage": "Takes a few seconds. Searches cost no more than by text alone.",
+    "Usage": "Training takes a few seconds. Searches cost no more than by text alone.",
     "Learned": (
-        "Takes a minute or two for a thousand queries, or ten and more with the refiner. "
-        "Searches take a few milliseconds longer."
+        "Training takes a minute or two for a thousand queries, or ten minutes and more with the "
+        "refiner. Searches take a few milliseconds longer."
     ),
 }
 
@@ -67,7 +67,7 @@ def learned_panel(snapshot: Snapshot, title: str) -> None:
         )
         _train(snapshot, title, "Train")
         return
-    with st.expander(f"Its gain: {_in_words(view.before)}", icon=":material/school:"):
+    with st.expander(f"Gain of the model: {_in_words(view.before)}", icon=":material/school:"):
         _figures(view)
         _train(snapshot, title, "Train again")
         st.button(
@@ -116,8 +116,8 @@ def _figures(view: TrainedView) -> None:
     stale = sum(side.stale for side in sides.values())
     if stale:
         st.warning(
-            f"{quantity(stale, 'tool')} changed or were added since; they are ranked by their "
-            "text until you train again.",
+            f"{quantity(stale, 'tool')} changed or were added since the training; they are ranked "
+            "by their text until you train again.",
             icon=":material/update:",
         )
 
@@ -145,7 +145,7 @@ def _train(snapshot: Snapshot, title: str, label: str) -> None:
     if methods[method].encoder and count:
         time = duration(learned_searches.tuning_seconds(snapshot))
         st.caption(
-            f"Tuning takes about {time} at most on two cores. An interrupted run continues after "
+            f"Tuning takes at most about {time} on two cores. An interrupted run continues after "
             "its last whole epoch."
         )
     if not count:

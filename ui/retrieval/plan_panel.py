@@ -224,7 +224,7 @@ def _figures(side: PlanSide) -> None:
     st.markdown(
         f"{served}**{quantity(len(plan.tool_ids), 'tool')}**, {side.tokens:,} tokens · "
         f"{quantity(plan.searches, 'ranking')}{questions} · {side.seconds * 1000:,.0f} ms",
-        help=f"All jobs together look at {quantity(plan.tools_shown, 'tool')} with "
+        help=f"All jobs together consider {quantity(plan.tools_shown, 'tool')} with "
         f"{side.tokens_shown:,} tokens ({tokenizer().label}); an agent would get only the "
         "tools in the plan.",
     )
@@ -280,10 +280,10 @@ def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
 
 def _phrasings(side: PlanSide, step: PlannedStep) -> None:
     if step.phrasings == (f"{step.job} {side.plan.request}",):
-        st.caption("Also searched together with the whole request.")
+        st.caption("Also searched for together with the whole request.")
     elif step.phrasings:
         other = "; ".join(safe_text.untrusted(one) for one in step.phrasings)
-        st.caption(f"Also searched as: {other}")
+        st.caption(f"Also searched for as: {other}")
 
 
 def _mark(tool_id: str, calls: Mapping[str, object], dropped: Mapping[str, str]) -> str:

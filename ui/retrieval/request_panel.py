@@ -166,21 +166,21 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
         key="worker",
         bind="query-params",
         disabled=endpoint is None,
-        help="The ranking picks the best tool of each job and any that are nearly as good. A "
+        help="The ranking picks the best tool for each job and any that are nearly as good. A "
         "model sees the job, the request and the tools that were found; set one up in "
         "Settings.",
     )
     per_job = bar.number_input(
         "Tools per job", 1, MOST_PER_JOB, WORKER_K, key="per_job", bind="query-params", width=110,
-        help="How many tools are considered for each job at a time.",
+        help="How many tools at a time are considered for each job.",
     )  # fmt: skip
     iterative = bar.toggle(
         "Search again in other words",
         True,
         key="iterative",
         bind="query-params",
-        help="Each job is also searched together with its request, or as a model rewords it; a "
-        "model that picks none of the tools sees the next ones.",
+        help="Each job is also searched for together with its request, or as reworded by a model; "
+        "a model that picks none of the tools is shown the next ones.",
     )
     is_filtered = bar.toggle(
         "Check the whole plan",

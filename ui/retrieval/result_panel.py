@@ -87,7 +87,7 @@ def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
             Column("server", lambda row: row[0].server, visible=has_servers),
             Column("BM25", lambda row: round(row[1].sparse, 2)),
         ]
-        data_tables.draw(places, columns, "What words alone find")
+        data_tables.draw(places, columns, "Results by words alone")
 
 
 def open_column(rows: Sequence[Row], tool_id: Callable[[Row], str], key: str) -> Column[Row]:
@@ -201,9 +201,9 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             partial(_elsewhere, later),
             title="before" if later else "after",
             width=60,
-            help="Its rank in the toolset as it is; ▲ the merge moved it up, ▼ down."
+            help="Rank in the toolset as it is. The merge moved it: ▲ up, ▼ down."
             if later
-            else "Its rank after the merge; ▲ the merge moves it up, ▼ down.",
+            else "Rank after the merge. The merge moves it: ▲ up, ▼ down.",
         ),
         Column(
             "answers",
@@ -220,7 +220,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             "part",
             lambda place: str(place.part) if place.part else "whole",
             width=60,
-            help="The sub-query that found it, by its number above.",
+            help="The number, above, of the sub-query that found this tool.",
             visible=bool(view.subqueries),
         ),
         Column(
@@ -246,7 +246,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             "merged",
             lambda place: place.stands_for,
             width=65,
-            help="Tools that were merged into it.",
+            help="The number of tools that were merged into this one.",
             visible=later and any(place.stands_for > 1 for place in places),
         ),
         Column("tokens", title="tokens ≈", width=75),
@@ -271,7 +271,7 @@ def _bars(places: Sequence[RankingPlace], key: str) -> None:
         *(Column(name, partial(_part, at)) for at, name in enumerate(PART_NAMES)),
         Column("score", lambda place: round(place.score, 4)),
     ]
-    name = f"Parts of the scores, {'as it is' if key == 'before' else 'merged'}"
+    name = f"Parts of the scores, toolset {'as it is' if key == 'before' else 'merged'}"
     picture(score_bars(places), lambda: data_tables.records(places, columns), f"scores_{key}", name)
 
 

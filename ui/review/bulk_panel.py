@@ -215,8 +215,8 @@ def _audits(snapshot: Snapshot) -> None:
             width = st.segmented_control(
                 "Interval", list(WIDTHS), default=0.1, required=True, key="audit_width",
                 format_func=lambda one: WIDTHS.get(one, str(one)), persist_state="session",
-                help="The precision you want from the sample: 95 % intervals, if about nine in "
-                                "ten are right.",
+                help="How wide the 95 % interval from the sample may be, if about nine in ten are "
+                "right.",
             )  # fmt: skip
         batch = next(one for one in accepts if one.key == key)
         flags = [one for one in decisions if one.action == "flag"]

@@ -41,8 +41,8 @@ _OPEN = "reshaping"
 LEAST_CHOICES, _MOST_CHOICES = 3, 9
 _TEXT_SHOWN = 300
 _NO_MERGE = (
-    "As it is, nothing would be merged: the first reasons say why. Split it, edit its document, or "
-    "keep it apart."
+    "As the proposal is, nothing would be merged: the first reasons say why. Split it, edit its "
+    "document, or keep its tools apart."
 )
 
 
@@ -271,7 +271,7 @@ def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
         if len(cluster.members) > 2 and tool.id in cluster.members and cluster.state != "accepted":
             st.button(
                 "Remove", f"drop_{suffix}_{tool.id}",
-                "Keeps it apart from the others, which remain a proposal.",
+                "Keeps this tool apart from the others, which remain a proposal.",
                 on_click=decision_buttons.drop,
                 args=(snapshot, cluster, tool.id, listing.onward, listing.order),
             )  # fmt: skip
@@ -390,19 +390,19 @@ def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) 
             shortcuts.button(
                 "drop_in", f"drop_in_{suffix}", decision_buttons.make_drop_in, snapshot, cluster,
                 card.drop_in,
-                help=f"Keeps {safe_text.untrusted(card.drop_in)}, which can take every call of "
-"the others, and switches the others off. Choose it only if the servers work "
+                help=f"Keeps {safe_text.untrusted(card.drop_in)}, which can take every call made "
+                f"to the others, and switches the others off. Choose it only if the servers work "
 "on the same data. Accepts nothing.",
             )  # fmt: skip
         elif cluster.kind == "gateway" and not (cluster.chosen_kind or card.selector or blind):
             shortcuts.button(
                 "drop_in", f"drop_in_{suffix}", decision_buttons.refuse_drop_in,
-                help="None of these tools can take every call of the others.",
+                help="None of these tools can take every call made to the others.",
             )  # fmt: skip
         if cluster.state != "accepted":
             shortcuts.button(
                 "parts", f"parts_{suffix}", open_panel, cluster,
-                help="With a preview of the result. Accepts nothing.",
+                help="Shows a preview of the result. Accepts nothing.",
             )  # fmt: skip
         if card.loosest and not blind and cluster.state != "accepted":
             dropped = (snapshot, cluster, card.loosest, listing.onward, listing.order)

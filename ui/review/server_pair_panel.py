@@ -130,9 +130,9 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
             st.button(
                 f"Switch {name} off", key=f"off_{server}_{_version(pair)}",
                 icon=":material/power_settings_new:",
-                help="One decision on all its tools: those whose calls the other server takes "
-                "completely are merged into its tools, the others are left out. A single undo "
-                "reverts it.",
+                help="One decision on all tools of the server: those whose calls the other server "
+                "takes completely are merged into that server's tools, and the others are left "
+                "out. A single undo reverts it.",
                 on_click=decision_buttons.switch_servers_off, args=(snapshot, one,),
             )  # fmt: skip
     _account(snapshot, servers, pair)
@@ -274,10 +274,10 @@ def _heading(pair: ServerPairProposals) -> None:
     if pair.all_or_none:
         st.markdown(
             ":orange[:material/warning:] **Accept all for the same job, or none.** The tools of "
-            "each server work on its own data: an agent that has only some of them cannot finish "
-            "what it began there. Tools in none of these proposals: "
-            f"{quantity(pair.outside[0], 'tool')} of {one}, {quantity(pair.outside[1], 'tool')} "
-            f"of {other}."
+            "each server work on that server's own data: an agent that has only some of these "
+            "tools cannot finish what it began with them. Tools in none of these proposals: "
+            f"{quantity(pair.outside[0], 'tool')} of {one}, {quantity(pair.outside[1], 'tool')} of "
+            f"{other}."
         )
 
 

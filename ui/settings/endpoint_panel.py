@@ -27,13 +27,13 @@ TESTED = "tested_endpoint"
 _TURN = "endpoint_turn"
 """Session key: how often it was saved or removed here."""
 _EMPTY = Endpoint("http://localhost", "none")
-MAX_CALLS = "A run pauses before it exceeds this. Leave empty for no limit."
+MAX_CALLS = "A run pauses before it exceeds this limit. Leave empty for no limit."
 _PROMPTS: dict[PromptWording, str] = {"own": "ToolScope's own", "paper": "as the papers print them"}
 PROMPTS_HELP = (
-    "Whose words a model is asked in when it judges and audits pairs, chooses tools and writes "
-    "queries. Choose those of the papers (ToolScope, appendices G.1, G.2 and G.4; Tool2Vec, C.1) "
-    "to see whether a difference from their figures is due to the prompt. They know no families, "
-    "and their merges become gateway tools. The answers are stored apart."
+    "Whose prompts a model gets when it judges and audits pairs, chooses tools and writes queries. "
+    "Choose those of the papers (ToolScope, appendices G.1, G.2 and G.4; Tool2Vec, C.1) to see "
+    "whether a difference from their figures is due to the prompt. The papers' prompts know no "
+    "families, and merges by them become gateway tools. The answers are stored separately."
 )
 MAX_COST = f"{MAX_CALLS} In the currency of the prices below; requires a price for the model."
 
@@ -266,9 +266,9 @@ def prices_panel(snapshot: Snapshot) -> None:
         rows.append((endpoint.model, None, None))
     st.subheader("Prices", anchor=False)
     st.caption(
-        "What does a run cost? It is estimated from these prices, per million tokens in your "
-        "currency, before the run starts, and kept in the history. Models without a price can be "
-        "used; their cost is not shown."
+        "What does a run cost? The cost is estimated from these prices, per million tokens in your "
+        "currency, before the run starts, and is kept in the history. Models without a price can "
+        "be used; their cost is not shown."
     )
     edited_rows = data_tables.edit(
         rows,
@@ -306,7 +306,7 @@ def price_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Prices]:
             continue
         model = "" if pd.isna(name) else str(name).strip()
         if not model:
-            raise ConfigError(f"the prices {values[0]} and {values[1]} have no model; name it")
+            raise ConfigError(f"the prices {values[0]} and {values[1]} lack a model; name one")
         if model in table:
             raise ConfigError(f"{model} has prices on two lines; delete one of them")
         tokens_in, tokens_out = (0.0 if pd.isna(value) else float(value) for value in values)

@@ -225,7 +225,7 @@ def gateway_switch(place: DeltaGenerator, key: str) -> bool:
         exported is not None and exported.gateway,
         key=key,
         bind="query-params",
-        help="As on Export: what is measured here is exported only if that switch is on too.",
+        help="What is measured here is exported only if the same switch on Export is on too.",
     )
 
 

@@ -62,7 +62,7 @@ ABOUT_RERANKING = (
     "chosen, it uses the paper's reranking."
 )
 ASSEMBLIES: dict[str, search_configuration.Assembly | None] = {
-    "as the search has it": None,
+    "as the search does": None,
     "scores added": "blend",
     "the best of each part first": "top1",
 }

@@ -102,7 +102,7 @@ def test_of_many_names_the_pointer_knows_all_and_some_are_written():
 
 
 def test_a_heatmap_that_nobody_can_read_is_refused():
-    with pytest.raises(ValueError, match="at most 1000"):
+    with pytest.raises(ValueError, match="limit is 1000"):
         heatmap(square(1_001), 0.6)
 
 

@@ -46,8 +46,8 @@ def test_parameters_stand_beside_each_other_and_differences_carry_a_sign():
     aligned, left, right = parameter_lines(one, other)
     assert (aligned["one"], aligned["other"], aligned["other, type"]) == ("query", "≠ q", "string")
     assert aligned["note"] == "differ in name"
-    assert (left["one"], left["other"], left["note"]) == ("limit", "", "only in the one")
-    assert (right["one"], right["other"], right["note"]) == ("", "page", "only in the other")
+    assert (left["one"], left["other"], left["note"]) == ("limit", "", "only in the first")
+    assert (right["one"], right["other"], right["note"]) == ("", "page", "only in the second")
     (same,) = parameter_lines(SUM, SUM)
     assert same["note"] == "the same"
 

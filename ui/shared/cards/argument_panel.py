@@ -142,10 +142,10 @@ def try_new_call(card: Card, key: str) -> None:
             )
             if one.unsent:
                 names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.unsent)
-                column.warning(f"It does not accept {names}: the gateway rejects them.")
+                column.warning(f"This tool does not accept {names}: the gateway rejects them.")
             if one.missing:
                 names = ", ".join(f"`{safe_text.untrusted(name)}`" for name in one.missing)
-                column.warning(f"It also needs {names}.")
+                column.warning(f"This tool also needs {names}.")
 
 
 def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:

@@ -107,7 +107,7 @@ def likelihood_badge(cluster: Cluster) -> None:
         f"Likelihood {cluster.weakest_edge:.2f}",
         color="gray",
         help="How likely the judge finds it that the weakest pair belongs together, from 0 to 1. "
-        "It is not the similarity of the texts.",
+        "This is not the similarity of the texts.",
     )
 
 
@@ -180,9 +180,9 @@ def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> N
     tools = {tool.id: tool for tool in card.tools}
     what = "by another provider" if selector.name in ("server", "provider") else "for another value"
     st.markdown(
-        f"Each does the same {what}. No tool has an argument for that, so none can take the calls "
-        "of another, and all stay. A gateway can offer one tool that passes each call on by this "
-        "argument:"
+        f"Each tool does the same {what}. No tool has an argument for that, so none can take the "
+        "calls made to another, and all stay. A gateway can offer one tool that passes each call "
+        "on by this argument:"
     )
     data_tables.draw(
         [(value, tools[tool_id]) for tool_id, value in selector.values],

@@ -188,7 +188,7 @@ def make_drop_in(snapshot: Snapshot, cluster: Cluster, canonical: str) -> None:
 
 def refuse_drop_in() -> None:
     """Say why no member of a gateway proposal can replace the others."""
-    why = "None of these tools can take every call of the others: accepting needs a gateway"
+    why = "None of these tools can take every call to the others: accepting needs a gateway"
     st.session_state["notice"] = False, why
 
 
@@ -276,11 +276,11 @@ def safe_in_words(snapshot: Snapshot) -> str:
         return f"No merge is safe to accept without review: {left_out or 'none is waiting'}."
     tokens = -sum(sizes[one.id].added for one in safe.clusters)
     lost = sum(lost_text(one, snapshot.catalog.by_id)[1] for one in safe.clusters)
-    documentation = f" ({lost:,} of them documentation of tools that go)" if lost else ""
+    documentation = f" ({lost:,} of them documentation of tools that are removed)" if lost else ""
     return (
-        f"Replaces {quantity(safe.tools, 'tool')} by "
-        f"{len(safe.clusters):,} and saves about {quantity(tokens, 'token')} per "
-        f"prompt{documentation}. Left for review: {left_out or 'nothing'}."
+        f"Replaces {quantity(safe.tools, 'tool')} with {len(safe.clusters):,} and saves about "
+        f"{quantity(tokens, 'token')} per prompt{documentation}. Left for review: "
+        f"{left_out or 'nothing'}."
     )
 
 

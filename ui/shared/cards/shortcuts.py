@@ -133,9 +133,9 @@ def help_box() -> None:
         for number, column in enumerate(columns):
             column.markdown("  \n".join(keys[number * step : (number + 1) * step]))
         st.caption(
-            "Click the head of a column of the queue to sort by it, again to reverse the order. "
-            "The keys rest while you type, while a list or a table other than the queue has the "
-            "focus, and while anything lies open: **Esc** closes it."
+            "Click a column heading of the queue to sort by it, and again to reverse the order. "
+            "The keys do nothing while you type, while a list or a table other than the queue has "
+            "the focus, and while anything is open: **Esc** closes it."
         )
         with st.container(horizontal=True):
             st.toggle("Keyboard shortcuts", True, key="keys", persist_state="session")

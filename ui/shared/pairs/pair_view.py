@@ -361,7 +361,7 @@ def _line(one: Parameter | None, other: Parameter | None) -> dict[str, str]:
         row |= {f"one{column}": left, f"other{column}": f"{DIFFERS if differs else ''}{right}"}
     note = f"differ in {', '.join(differences)}" if differences else "the same"
     if one is None or other is None:
-        note = "only in the one" if other is None else "only in the other"
+        note = "only in the first" if other is None else "only in the second"
     return {"note": note, **row}
 
 

@@ -35,7 +35,7 @@ def preview(catalog: Catalog, content: bytes, name: str, at: str = "") -> QueryS
     Raises ``ConfigError`` if it is not a query set or has no query.
     """
     if len(content) > MOST_BYTES:
-        raise ConfigError(f"{name} has {len(content):,} bytes; use at most {MOST_BYTES:,}")
+        raise ConfigError(f"{name} is {len(content):,} bytes; use at most {MOST_BYTES:,} bytes")
     query_set = query_sets.queries_of(content, name)
     if not query_set.queries:
         first = query_set.problems[:1]

@@ -112,7 +112,7 @@ def decide(snapshot: Snapshot, variants: Mapping[str, Augmentation], reviewer: s
     Raises ``DecisionError`` without any.
     """
     if not variants:
-        raise DecisionError("no variant is chosen; nothing was changed")
+        raise DecisionError("no variant is chosen, so nothing was changed; choose at least one")
     detail = {
         "variants": [
             {"expanded": one.expanded, "questions": list(one.questions)}

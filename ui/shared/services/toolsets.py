@@ -59,7 +59,7 @@ def send_to_review(snapshot: Snapshot, ids: Sequence[str], version: str, reviewe
     """
     if len(ids) > MOST_ON_A_CARD:
         raise DecisionError(
-            f"a card of {len(ids):,} tools is too long to review; select at most {MOST_ON_A_CARD}"
+            f"a card of {len(ids):,} tools is too long; select at most {MOST_ON_A_CARD} tools"
         )
     analysis, log = snapshot.analysis, snapshot.log
     proposal = admit(log, make_decision(analysis.catalog, "propose", ids, reviewer))
