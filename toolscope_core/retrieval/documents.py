@@ -102,8 +102,8 @@ def tool_document(tool: Tool, with_server: bool = True) -> SearchDocument:
 def argument_text(tool: Tool) -> str:
     """``snake_case_name: description``, then each argument with its description.
 
-    BM25 uses this text, and it is the second of two for the dense score; docs/measurements.md has
-    the alternatives that were measured.
+    BM25 uses this text, and it is the second of two for the dense score;
+    docs/decisions/029-two-texts-for-search.md has the alternatives that were measured.
     """
     arguments = "; ".join(
         " ".join(split_name(one.name)) + (f": {one.description}" if one.description else "")
