@@ -272,7 +272,7 @@ def test_what_hides_all_tools_from_a_client_of_mcp_is_named(target):
     ]
     assert last[:3] == ("scan", "schema", "outputSchema")
     (held,) = rule_violations(kept(route), target)
-    assert "leave the tool out" in held.remedy
+    assert held.remedy.startswith("Fix the tool at its server")
 
 
 def test_a_fixed_record_of_mcp_differs_in_what_was_wrong_only():

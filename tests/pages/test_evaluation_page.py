@@ -222,7 +222,7 @@ def test_a_model_takes_the_tools_of_a_query_set(page, server, kind):
     assert asked != before
     sent = len(server.received)
     measure(page, kind=kind, select="model")
-    assert len(server.received) == sent, "answers are kept"
+    assert len(server.received) == sent, "Answers are kept"
 
 
 def test_a_budget_that_is_used_up_keeps_the_answers_and_no_figures(page, server):

@@ -55,7 +55,7 @@ def test_a_link_shows_the_same(monkeypatch, work):
     app = heatmap(monkeypatch, work, one="alpha", other="beta")
     assert "4 tools of alpha (rows) by 3 of beta" in words(app)
     assert [link.proto.label for link in app.get("page_link")] == [
-        "Side by side, and what to merge"
+        "Compare side by side, and see what to merge"
     ]
     assert table(app)["cosine"].iloc[0] == pytest.approx(1.0, abs=1e-4)
     cell = pair_key(Pair.of("alpha/send_mail", "beta/send_mail"))

@@ -251,8 +251,8 @@ def _launches(
         allowed |= {*confirmed_servers(part, yes, True, "--start")}
     if missing := [key for key in keys.values() if key not in allowed]:
         raise ConfigError(
-            f"nothing was called, because {', '.join(missing)} may not be started; the servers of "
-            "both tools are needed"
+            f"nothing was called, because {', '.join(missing)} may not be started; allow the "
+            "servers of both tools"
         )
     return launches
 

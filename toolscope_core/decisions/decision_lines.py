@@ -33,7 +33,7 @@ def decision_of_row(catalog: Catalog, row: Mapping[str, Any]) -> Decision:
         raise DecisionError(f"`detail` is {detail!r}; use an object")
     seq = row.get("seq") or 0
     if not isinstance(seq, int):
-        raise DecisionError(f"`seq` is {seq!r}; use a whole number, or leave `seq` out")
+        raise DecisionError(f"`seq` is {seq!r}; use a whole number, or omit `seq`")
     at = str(row.get("at") or "")
     if not (at.isascii() and at.isprintable()):
         raise DecisionError(f"`at` is {at[:40]!r}; use a time such as 2026-01-02T10:00:00+00:00")

@@ -162,7 +162,7 @@ def recorded(log: Sequence[Decision], decision: Decision) -> Decision:
     """
     if log and decision.seq <= log[-1].seq:
         raise DecisionError(
-            f"`seq` {decision.seq} comes after {log[-1].seq}; keep the order, or leave `seq` out"
+            f"`seq` {decision.seq} comes after {log[-1].seq}; keep the log's order, or omit `seq`"
         )
     return _well_formed(log, decision)
 

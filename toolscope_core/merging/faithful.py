@@ -222,7 +222,7 @@ def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation
     most = max(_SHORT, _MOST_TIMES * max(len(tool.description) for tool in members))
     length = len(document.description)
     if length > most:
-        yield Violation("long", f"the description is {length:,} characters; the limit is {most:,}")
+        yield Violation("long", f"the description has {length:,} characters (limit: {most:,})")
 
 
 def _words_of(tool: Tool, is_suspicious: bool) -> Iterator[str]:

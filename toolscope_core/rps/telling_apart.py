@@ -105,6 +105,4 @@ def description_violations(
 def _overlong(tool: Tool, text: str) -> Iterator[Violation]:
     most = max(int(1.25 * len(tool.description)), SHORT)
     if len(text) > most:
-        yield Violation(
-            "long", f"the description is {len(text):,} characters; the limit is {most:,}"
-        )
+        yield Violation("long", f"the description has {len(text):,} characters (limit: {most:,})")

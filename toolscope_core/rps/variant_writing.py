@@ -54,7 +54,7 @@ def _overlong(variant: Augmentation) -> Iterator[Violation]:
     if len(variant.expanded) > _LONGEST_EXPANDED:
         length = len(variant.expanded)
         yield Violation(
-            "long", f"the description is {length:,} characters; the limit is {_LONGEST_EXPANDED:,}"
+            "long", f"the description has {length:,} characters (limit: {_LONGEST_EXPANDED:,})"
         )
     for question in variant.questions:
         if len(question) > _LONGEST_QUESTION:

@@ -100,8 +100,8 @@ class PostgresServer:
     def back_up(self, step: str) -> None:
         if not self._backed_up:
             raise StoreError(
-                f"the store {self.place} was written by an earlier version of ToolScope and was "
-                "left unchanged; make a "
+                f"the store {self.place} was written by an older ToolScope and was left unchanged; "
+                "make a "
                 f'backup (pg_dump "{self.place}" > before-{step}.sql), then run: '
                 "toolscope upgrade-store"
             )

@@ -232,7 +232,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
         data_tables.draw(catalog.files, parts, "Files and their formats")
     if catalog.problems:
         rest = (
-            "The other records can be added; these are listed on this page under *Findings*."
+            "The others can be added; the unreadable ones are listed on this page under *Findings*."
             if catalog.tools
             else "There are no other records, so nothing can be added. The table gives the reasons."
         )

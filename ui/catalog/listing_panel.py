@@ -25,9 +25,9 @@ def implied_panel(snapshot: Snapshot) -> None:
         return
     st.subheader(f"Implied servers: {len(servers):,}", anchor=False)
     st.caption(
-        "Which tools belong together although they name no server? Their names suggest one. "
-        "Merges across two of these servers always need review, and the heatmap can group by "
-        "them. Ids, names and exports stay the same."
+        "Which tools belong together although they name no server? Their names suggest a server. "
+        "Merges across two of these servers always need review, and the heatmap can group by them. "
+        "Ids, names and exports stay the same."
     )
     columns: Columns[ImpliedServer] = [
         Column("implied server", lambda one: one.name),

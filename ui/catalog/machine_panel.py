@@ -110,7 +110,7 @@ def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
         Column("tools", width=80),
         Column("tokens", format="localized", title="tokens ≈", width=100),
     ]
-    st.markdown(f"**What they cost in every prompt, by client** ({tokenizer().label})")
+    st.markdown(f"**What the servers cost in every prompt, by client** ({tokenizer().label})")
     data_tables.draw(_costs(catalog), columns, "What the listed servers cost by client")
 
     def add() -> None:

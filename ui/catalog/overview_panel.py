@@ -262,7 +262,7 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
     st.container(key="catalog_size").markdown(
         f"**{safe_text.untrusted(record.name)}** has {quantity(price.tools, 'tool')}{owners}. They "
         f"cost about {price.tokens:,} tokens in every prompt that includes all of them. What could "
-        "they cost, and do they fit?"
+        "they cost instead, and do they fit your clients?"
     )
     if tokens := unused(snapshot):
         st.caption(

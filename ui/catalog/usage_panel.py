@@ -222,7 +222,7 @@ def _form(snapshot: Snapshot, is_any: bool) -> None:
     st.write(f"{call_counts.catalog_count_line(preview.figures)}.")
     _strange(preview)
     with_queries = bool(preview.queries) and st.checkbox(
-        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in it "
+        f"Also keep the {quantity(len(preview.queries), 'request')} that people wrote in this log "
         "as a query set for Evaluation, with the tools that were called as the answers",
         value=False,
         key=f"consent_{turn}",

@@ -235,7 +235,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
         if invalid:
             st.caption("This wording cannot be exported or used. Edit the document above.")
         can_use = not suggestion.violations or (
-            not invalid and st.checkbox("Use it despite the warnings", key=f"anyway_{suffix}")
+            not invalid and st.checkbox("Use this despite the warnings", key=f"anyway_{suffix}")
         )
         save_button(
             snapshot,

@@ -103,8 +103,8 @@ def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
 
 _ABOUT = (
     "OpenAI's tool search first shows a model only the name and description of each namespace, "
-    "without its tools. In an export for OpenAI, each server is a namespace. Describe what its "
-    "tools are for."
+    "without its tools. In an export for OpenAI, each server is a namespace. Describe what the "
+    "tools of each server are for."
 )
 _NOW, _MODEL = "as it is now", "by the model"
 _SUGGESTED = "found with model text"

@@ -160,8 +160,8 @@ def _card(snapshot: Snapshot, card: SiblingsCard, onward: str, pairs: int) -> No
             disabled=texts == dict(card.descriptions),
             on_click=_save,
             args=(snapshot, texts, onward),
-            help="Each is saved as an edit of its tool. It becomes part of the export and can be "
-            "undone.",
+            help="Each description is saved as an edit of its tool, becomes part of the export, "
+            "and can be undone.",
         )
         st.button("Skip", key=f"skip_{suffix}", on_click=_go, args=(onward,))
         decision_buttons.undo_button(snapshot, review.active_decisions(snapshot), by_key=False)

@@ -117,7 +117,7 @@ def _run_request(sets: tuple[str, ...]) -> AgentRunRequest:
         k = st.number_input(
             "Tools per request", 0, 128, 20, key="agent_k", width=150,
             help="For each request, the agent gets this many of the best tools, found as on the "
-                        "Retrieval page. 0 gives it all of them; endpoints accept at most 128.",
+                        "Retrieval page. 0 gives it all tools; endpoints accept at most 128.",
         )  # fmt: skip
         turns = st.number_input("Maximum turns", 1, 50, 8, key="agent_turns", width=140)
         changes = st.toggle(
@@ -154,7 +154,7 @@ def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> di
                 list(by_name),
                 list(by_name).index(likely) if likely else None,
                 key=f"agent_server_{digest(name, list(by_name))[:12]}",
-                placeholder="Which entry of the configuration is it?",
+                placeholder="Which entry of the configuration is this server?",
             )
             if key is not None:
                 server = by_name[key]

@@ -321,9 +321,9 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
         )
         return
     st.caption(
-        "Each merge is left out in turn, and the queries that need its tools are searched "
-        "again. *gain*: the sum of how much their nDCG@10 is higher with the merge; below 0, "
-        "the merge makes the search worse."
+        "Each merge is left out in turn, and the queries that need its tools are searched again. "
+        "*gain*: by how much the sum of their nDCG@10 is higher with the merge; below 0, the merge "
+        "makes the search worse."
     )
     columns: Columns[MergeEffect] = [
         Column("change", title="gain", format="%+.3f", width=80),
@@ -338,7 +338,7 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
         Column(
             "queries",
             lambda row: listed(row.changed_queries, 5),
-            title="queries it changes",
+            title="queries that it changes",
             width=220,
         ),
         Column(

@@ -126,8 +126,8 @@ def model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
     model = safe_text.untrusted(snapshot.work.endpoints.required().model)
     shown = f", with about {most.tokens:,} tokens of tool definitions" if most.tokens else ""
     st.caption(
-        f"*Measure* asks **{model}** at most {quantity(most.questions, 'question')}{shown}. It "
-        "pauses at the budget in Settings, and answers are kept, so that measuring again continues."
+        f"*Measure* asks **{model}** at most {quantity(most.questions, 'question')}{shown}. The "
+        "run pauses at the budget in Settings. Answers are kept, so measuring again continues it."
     )
     return True
 
@@ -157,8 +157,8 @@ def tuning_panel(snapshot: Snapshot, measured: str) -> None:
         safe_text.show_error(JobError(job.message))
     if folder.is_dir():
         st.caption(
-            f"Tuned encoder, to put on a line of its own: {safe_text.untrusted(str(folder))}. "
-            "Queries that it was tuned on are left out of the measurement."
+            "To use the tuned encoder, put it on its own line: "
+            f"{safe_text.untrusted(str(folder))}. Queries that it was tuned on are not measured."
         )
     count, seconds = learned_searches.tuning_lessons(snapshot, measured)
     time = f", about {duration(seconds)}" if count else ""
@@ -168,9 +168,8 @@ def tuning_panel(snapshot: Snapshot, measured: str) -> None:
         key="tune_encoder",
         disabled=not count,
         help=f"{learned_searches.TUNED_MODEL} learns from the other query sets for one epoch: a "
-        "request should be closer to tools that serve it than to other tools (Tool2Vec, section "
-        f"5.1). Two cores need at most the time shown. At least {LEAST_QUERIES} queries are "
-        "needed.",
+        "request should be closer to tools that serve it than to others (Tool2Vec, section 5.1). "
+        f"Two cores need at most this time. At least {LEAST_QUERIES} queries are needed.",
     ):
         learned_searches.start_tuning(snapshot, measured)
         st.rerun()

@@ -45,8 +45,8 @@ _ABOUT: dict[ExperimentKind, str] = {
     "stress": (
         "Does it still help among many tools? For each query, a pool is made of its answers and "
         "this many other tools, drawn at random or chosen as the closest to the answers. What is "
-        "found in the pool (10 tools, 5 for each sub-query) is measured. The closest tools are "
-        "harder."
+        "found in the pool (10 tools, 5 for each sub-query) is measured. The closest tools make "
+        "the test harder."
     ),
     "sweep": "What does each value of a setting give? Every query is searched with each value.",
     "ablation": (
@@ -56,9 +56,9 @@ _ABOUT: dict[ExperimentKind, str] = {
         "members; the paper takes all); the correction splits groups that do not belong together."
     ),
     "plan": (
-        "Which tools would be called? Each request is split into jobs, each job takes the best "
-        "tool of its own ranking, or those that a model chooses, and the tools of all jobs "
-        "together are compared with what is needed."
+        "Which tools would be called? Each request is split into jobs. Each job takes the best "
+        "tool of its own ranking, or those that a model chooses. The tools of all jobs together "
+        "are compared with what is needed."
     ),
 }
 TOOLSCOPE = "[ToolScope](https://arxiv.org/abs/2510.20036)"

@@ -28,8 +28,8 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) 
     with st.container(border=True):
         if not choice.target.can_defer:
             st.caption(
-                f"The file for {choice.target.title} contains every tool, because it cannot "
-                "leave some to a search. `serve --search` can, for any client."
+                f"The file for {choice.target.title} contains every tool, because it cannot leave "
+                "some to a search. `serve --search` can do so for any client."
             )
         bar = st.container(horizontal=True, vertical_alignment="bottom")
         budget = bar.number_input(

@@ -80,7 +80,7 @@ def limit_panel(
         Column("parts"),
     ]
     data_tables.draw(
-        ways, columns, "Tools left by each merge policy, and the parts that they need", place=more
+        ways, columns, "Tools left by each merge policy, and the number of parts", place=more
     )
     page_frame.page_link("profiles", "Make a profile: give an agent only what it needs")
     parts.caption(

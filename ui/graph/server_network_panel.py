@@ -287,7 +287,7 @@ def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
             title="linked",
             format="percent",
             width=75,
-            help="Share of its pairs of tools that the judge links directly.",
+            help="Share of the cluster's pairs of tools that the judge links directly.",
         ),
         Column(
             "weakest",

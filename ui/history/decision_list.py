@@ -144,12 +144,12 @@ def _listed(decisions: Sequence[Decision]) -> None:
 
 def _effect(snapshot: Snapshot, decision: Decision) -> None:
     if snapshot.analysed is None:
-        st.caption("To see what it changed, analyse the catalog first.")
+        st.caption("To see what the decision changed, analyse the catalog first.")
         return
     changes = histories.effect(snapshot, decision)
     where = f"the profile {decision.detail['profile']}" if decision.action == "profile" else ""
     if not changes:
-        st.caption(f"It changed no tool of {where or 'this version'}.")
+        st.caption(f"The decision changed no tool of {where or 'this version'}.")
         return
     st.markdown(f"Effect on {where or 'the toolset'}: {histories.change_counts(changes)}.")
     data_tables.draw(
@@ -202,8 +202,8 @@ def decision_list(snapshot: Snapshot) -> None:
             "application/jsonl",
             key="export_decisions",
             icon=":material/download:",
-            help="Every row of the log, including undos and notes. `merge --decisions` applies it "
-            "again, and *Import decisions* reads it.",
+            help="Every row of the log, including undos and notes. `merge --decisions` applies "
+            "the file again, and *Import decisions* reads it.",
         )
     if not listed:
         st.info("No decision matches the filters.", icon=":material/filter_list_off:")

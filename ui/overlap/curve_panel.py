@@ -26,7 +26,7 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
             snapshot.job(curves.KIND),
             lambda: curves.start(snapshot),
             f"Counting all pairs in the {' and the '.join(view.uncounted)} toolset. This takes a "
-            "few seconds, once.",
+            "few seconds, only once.",
             "count",
         )
     if view.variants:
@@ -60,7 +60,7 @@ def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
     page_frame.job_started_once(
         snapshot.job(variant_figures.kind_of(method)),
         lambda: variant_figures.start(snapshot, method),
-        "Embedding the tools with their variants and with random words, once.",
+        "Embedding the tools with their variants and with random words, only once.",
         "variant_figures",
     )
 

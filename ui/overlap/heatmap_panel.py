@@ -73,7 +73,7 @@ def _blocks(snapshot: Snapshot, bar: DeltaGenerator) -> None:
             count += f" (rows) by {len(tile.columns):,} of {safe_text.untrusted(other.name)}"
             if grouping == SERVERS:
                 query = server_pair_query(one.key, other.key)
-                page_frame.page_link("review", "Side by side, and what to merge", query)
+                page_frame.page_link("review", "Compare side by side, and see what to merge", query)
         key = f"tile_{snapshot.id}_{digest(one.key, other.key)[:8]}"
         _tile(snapshot, tile, count, key, one=one.key, other=other.key)
     else:
@@ -114,8 +114,7 @@ def _level_one(snapshot: Snapshot, grouping: str, bar: DeltaGenerator) -> None:
 
 
 EXPLANATIONS: dict[collisions.CellMeasure, str] = {
-    "share": "The redder the cell, the more of the row's tools share a job with the column's "
-    "tools.",
+    "share": "The redder the cell, the more of the row's tools share a job with the column's.",
     "mean": "The redder the cell, the higher the mean similarity between the tools of two blocks.",
     "max": "The redder the cell, the more similar the closest tools of its two blocks.",
 }
@@ -150,7 +149,7 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
         _before_and_after(snapshot, tile, key, **place)
         return
     left_out = quantity(sum(tile.left_out), "tool") if any(tile.left_out) else ""
-    rest = f" Not shown, being least similar to the other side: {left_out}." if left_out else ""
+    rest = f" Least similar to the other side, so not shown: {left_out}." if left_out else ""
     st.container(key="near_pairs").caption(
         f"{count}, similar ones side by side; {tile.in_words}. The redder the cell, the more "
         f"similar its two tools.{rest} {_how(tile.grid)} to see the pair."

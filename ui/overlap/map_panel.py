@@ -84,7 +84,7 @@ def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int)
         else:
             label, about = f"Propose {tools} as a cluster", decision_buttons.PROPOSES
             button("propose", label=label, key=f"propose_{version[:12]}", help=about)
-        about = "Keeps all of them apart, whatever the judge says, until you undo the decision."
+        about = "Keeps these tools apart, whatever the judge says, until you undo the decision."
         button("keep_apart", label=f"Keep {tools} apart", key=f"never_{version[:12]}", help=about)
         tool_parts.move_link(snapshot, ids)
         if len(ids) == 1:
@@ -215,9 +215,9 @@ def silhouettes_panel(snapshot: Snapshot) -> None:
     pictures.picture(figures.silhouette_chart(view), rows, "silhouettes", "Silhouettes")
     st.caption(
         "Seeded k-means on all dimensions; exact silhouettes of all tools by cosine distance. "
-        "Removing any duplicates lowers the score, whether they were rightly merged or not: it "
-        "says how tight and separate clusters are. Compare only the same number of clusters under "
-        "the same model."
+        "Removing any duplicates lowers the score, whether they were rightly merged or not: the "
+        "score says how tight and separate clusters are. Compare only the same number of clusters "
+        "under the same model."
     )
 
 
@@ -302,8 +302,8 @@ def _kept_marks(
 
 def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
     text = (
-        f"{_ABOUT[method]} A region is named after what its tools are about, if they have that in "
-        "common. Tools at the same place are fanned out."
+        f"{_ABOUT[method]} A region is named after what its tools have in common, if anything. "
+        "Tools at the same place are fanned out."
     )
     if compare:
         count = maps.rewritten(snapshot)
@@ -332,7 +332,7 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bo
         if not st.button(label, icon=":material/replay:", key="project"):
             return "PCA", False
     elif snapshot.record.tools > maps.UNASKED and not (job is not None and job.live):
-        st.info("PCA is shown until then.", icon=":material/scatter_plot:")
+        st.info(f"PCA is shown until {method} is computed.", icon=":material/scatter_plot:")
         if not st.button(label, icon=":material/play_arrow:", key="project"):
             return "PCA", False
 

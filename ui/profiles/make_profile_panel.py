@@ -73,7 +73,7 @@ def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
         lambda: searches.start(snapshot, SEARCHED),
-        "Indexing the toolset, once.",
+        "Indexing the toolset, only once.",
         "profile_index",
     )
     return False

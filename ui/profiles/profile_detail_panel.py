@@ -61,8 +61,8 @@ def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
     }
     page_frame.draw_tabs(snapshot, parts, "profile_part")
     st.caption(
-        f"Every export contains it in `profiles/{profile.name}`, and `toolscope serve BUNDLE "
-        f"--config CLIENT.json --profile {profile.name}` serves it."
+        f"Every export contains the profile in `profiles/{profile.name}`, and `toolscope serve "
+        f"BUNDLE --config CLIENT.json --profile {profile.name}` serves it."
     )
     page_frame.page_link("export", "Export it")
     decision_buttons.record_button(

@@ -26,8 +26,8 @@ _METHODS: dict[str, dict[str, LearnConfig]] = {
 ABOUT_METHODS = (
     "Tool2Vec's classifier (MLC) scores all tools at once, and its ToolRefiner scores the best "
     "candidates together. With a tuned encoder (MLC with a fine-tuned transformer, section 4.2) "
-    f"{DEFAULT_MODEL} itself learns from the requests. It is downloaded from the Hugging Face hub "
-    "if it is not on this machine."
+    f"{DEFAULT_MODEL} itself learns from the requests. The model is downloaded from the Hugging "
+    "Face hub if it is not on this machine."
 )
 _WAYS = {
     "tuned": "classifier with a tuned encoder",

@@ -121,9 +121,9 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
             required=True,
             key="ranking",
             bind="query-params",
-            help="Text: what tools say of themselves. Usage: also the requests that they served "
-            "before, the default once a trained model finds more. Learned: also a classifier "
-            "trained on those requests.",
+            help="Text: what tools say about themselves. Usage: also the requests that they "
+            "served before; this is the default once a trained model finds more. Learned: also a "
+            "classifier trained on those requests.",
         )
     more = bar.popover("More", icon=":material/tune:", type="tertiary")
     search = search_settings_panel.search_settings(

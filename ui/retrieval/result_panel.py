@@ -76,7 +76,7 @@ def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
         lambda: searches.start(snapshot, lookup),
-        "Building the search index of this toolset, once. Existing embeddings are reused.",
+        "Building the search index of this toolset, only once. Existing embeddings are reused.",
         "index",
     )
     if places := () if lookup.servers else searches.by_words(snapshot, lookup):
@@ -232,7 +232,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
             "found by",
             lambda place: place.led_by or "its own text",
             width=140,
-            help="The tool that led to the server, or its own text.",
+            help="The tool that led to the server, or the server's own text.",
             visible=lookup.servers,
         ),
         Column(

@@ -90,7 +90,7 @@ def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -
         _line(tools[tool_id], parts)
     _additions(snapshot, listing.current, parts)
     if len(parts) > MOST_TOOLS:
-        st.warning(f"{len(parts):,} tools are too many to divide by hand: {MOST_TOOLS} at most.")
+        st.warning(f"{len(parts):,} tools are too many to divide by hand (limit: {MOST_TOOLS}).")
         _cancel_button()
         return
     effect = reshapes.preview(snapshot, listing.current, parts, page_frame.reviewer())
@@ -313,7 +313,7 @@ def one_job_button(cluster: Cluster, suffix: str) -> None:
     """A button that opens and closes the one-job preview of a family."""
     st.button(
         "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(cluster.id,),
-        help="Shows the result if they are one job instead of a family. Accepts nothing.",
+        help="Shows the result if these tools are one job instead of a family. Accepts nothing.",
     )  # fmt: skip
 
 

@@ -274,8 +274,8 @@ def _heading(pair: ServerPairProposals) -> None:
     if pair.all_or_none:
         st.markdown(
             ":orange[:material/warning:] **Accept all for the same job, or none.** The tools of "
-            "each server work on that server's own data: an agent that has only some of these "
-            "tools cannot finish what it began with them. Tools in none of these proposals: "
+            "each server work on that server's own data: an agent that has only some of a server's "
+            "tools cannot finish what it began on that server. Tools in none of these proposals: "
             f"{quantity(pair.outside[0], 'tool')} of {one}, {quantity(pair.outside[1], 'tool')} of "
             f"{other}."
         )

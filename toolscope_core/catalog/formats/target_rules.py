@@ -20,7 +20,7 @@ from toolscope_core.catalog.splitting import parts_in_words, split
 from toolscope_core.model.plan import MergedTool
 from toolscope_core.model.tool import JsonObject, Tool, digest
 
-AT_SERVER = "fix it at its server."
+AT_SERVER = "fix the tool at its server."
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
             yield RuleViolation(tool.id, "schema", place, message, fix, remedy)
     if rules.mcp_record:
         for fault in _as_record(tool).faults:
-            remedy = "" if fault.fix else f"M{AT_SERVER[1:-1]}, or leave the tool out."
+            remedy = "" if fault.fix else f"F{AT_SERVER[1:-1]}, or leave it out."
             yield RuleViolation(tool.id, "schema", fault.value, fault.message, fault.fix, remedy)
     rule = rules.parameter_rule
     bad_names = parameter_names.refused_names(schema, rule, rules.top_parameters) if rule else []
@@ -245,7 +245,7 @@ def _of_schema(tool: Tool, target: Target) -> Iterator[RuleViolation]:
     for name in bad_names:
         message = f"The parameter {name!r} does not match {rules.parameter_rule} of {target.title}."
         fix = "" if renaming.obstacle else renaming.names.get(name, "left out")
-        remedy = f"{renaming.obstacle} M{AT_SERVER[1:]}" if renaming.obstacle else ""
+        remedy = f"{renaming.obstacle} F{AT_SERVER[1:]}" if renaming.obstacle else ""
         yield RuleViolation(tool.id, "parameter", name, message, fix, remedy)
 
 

@@ -92,9 +92,8 @@ def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int)
     won, lost = len(diff.won), len(diff.lost)
     both = f"; {diff.joined:,} of them need two of these tools" if diff.joined else ""
     st.markdown(
-        f":material/query_stats: Before and after, on {quantity(diff.touched, 'request')} that "
-        f"involve these tools: **{won:,} won, {lost:,} lost**; "
-        f"{effect_text(won, lost, changes)}{both}.",
+        f":material/query_stats: {quantity(diff.touched, 'request')} for these tools, before and "
+        f"after: **{won:,} won, {lost:,} lost**; {effect_text(won, lost, changes)}{both}.",
         help=_ABOUT,
     )
     before, after = (rate_text(n, diff.touched) for n in (diff.right, diff.right + diff.gain))

@@ -209,7 +209,7 @@ def _arguments(view: PairView) -> None:
             names = (safe_text.untrusted(tool.id), safe_text.untrusted(target.id))
             st.markdown(f"To replace a call to {names[0]} with a call to {names[1]}:")
             none = (
-                "Its arguments are not known."
+                "The arguments are not known."
                 if tool.schema is None
                 else "No arguments are needed."
             )

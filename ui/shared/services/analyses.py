@@ -19,7 +19,7 @@ LOOK_SECONDS = 75.0
 """How long one look lasts: a browser lets a background tab look once a minute."""
 AWAY_SECONDS = 15.0
 """How long a page may take until it looks again, after a start or when it is drawn anew."""
-LEFT = "you left its page before this was done; it restarts when you come back"
+LEFT = "you left the page before this work was done; it restarts when you come back"
 
 
 class WatchedJobs:

@@ -23,7 +23,7 @@ from ui.shared.kept import kept_under
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
-ENDED = "it was stopped before it was done; start it again to continue"
+ENDED = "the run was stopped before it was done; start it again to continue"
 
 
 def known_answers(snapshot: Snapshot) -> Asker | None:

@@ -65,7 +65,7 @@ def tick(
     about += [f"variables of the file {server.env_file}"] if server.env_file else []
     for kind, values in (("variable", server.variables), ("header", server.headers)):
         about += [f"{kind} {one.name} from {one.source}" for one in values]
-    about += [f"also offers {others}, not read"] if others else []
+    about += [f"also offers {others}, which were not read"] if others else []
     if about:
         st.caption(safe_text.untrusted(for_terminal("; ".join(about))))
     if is_missing:

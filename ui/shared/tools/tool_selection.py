@@ -119,7 +119,7 @@ def selection_panel(snapshot: Snapshot) -> None:
             key="only",
             on_change=lambda: show_only(st.session_state["only"]),
             help="Hides everything that is not selected. When off, the rest is dimmed or listed "
-            "after it.",
+            "after the selection.",
         )
         with st.container(horizontal=True):
             page_frame.page_link(
