@@ -314,7 +314,7 @@ def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
 
 def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
     if not drop_ins:
-        st.caption("No drop-in is left: no tool accepts every call made to another tool as it is.")
+        st.caption("No drop-in is left: no tool accepts every call made to another tool unchanged.")
         return
     no_look = f" {safe:,} {'needs' if safe == 1 else 'need'} no review." if safe else ""
     st.container(key="drop_ins").caption(

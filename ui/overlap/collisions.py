@@ -276,8 +276,8 @@ class Tile:
             return f"{quantity(self.near, 'pair')} at the threshold or more"
         return (
             f"{quantity(self.near, 'pair')} at the threshold or more, {self.candidates:,} "
-            "candidate pairs (each tool is compared with its nearest tools, of exact copies only "
-            "one with others; names that say the same are compared at any similarity)"
+            "candidate pairs (each tool is compared with its nearest tools only; of exact copies, "
+            "one stands for all; names that say the same are always compared)"
         )
 
 
