@@ -27,24 +27,27 @@ from toolscope_core.model.protocols import LOCAL, Engine, Progress, SharedState,
 from toolscope_core.model.tool import canonical_json
 
 _BLOCK = 2048
-"""Pairs that a worker judges at a time, at most."""
+"""The most pairs that a worker judges at a time."""
 _LEAST_BLOCK, _PARTS = 64, 8
-"""Few pairs are divided into as many blocks, so that progress moves."""
+"""The fewest pairs in a block, and the number of blocks for few pairs, so that the progress bar
+moves.
+"""
 _MOST = 1_000_000
-"""The most pairs in one file; beyond them only this run's are kept."""
+"""The most pairs in one file; beyond that, only the pairs of this run are kept."""
 MOST_EXPLAINED = 250_000
-"""Pairs whose verdicts are looked up and kept; of more they are made one block after the other, so
-that they need not all be in memory, and only those that are no *keep* have reasons.
+"""The most pairs whose verdicts are looked up and kept. For more pairs, verdicts are made block by
+block, so that they need not all be in memory, and only verdicts other than *keep* have reasons.
 """
 _SAVED = 250_000
-"""The number of judged pairs after which the file is written, or a quarter of all: at most so many
-are judged again after a kill.
+"""The file is written after this many judged pairs, or after a quarter of all if that is more. At
+most so many are judged again after the process is killed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CachedJudge:
-    """An offline judge that first looks up earlier results; the engine's workers judge the others.
+    """An offline judge that looks up earlier results first; the engine's workers judge the other
+    pairs.
 
     Rows are as in ``judge``.
     """
@@ -60,8 +63,8 @@ class CachedJudge:
     def of(
         cls, judge: OfflineJudge, folder: Path | None = None, engine: Engine = LOCAL
     ) -> CachedJudge:
-        """A cached judge; ``folder`` is the root of all caches. Without it, results last as long as
-        this object.
+        """A cached judge; ``folder`` is the root of all caches. Without a folder, results last as
+        long as this object.
         """
         code = code_version("judging", "embedding", "wording", "catalog", "model")
         version = f"{judge.name} {judge.signals.near_at} {code}"
@@ -85,7 +88,7 @@ class CachedJudge:
     def brief_verdicts(self, scores: PairScores) -> Iterator[Verdict]:
         """Like ``OfflineJudge.verdicts`` with ``brief``, for judged pairs.
 
-        If there are very many, a *keep* has no evidence and no differing words.
+        If there are very many pairs, a *keep* has no evidence and no differing words.
         """
         left, right = scores.left, scores.right
         tools, judge = self.judge.tools, self.judge
@@ -98,7 +101,7 @@ class CachedJudge:
             yield _verdict(Pair.of(tools[a].id, tools[b].id), judge.name, value)
 
     def _with_reasons_of_some(self, scores: PairScores) -> Iterator[list[Any]]:
-        """The values of verdicts, block by block with reasons."""
+        """The values of verdicts, made block by block with their reasons."""
         weights = self.judge.weights
         is_unlike = (scores.same_job < weights.unsure_at) & (scores.family < weights.family_at)
         others = np.flatnonzero(~is_unlike)
@@ -152,7 +155,7 @@ class CachedJudge:
         return [digests[a] + digests[b] for a, b in pairs]
 
     def _digest(self, row: int) -> str:
-        """A 128-bit hash of everything that the judge reads of a tool."""
+        """A 128-bit hash of everything that the judge reads about a tool."""
         judge, tool = self.judge, self.judge.tools[row]
         plain, products = judge.signals.plain[row], judge.signals.products[row]
         fields = [sorted(getattr(products, name)) for name in products.__slots__]
@@ -165,7 +168,9 @@ class CachedJudge:
 
 
 class _PairFile:
-    """JSON values of pairs in one file, for one version of the judge; others count as missing."""
+    """JSON values for pairs in one file, for one version of the judge; values for other versions
+    count as missing.
+    """
 
     def __init__(self, folder: Path | None, name: str, version: str) -> None:
         self._folder, self._name, self._version = folder, f"verdicts/{name}.json", version
@@ -182,11 +187,11 @@ class _PairFile:
         return [self._entries.get(key) for key in keys]
 
     def add(self, entries: dict[str, Any]) -> None:
-        """Add judged pairs; with enough new ones, the file is written."""
+        """Add judged pairs; the file is written if there are enough new ones."""
         self._entries.update(entries)
         self._unsaved += len(entries)
         if self._unsaved >= max(_SAVED, len(self._entries) // 4):
-            with suppress(ConfigError):  # the end of the run says it
+            with suppress(ConfigError):  # saving at the end of the run reports the error
                 self.save()
 
     def save(self) -> None:

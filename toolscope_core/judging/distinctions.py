@@ -1,8 +1,8 @@
 """Finds facts that separate two tools, however similar their texts are.
 
 The same words may mean something else: *comments of a story* and *story with comments*, *blocked
-by* and *blocking*, one member and a group's members. If there is such a fact, or the tools use keys
-of two things or two places in an API, only a person may merge them.
+by* and *blocking*, one member and a group's members. Only a person may merge two tools if there is
+such a fact, or if they use keys of two things or two places in an API.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from toolscope_core.wording.words import is_filler, keys_of, stem, words_of
 
 _WHOLE = frozenset("not non all any".split())
 _COUNTED = frozenset("list lists number count set collection array".split())
-"""Words that say how the following comes: as a list, a number, a set."""
+"""Words that say in what form the following is given: as a list, a number, a set."""
 _UNCOUNTED = frozenset(
     """analytics contents details insights logs metadata metrics news results settings statistics
     stats status weather""".split()
@@ -34,7 +34,7 @@ _UNCOUNTED = frozenset(
 
 
 def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> tuple[str, ...]:
-    """The words of ``one`` that ``other`` expresses in no form, in order.
+    """The words of ``one`` that ``other`` does not express in any form, in order.
 
     ``spoken``: neither in its name nor its description.
     """
@@ -52,7 +52,7 @@ def unshared(one: ToolReading, other: ToolReading, *, spoken: bool = False) -> t
 
 
 def number_apart(one: ToolReading, other: ToolReading, described: bool = False) -> bool:
-    """Whether a common subject of the names is singular here and plural there (*member*,
+    """Whether a subject in both names is singular in one and plural in the other (*member*,
     *members*).
 
     The descriptions must differ; with ``described``, their subjects count too.
@@ -64,7 +64,7 @@ def number_apart(one: ToolReading, other: ToolReading, described: bool = False) 
 
 
 def _objects(one: ToolReading, other: ToolReading) -> tuple[str, str]:
-    """The object of each tool, by its name."""
+    """The object of each tool, according to its name."""
     return _object(one), _object(other)
 
 
@@ -82,7 +82,8 @@ def _numbers_apart(thing: str, counterpart: str) -> bool:
 def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
     """The first two name words of one stem that say who acts on whom.
 
-    For example *followers* and *following*, *blocked by* and *blocking*; ``None`` without any.
+    For example *followers* and *following*, *blocked by* and *blocking*; ``None`` if there are
+    none.
     """
     if one.text and _stems(one.text) == _stems(other.text):
         return None
@@ -98,10 +99,10 @@ def voices_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 
 
 def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The first name word of each that a description offers as alternatives.
+    """The first word of each name that a description offers as alternatives.
 
-    For example *groups* and *projects* of *members of a group or project*, if the names differ by
-    them.
+    For example *groups* and *projects* in *members of a group or project*, if the names differ in
+    these words.
     """
     ours, theirs = renamed(one, other)
     for text in (one.text, other.text):
@@ -116,7 +117,7 @@ def alternatives(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 
 
 def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of each name that the other name expresses in no form."""
+    """The words of each name that the other name does not express in any form."""
     keys = [{key for word in side.name_words for key in keys_of(word)} for side in (one, other)]
     return (
         tuple(word for word in one.name_words if keys[1].isdisjoint(keys_of(word))),
@@ -125,7 +126,8 @@ def renamed(one: ToolReading, other: ToolReading) -> tuple[tuple[str, ...], tupl
 
 
 def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The objects of both by their names, if neither names nor descriptions agree on them.
+    """The objects of both according to their names, if neither names nor descriptions agree on
+    them.
 
     For example *student for contact* and *contact*; ``None`` if they agree or leave it open.
     """
@@ -141,9 +143,9 @@ def object_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None
 def _shortened(word: str, own: ToolReading, other: ToolReading) -> bool:
     """Whether a word of a name abbreviates a word of the other.
 
-    It is the start of a word that both descriptions use (*arch*); or it is not English but the
-    initials of consecutive words (*gcd*), or the start of a word of the other (*calc*). *Not*
-    abbreviates nothing.
+    The abbreviation is the start of a word that both descriptions use (*arch*). Or it is not an
+    English word, but the initials of consecutive words (*gcd*) or the start of a word of the other
+    name (*calc*). *Not* abbreviates nothing.
     """
     if len(word) < 3 or word in _WHOLE:
         return False
@@ -162,7 +164,7 @@ def _stems(words: Iterable[str]) -> list[str]:
 
 
 def _voice(name: Sequence[str], word: str) -> str:
-    """Whether a word names a doer, an activity, or something done; empty if it is none of these.
+    """Whether a word names a doer, an activity, or something done; empty if none of these.
 
     Words after *by* say how it is done: *decompiled by name*.
     """
@@ -196,7 +198,7 @@ _KEYS = frozenset("id uuid guid gid sid slug key".split())
 
 
 def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """The facts that separate the two; empty if only their words decide."""
+    """The facts that separate the two; empty if only their words separate them."""
     if voices := voices_apart(one, other):
         yield f"they look at the same thing from two sides: {voices[0]} / {voices[1]}"
     if either := alternatives(one, other):
@@ -212,17 +214,17 @@ def facts_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
 
 
 def all_distinctions(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """The distinctions, and how one server's names separate them."""
+    """The distinctions, and how the names on one server separate the two tools."""
     yield from facts_apart(one, other)
     yield from named_apart(one, other)
 
 
 def named_apart(one: ToolReading, other: ToolReading) -> Iterator[str]:
-    """How one server's names separate two tools.
+    """How the names on one server separate two tools.
 
-    They differ by a word that the other neither uses at first nor takes as an argument, or by their
-    objects: a server with both means two things. A common description is no evidence on a word that
-    replaces another.
+    They separate them by a word that the other tool neither uses at first nor takes as an argument,
+    or by their objects, because a server with both means two things. If one word replaces another,
+    a common description is no evidence about it.
     """
     if not one.tool.server or one.tool.server != other.tool.server:
         return
@@ -262,7 +264,7 @@ def part_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
 
 
 def belongings_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The object of one tool, and what the other lists of such an object.
+    """The object of one tool, and the things that the other tool lists for such an object.
 
     For example *articles* and the *references* of an article, which the first never mentions.
     """
@@ -281,7 +283,7 @@ def belongings_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | 
 
 
 def unmentioned_objects(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The objects of both names if neither description mentions the other's."""
+    """The objects in both names, if neither description mentions the object of the other."""
     things = object_apart(one, other)
     if things is None or not _are_nouns(things, one, other):
         return None
@@ -301,7 +303,9 @@ def things_apart(one: ToolReading, other: ToolReading) -> bool:
 
 
 def _are_nouns(objects: tuple[str, str], one: ToolReading, other: ToolReading) -> bool:
-    """Whether neither object is a verb in the singular, or a word of the tool's server."""
+    """Whether neither object is a verb in the singular or a word from the name of the tool's
+    server.
+    """
     return all(
         (english.is_plural(word) or not action_classes(word))
         and word not in words_of(own.tool.server)
@@ -310,8 +314,8 @@ def _are_nouns(objects: tuple[str, str], one: ToolReading, other: ToolReading) -
 
 
 def removed_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | None:
-    """The things that two removing tools remove, if the other tool does not mention at least one of
-    them: for example a *star* and a *repository*.
+    """The things that two tools remove, if at least one of the things is not mentioned by the other
+    tool: for example a *star* and a *repository*.
     """
     things = object_apart(one, other)
     if things is None:
@@ -327,7 +331,7 @@ def moved_only(one: ToolReading, other: ToolReading) -> str:
     """The act that one tool does to a thing's place and the other to the thing; otherwise empty.
 
     For example *remove an issue from a project* beside *delete an issue*, and *add a project to a
-    task* beside *duplicate a project*: the other takes no key of the place.
+    task* beside *duplicate a project*. The other tool takes no key of the place.
     """
     for moving, acting in ((one, other), (other, one)):
         keys = set(_things(moving.tool, True))
@@ -360,7 +364,7 @@ def _after(word: str, reading: ToolReading) -> set[str]:
 
 
 def _is_mentioned(word: str, reading: ToolReading, by_text: bool = True) -> bool:
-    """Whether a tool uses the word at first (``by_text``), or takes it as an argument."""
+    """Whether a tool uses the word at first (``by_text``) or takes it as an argument."""
     keys = keys_of(word)
     return not reading.argument_keys.isdisjoint(keys) or (
         by_text and not reading.lead.isdisjoint(keys)
@@ -434,7 +438,8 @@ def _is_among(thing: str, words: Iterable[str]) -> bool:
 
 
 def fixed_one(one: ToolReading, other: ToolReading) -> bool:
-    """Whether one gives a single thing that no argument chooses, the other several of its kind.
+    """Whether one gives a single thing that no argument chooses, and the other gives several of its
+    kind.
 
     For example *current user* and *users*.
     """
@@ -451,11 +456,11 @@ _INCLUDES = re.compile(
     r"\b(?:includ(?:ing|es?)|(?:along|together) with|with (?:their|its|all))\b([^.;:()]*)", re.I
 )
 _WHOLLY = frozenset("detailed details complete full fields everything".split())
-"""Words of a description whose tool leaves nothing out."""
+"""Words in the description of a tool that leaves nothing out."""
 
 
 def lost_parts(kept: ToolReading, replaced: ToolReading) -> tuple[str, ...]:
-    """The parts that only the result of ``replaced`` includes, by its first sentence.
+    """The parts that only the result of ``replaced`` includes, according to its first sentence.
 
     For example the *comments* of an issue. Only things that may be several count.
     """

@@ -1,4 +1,4 @@
-"""Explains to the person who decides why two tools look like the same job, or not."""
+"""Explains to the person who decides why two tools seem to do the same job, or not."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +31,10 @@ _NOUNS = frozenset(
 class ToolComparison:
     """Two tools compared.
 
-    It has their readings, their relation, the words that only one uses, their matching parameters,
-    the distinctions that hold whatever the words, and, if both are forms of one general tool, that
-    tool. ``are_of_two_products``: their servers are made for different ones.
+    ``readings`` and ``relation`` describe the two tools. ``unshared`` has the words that only one
+    uses, ``matches`` the matching parameters, and ``distinctions`` the differences that hold
+    whatever the words are. ``general`` is the general tool of which both are forms, if there is
+    one. ``are_of_two_products`` says that their servers are made for different products.
     """
 
     tools: tuple[Tool, Tool]
@@ -54,10 +55,12 @@ _TWO_PRODUCTS = "They are made for different products, so the same words may mea
 def explain(
     comparison: ToolComparison, contributions: Mapping[str, float], brief: bool = False
 ) -> tuple[str, ...]:
-    """Plain sentences: the relation, what agrees, what differs, what decided.
+    """Plain sentences: the relation, the similarities, the differences, and the reasons for the
+    decision.
 
-    ``contributions`` is what each signal added to the log-odds of the same job; ``brief`` leaves
-    the arguments out. Names and words in the sentences come from the catalog and are not escaped.
+    ``contributions`` is the amount that each signal added to the log-odds of the same job;
+    ``brief`` leaves the arguments out. Names and words in the sentences come from the catalog and
+    are not escaped.
     """
     left, right = comparison.tools
     readings = comparison.readings
@@ -99,7 +102,7 @@ def _on_relation(comparison: ToolComparison) -> Iterator[str]:
 
 
 def same_operation(tools: tuple[Tool, Tool], unshared: Sequence[Sequence[str]]) -> str:
-    """The sentence for two tools that do the same for another provider or value."""
+    """The sentence on two tools that do the same for different providers or values."""
     selector, values = selector_of(tools, unshared)
     other = "in two variants" if selector == "variant" else f"for another {selector}"
     return f"The same operation {other}: {' / '.join(values)}."
@@ -148,7 +151,7 @@ def _on_actions(left: Tool, right: Tool, a: ToolReading, b: ToolReading) -> Iter
 def _infinitive(verb: str, classes: Iterable[str]) -> str:
     """The verb as a command: *get* of ``gets``, *convert* of ``conversion``.
 
-    If the tool has a noun without a known verb, it is the kind of action.
+    A noun without a known verb is replaced by the kind of action.
     """
     kinds = set(classes)
     forms = [form for form in base_forms(verb) if not kinds.isdisjoint(action_classes(form))]
@@ -173,7 +176,7 @@ def _on_words(comparison: ToolComparison) -> Iterator[str]:
 
 
 def _on_doubt(left: Tool, right: Tool) -> Iterator[str]:
-    """Sentences on what the judge cannot know, so that a person must review it."""
+    """Sentences on facts that the judge cannot know, so that a person must review the pair."""
     for tool, other in ((left, right), (right, left)):
         if tool.schema is None:
             yield f"{_who(tool, other)} does not declare its parameters, so a person must check."

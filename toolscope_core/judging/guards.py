@@ -1,8 +1,8 @@
-"""Differences between a cluster's members, in sentences that a person must read first.
+"""Differences between the members of a cluster, in sentences that a person must read first.
 
 The judge says that two tools do the same job. A guard says why switching one of them off may still
 do harm: another server, separate state, another effect, another kind of result, another scope.
-Every sentence stops auto-accept.
+Every such sentence prevents automatic acceptance.
 """
 
 import re
@@ -36,7 +36,7 @@ _PERMISSION = (
     r"(?:requires?|needs?|without|lacks?|ha(?:s|ve|ving)|must|only|admin|proper|sufficient)\b"
     r"[^.!?]{0,60}?\bpermissions?|permissions?\b[^.!?]{0,40}?\b(?:required|needed|denied)"
 )
-"""A file has permissions too."""
+"""A file has permissions too, so the words must say that one is needed."""
 _SAFETY = re.compile(
     rf"(?:{_ORDER})do(?: not|n['’]t)\b"
     rf"|\b(?:{_HARM}|warn(?:s|ing)?|caution|(?:must|should)(?: not|n['’]t)|never|forbidden"
@@ -63,7 +63,7 @@ def unshared_notes(
 ) -> Iterator[tuple[Tool, str]]:
     """Each tool with its notes that no sentence of the text repeats, in order.
 
-    A repetition also warns or forbids, with most of their words.
+    A sentence repeats a note if it also warns or forbids and has most of the note's words.
     """
     notes = (one for one in sentences(text) if _SAFETY.search(one))
     own_notes = [(text_words(one), bool(_NEGATION.search(one))) for one in notes]
@@ -102,24 +102,24 @@ _PLACES = frozenset(
 _HANDLES = frozenset(
     "session browser tab window element terminal shell connection transaction".split()
 )
-"""State that lives while somebody holds it: only the tools that made it know it."""
+"""State that lasts only while a caller uses it; only the tools that created it can access it."""
 
 _KEPT_BEHIND = _HANDLES.union(
     """file folder document note page message email issue ticket task event contact record
     table database bucket container account branch repository directory memory calendar
     playlist""".split()
 )
-"""Nouns of things that a tool may store."""
+"""Nouns for things that a tool may store."""
 
 _SCOPES = frozenset(
     """all every single my own self personal private public shared local remote global active
     inactive archived deleted draft pending completed past future upcoming historical daily weekly
     monthly yearly annual hourly recursive""".split()
 )
-"""Name words that narrow or widen the reach of an action."""
+"""Words in names that narrow or widen the reach of an action."""
 
 _RUNS_OR_ACTS = frozenset("id code script command prompt".split())
-"""Words in parameter names for which record is meant, or what is run."""
+"""Words in parameter names that say which record is meant, or what is run."""
 
 _RESULTS = {
     "array": "a list",
@@ -130,7 +130,7 @@ _RESULTS = {
     "boolean": "true or false",
 }
 ALL_OR_NONE = "switch off all of them or none"
-"""The end of the sentence on tools of a server that work on the same thing as a replaced one."""
+"""The end of the sentence on a server's tools that work on the same thing as a replaced tool."""
 _LONGEST_NOTE = 120
 
 
@@ -160,12 +160,12 @@ def guards(
     companions: Companions,
     one_account: bool = False,
 ) -> tuple[str, ...]:
-    """Sentences on differences between the members, or things that would become unreachable.
+    """Sentences on differences between the members, and on things that would become unreachable.
 
-    Empty if there are none, and silent on what the tools leave open. ``canonical`` is the id of the
-    kept member. ``companions`` are those of the catalog. ``one_account`` says that the servers
-    share one account and reach the same things. Names in the sentences come from the catalog and
-    are not escaped.
+    Empty if there are none. Nothing is said about details that the tools leave open. ``canonical``
+    is the id of the kept member. ``companions`` must belong to the same catalog. ``one_account``
+    says that the servers share one account and reach the same things. Names in the sentences come
+    from the catalog and are not escaped.
     """
     readings = {tool.id: read_tool(tool) for tool in members}
     canonical_tool = next(tool for tool in members if tool.id == canonical)
@@ -182,7 +182,9 @@ def guards(
 
 
 def effect(reading: ToolReading) -> str:
-    """``reads``, ``writes`` or ``destroys``, by annotation, or else by the words; otherwise ""."""
+    """``reads``, ``writes`` or ``destroys``, according to the annotation or else the words; "" if
+    unknown.
+    """
     hints, classes = reading.tool.annotations, reading.classes
     if hints.get("readOnlyHint") is True:
         return "reads"
@@ -198,7 +200,7 @@ def effect(reading: ToolReading) -> str:
 
 
 def returned(returns: JsonObject | None) -> str:
-    """The kind of a result in words, ignoring a wrapper with one field; "" if not stated."""
+    """The kind of result in words, ignoring a wrapper with one field; "" if it is not stated."""
     schema: object = returns
     while isinstance(schema, Mapping):
         types = schema.get("type")
@@ -216,8 +218,8 @@ def returned(returns: JsonObject | None) -> str:
 def kept_behind(reading: ToolReading) -> tuple[str, ...]:
     """Stems of the nouns for things that the tool may store or find, sorted.
 
-    They are its own files, sessions or records. A tool that only computes has at most what it keeps
-    open.
+    Such things are files, sessions or records of the tool. A tool that only computes has at most
+    the things that it keeps open.
     """
     computes = bool(reading.classes) and reading.classes <= _COMPUTING
     all_nouns = frozenset[str]() if computes else frozenset({*reading.nouns, *reading.objects})
@@ -225,7 +227,9 @@ def kept_behind(reading: ToolReading) -> tuple[str, ...]:
 
 
 def handles_of(readings: Iterable[ToolReading]) -> str:
-    """The nouns of what the tools keep open for their callers, in words; empty if nothing."""
+    """The nouns for things that the tools keep open for their callers, in words; empty if there are
+    none.
+    """
     return _plurals({noun for one in readings for noun in kept_behind(one)} & _HANDLES)
 
 
@@ -260,7 +264,7 @@ def _names_kept(reading: ToolReading) -> bool:
 
 
 def nouns_of(reading: ToolReading) -> tuple[str, ...]:
-    """The words of its name and of its objects."""
+    """The words in the name of the tool and in its objects."""
     return (*reading.nouns, *reading.objects, *reading.phrase)
 
 
@@ -299,7 +303,7 @@ def _on_servers(
 
 
 def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> bool:
-    """Whether the members give calculations or public facts, whoever runs them.
+    """Whether the members give calculations or public facts that do not depend on who runs them.
 
     They store nothing, act on no record or program, need no account, and run no text as a program.
     """
@@ -312,7 +316,7 @@ def _are_the_same_everywhere(members: Sequence[Tool], readings: Mapping[str, Too
 def _owners(members: Sequence[Tool]) -> list[str]:
     """The servers of the members, sorted.
 
-    A tool whose name implies none may be on any of those that the other names imply.
+    A tool whose name implies no server may be on any server that the other names imply.
     """
     declared = any(tool.server for tool in members)
     return sorted({tool.owner for tool in members if tool.owner or declared})
@@ -324,10 +328,11 @@ def _on_state(
     readings: Mapping[str, ToolReading],
     one_account: bool,
 ) -> Iterator[str]:
-    """State that members need not share, by their names, although on one server or account.
+    """State that the members may not share, according to their names, although they are on one
+    server or account.
 
-    A named server shares its files and records among its tools, and an account among its servers,
-    but not what is kept open.
+    The tools of a named server share its files and records, and the servers of an account share
+    theirs, but not the things that are kept open.
     """
     several = len(_owners(members)) > 1
     if not replaced or (several and not one_account):
@@ -335,7 +340,7 @@ def _on_state(
     if not several and len({frozenset(readings[tool.id].nouns) for tool in members}) < 2:
         return
     nouns = {noun for tool in replaced for noun in kept_behind(readings[tool.id])}
-    if members[0].server:  # an implied one is a guess, which allows nothing
+    if members[0].server:  # an implied server is a guess, which allows nothing
         nouns &= _HANDLES
     if nouns:
         names = listed(f"`{tool.name}`" for tool in replaced)
@@ -364,7 +369,7 @@ def _on_scope(members: Sequence[Tool], readings: Mapping[str, ToolReading]) -> I
 
 
 def _on_notes(canonical: Tool, others: Sequence[Tool]) -> Iterator[str]:
-    """Harm mentioned by a member but not by the kept one."""
+    """Harm that another member mentions and the kept one does not."""
     notes = [
         f"`{tool.id if tool.name == canonical.name else tool.name}`: "
         f"“{shorten(note, _LONGEST_NOTE, placeholder='…')}”"

@@ -1,9 +1,9 @@
 """Finds servers implied by names (vendors or products) if a catalog names no servers.
 
-There are two naming habits. Some catalogs put a vendor into every name at the same place
-(``github_list_issues``, ``list_issues_github``): in that case, the place says whose tool it is.
-Others name a vendor occasionally (``walmart.purchase``): then only words that descriptions write as
-names count; of English words only those that replace each other in otherwise equal names
+Catalogs have two naming habits. Some put a vendor into every name at the same place
+(``github_list_issues``, ``list_issues_github``); the place then shows whose tool it is. Others name
+a vendor occasionally (``walmart.purchase``). In these, a word counts only if descriptions write it
+as a name. An English word counts only if it and another replace each other in otherwise equal names
 (``buy_stock_fidelity`` and ``buy_stock_robinhood``).
 
 An implied server is a guess that people can see and change. It is not part of ids or fingerprints.
@@ -27,11 +27,11 @@ _Place = Literal["front", "end", "middle"]
 _Words = tuple[str, ...]
 
 PLACED = 0.8
-"""A catalog has the habit of a place if this share of its names with a product have it there, …"""
+"""A catalog has the habit of a place if this share of the names with a product have it there, …"""
 _COVERED = 0.5
-"""… and this share of all its names have a product there."""
+"""… and if this share of all names have a product there."""
 _ALIKE = 0.9
-"""A product has one word more if this share of its names continue with the same word."""
+"""A product has one word more if the same word follows in this share of its names."""
 _LONGEST = 3
 """The most words in a product's name."""
 SWAPPED = 2
@@ -70,7 +70,7 @@ def implied_servers(tools: Sequence[Tool]) -> tuple[ImpliedServer, ...]:
 def present_servers(tools: Sequence[Tool], owners: Mapping[str, str]) -> tuple[ImpliedServer, ...]:
     """The implied servers after people's changes, by name.
 
-    ``owners`` has the server that people gave each tool, by tool id, empty for none.
+    ``owners`` maps the id of a tool to the server that people gave it; empty for none.
     """
     guessed = implied_servers(tools)
     reasons = {one.name: one.reason for one in guessed}
@@ -99,7 +99,9 @@ def with_implied_servers(catalog: Catalog, owners: Mapping[str, str]) -> Catalog
 
 
 def _by_owner(owners: Iterable[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
-    """The tools of each server by name, both sorted, from pairs of a tool and its owner, if any."""
+    """The tools of each server by name, both sorted. The argument pairs each tool with its owner,
+    if any.
+    """
     tools_by_name: dict[str, list[str]] = defaultdict(list)
     for tool_id, name in owners:
         if name:
@@ -114,7 +116,7 @@ def _reason(name: str, count: int, place: _Place | None) -> str:
 
 
 def _products(tools: Sequence[Tool], words: Sequence[_Words]) -> frozenset[str]:
-    """Words in two or more names that are written as names, or are not English words."""
+    """Words that are in two or more names, and are written as names or are not English words."""
     capitals, small = _written(tools)
     counts = Counter(word for name in words for word in set(name))
     return frozenset(
@@ -151,7 +153,7 @@ def _inwards(name: _Words, place: _Place) -> _Words:
 def _habit(words: Sequence[_Words], products: frozenset[str]) -> _Place | None:
     """The place of the product in the catalog's names.
 
-    ``None`` without such a habit, or if all have the same product.
+    ``None`` if there is no such habit, or if all have the same product.
     """
     having = [name for name in words if not products.isdisjoint(name)]
     places: tuple[_Place, ...] = ("front", "end", "middle")
@@ -168,7 +170,8 @@ def _habit(words: Sequence[_Words], products: frozenset[str]) -> _Place | None:
 def _placed(words: Sequence[_Words], place: _Place) -> Iterator[str]:
     """The word at the place of each name.
 
-    It is extended while nearly all names continue with a word that few others have there.
+    It is extended while nearly all of its names continue with the same word, which few others have
+    there.
     """
     inwards = [_inwards(name, place) for name in words]
     heads = Counter(name[:k] for name in inwards for k in range(1, _LONGEST + 1) if len(name) >= k)
@@ -206,7 +209,7 @@ def _scattered(tools: Sequence[Tool], words: Sequence[_Words]) -> Iterator[str]:
 
 
 def _swaps(words: Sequence[_Words], candidates: set[str]) -> set[str]:
-    """The words that replace another of ``candidates`` in two or more pairs of names."""
+    """The words that replace another candidate in two or more pairs of names."""
     frames: dict[tuple[_Words, _Words], set[str]] = defaultdict(set)
     for name in set(words):
         for at, word in enumerate(name):

@@ -1,7 +1,8 @@
 """The offline judge decides whether two tools do one job, or one operation for two values.
 
-It has two logistic models over readable signals, one for the same job and one for a family. Each
-exists once for tools of one server and once for tools of two servers, where other signals matter.
+It has two logistic models over readable signals: one for the same job and one for a family. Each
+model has one version for tools of one server and one for tools of two servers, where other signals
+matter.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from toolscope_core.wording.words import is_empty, is_english, stem, words_of
 class ToolFacts:
     """Facts by row of ``tools``.
 
-    ``mappable`` says for which tools calls can be mapped; ``general`` has the id of the general
-    tool of each instance.
+    ``mappable`` says for which tools calls can be mapped. ``general`` maps the id of each instance
+    to the id of its general tool.
     """
 
     tools: tuple[Tool, ...]
@@ -78,12 +79,12 @@ class ToolFacts:
         return next(tool.name for tool in self.tools if tool.id == head)
 
     def of_one_general(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs are two instances of one general tool, or the tool and an instance of it."""
+        """Which pairs are two instances of one general tool, or that tool and an instance of it."""
         ours = self._generals[left]
         return np.asarray((ours == self._generals[right]) & (ours > 0))
 
     def too_little_known(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
-        """Which pairs a person must review.
+        """Which pairs a person must review because too little is known.
 
         The calls of one tool cannot be mapped (unless both leave their parameters open), or one has
         no description.
@@ -93,7 +94,7 @@ class ToolFacts:
         return np.asarray(~comparable | self._undescribed[left] | self._undescribed[right])
 
     def are_undescribed_across(self, left: int, right: int) -> bool:
-        """Whether two tools are on two servers and one has no description."""
+        """Whether two tools are on two servers and at least one has no description."""
         servers = self.tools[left].server, self.tools[right].server
         undescribed = bool(self._undescribed[left] or self._undescribed[right])
         return undescribed and all(servers) and servers[0] != servers[1]
@@ -106,7 +107,7 @@ class ToolFacts:
 def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
     """For each instance of a general tool on the same server, the general tool's id, by tool id.
 
-    If several fit, the first id counts. General tools are not in the result.
+    If several tools fit, the first id is used. General tools are not in the result.
     ``translate_to_french(text)`` is ``translate(text, language)`` if ``language`` lists French: the
     name is the general tool's plus one of its values, and every call can be mapped.
     """
@@ -137,7 +138,7 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
 def _visible_content(tool: Tool) -> str:
     """The hash of the content that a person sees, without hidden characters.
 
-    A tool with nothing but a name equals no other.
+    The hash of a tool with nothing but a name differs from all others.
     """
     if tool.schema is None and not tool.description.strip():
         return tool.id
@@ -157,16 +158,21 @@ def _name_words(name: str) -> frozenset[str]:
 _BLOCK = 4096
 _DIGITS = 6
 _OF_ONE_GENERAL = 0.97
-"""Two instances of one general tool, or it and an instance: a fact read from names and schemas."""
+"""The probability for two instances of one general tool, or that tool and an instance: a fact read
+from names and schemas.
+"""
 _CERTAIN = 16.0
-"""The log-odds shown for 0 and 1, which are infinite; six digits make no difference."""
+"""The log-odds shown for the probabilities 0 and 1, which would be infinite; six digits make no
+difference.
+"""
 _JUST_BELOW = 0.001
 _REMOVING = frozenset({"deletes"})
 
 
 @dataclass(frozen=True, slots=True)
 class PairProbabilities:
-    """Probabilities of pairs, float64 of shape (m,) in [0, 1]: of the same job, and of a family.
+    """Probabilities that pairs do the same job, and that they form a family: float64 of shape (m,)
+    in [0, 1].
 
     At most one of them reaches its threshold.
     """
@@ -177,7 +183,7 @@ class PairProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A contribution to the log-odds that two tools do one job; its name is in words."""
+    """A contribution to the log-odds that two tools do one job; ``name`` is in words."""
 
     name: str
     log_odds: float
@@ -188,9 +194,9 @@ class OfflineJudge:
     """A judge prepared for one catalog; pairs are given as row numbers of its tools.
 
     A pair is at most *unsure* if one tool has calls that cannot be mapped, or no description. Two
-    tools without declared parameters are judged by words. Exact copies (equal but for hidden
-    characters) have probability 1, unless they are made for two products: the *query* of two
-    databases.
+    tools without declared parameters are judged by their words. Exact copies (equal except for
+    hidden characters) have probability 1, unless they are made for two products, such as the
+    *query* of two databases.
     """
 
     tools: tuple[Tool, ...]
@@ -220,13 +226,13 @@ class OfflineJudge:
 
     @property
     def name(self) -> str:
-        """Version and hash of the weights: equal names judge equally."""
+        """Version and hash of the weights; judges with equal names judge equally."""
         return self.weights.name
 
     def pair_probabilities(self, left: PairRows, right: PairRows) -> PairProbabilities:
-        """The judge's probabilities of each pair of rows.
+        """The judge's probabilities for each pair of rows.
 
-        Symmetric, and independent of the other pairs; rounded to six digits.
+        They are symmetric, do not depend on the other pairs, and are rounded to six digits.
         """
         parts = [
             self._pair_probabilities(
@@ -241,7 +247,7 @@ class OfflineJudge:
         )
 
     def probabilities(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
-        """Probability of the same job of each pair of rows, as in ``pair_probabilities``."""
+        """Probability that each pair of rows does the same job, as in ``pair_probabilities``."""
         return self.pair_probabilities(left, right).same_job
 
     def standard_signals(self, left: PairRows, right: PairRows) -> Matrix:
@@ -254,7 +260,7 @@ class OfflineJudge:
         )
 
     def verdict(self, left: int, right: int) -> Verdict:
-        """The verdict on one pair of rows: see ``verdicts``."""
+        """The verdict on one pair of rows; see ``verdicts``."""
         rows = np.array([left], dtype=np.int32), np.array([right], dtype=np.int32)
         return self.verdicts(*rows)[0]
 
@@ -269,10 +275,10 @@ class OfflineJudge:
         return tuple(verdict for part in parts for verdict in part)
 
     def shares(self, left: int, right: int) -> tuple[Share, ...]:
-        """The contributions to the probability of a pair of rows: log-odds that sum to it.
+        """The contributions to the log-odds of a pair of rows, which sum to them.
 
-        They are the start, every signal in the order of ``SIGNALS``, then other effects: being
-        forms of a general tool, a family, text that needs a review, being exact copies.
+        First comes the start, then every signal in the order of ``SIGNALS``, then other effects:
+        being forms of a general tool, a family, text that needs a review, being exact copies.
         """
         a, b = (np.array([side], dtype=np.int32) for side in sorted((left, right)))
         signals = self.signals.of_pairs(a, b)
@@ -301,7 +307,7 @@ class OfflineJudge:
             unshared = self.signals.compare(a, b).unshared
             tools = self.tools[a], self.tools[b]
             if tools[0].content_hash == tools[1].content_hash:
-                near[at] = 1.0  # what is boilerplate on one server need be none on the other
+                near[at] = 1.0  # boilerplate on one server need not be boilerplate on the other
             short = brief and outcome in ("keep", "family")
             matches = () if short and same_job < EVEN else match_parameters(*tools)
             perhaps = EVEN <= same_job < self.weights.merge_at
@@ -343,9 +349,9 @@ class OfflineJudge:
         return PairProbabilities(same_job, np.where(is_merge, lower, family).round(_DIGITS))
 
     def _family(self, left: PairRows, right: PairRows, signals: Matrix) -> NDArray[np.float64]:
-        """The family probability by the signals.
+        """The probability of a family according to the signals.
 
-        It is below *family* if the tools' actions differ, or if those of two servers say too
+        It is below *family* if the actions of the tools differ, or if tools of two servers say too
         little or are about other things.
         """
         weights = self.weights
@@ -382,7 +388,7 @@ class OfflineJudge:
     def _other_values(
         self, left: PairRows, right: PairRows, probabilities: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """The pairs above even ``probabilities`` whose names differ by values of one kind.
+        """The pairs with at least even ``probabilities`` whose names differ in values of one kind.
 
         For example *daily* and *hourly*.
         """
@@ -395,7 +401,9 @@ class OfflineJudge:
     def _stages(
         self, left: PairRows, right: PairRows, signals: Matrix, family: NDArray[np.float64]
     ) -> list[tuple[str, NDArray[np.float64]]]:
-        """The probabilities by the signals, then after each rule that may overrule them."""
+        """The probabilities according to the signals, then after each rule that
+        may overrule them.
+        """
         weights = self.weights
         first = weights.job_probability(signals, self.signals.of_one_server(left, right))
         below = np.minimum(first, weights.merge_at - _JUST_BELOW)
@@ -455,7 +463,9 @@ class OfflineJudge:
         return self.signals.reading(left), self.signals.reading(right)
 
     def _cautious(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The part above *unsure* compressed to stay below *merge*, in the same order."""
+        """The probabilities, with the range above *unsure* compressed to stay below *merge*, in the
+        same order.
+        """
         floor, ceiling = self.weights.unsure_at, self.weights.merge_at - _JUST_BELOW
         above = np.maximum(probability - floor, 0.0) / (1.0 - floor)
         return np.minimum(probability, floor + above * (ceiling - floor))

@@ -20,8 +20,9 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import JsonObject, digest
 
 PENALTY = 10.0
-"""How strongly a changed weight is held back: chosen on the labels of BFCL and UltraTool, where 3
-to 10 gave most from 30 to 200 answers. Chosen on none of the catalogs that are reported.
+"""How strongly a changed weight is held back. It was chosen on the labels of BFCL and UltraTool,
+where 3 to 10 gave the largest gain from 30 to 200 answers. It was not chosen on any of the catalogs
+that are reported.
 """
 _PENALTY_OF_START = 0.1
 _LEAST = 0.001
@@ -29,10 +30,10 @@ _LEAST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class JudgeUpdate:
-    """A correction of the log-odds of the judge called ``judge``.
+    """A correction to the log-odds from the judge called ``judge``.
 
-    It adds ``start``, ``slope`` times its own log-odds, and a weight for each standardised signal,
-    by name.
+    The update is the sum of ``start``, ``slope`` times the judge's log-odds, and a weight for each
+    standardised signal, by name. This sum is added to the log-odds.
     """
 
     judge: str
@@ -42,7 +43,7 @@ class JudgeUpdate:
 
     @property
     def version(self) -> str:
-        """The version of the update: equal versions judge equally."""
+        """The version of the update; updates with equal versions judge equally."""
         return digest(self.as_json())[:12]
 
     def as_json(self) -> JsonObject:
@@ -61,7 +62,7 @@ class JudgeUpdate:
         )
 
     def probabilities(self, judge: OfflineJudge, left: PairRows, right: PairRows) -> _Floats:
-        """Probability of the same job of each pair of rows, float64 (m,); each row pair in any
+        """Probability of the same job for each pair of rows, float64 (m,); the two rows in any
         order.
         """
         return expit(self.log_odds(*described(judge, left, right)))
@@ -73,9 +74,9 @@ class JudgeUpdate:
 
 
 def described(judge: OfflineJudge, left: PairRows, right: PairRows) -> tuple[_Floats, _Floats]:
-    """The standardised signals (m, len(SIGNALS)) and the judge's log-odds (m,) of pairs of rows.
+    """The standardised signals (m, len(SIGNALS)) and the judge's log-odds (m,) for pairs of rows.
 
-    A signal that cannot be measured is 0; the log-odds of 0 and 1 are limited to ± 6.9.
+    A signal that cannot be measured is 0; the log-odds for 0 and 1 are limited to ± 6.9.
     """
     if not len(left):
         return np.zeros((0, len(SIGNALS))), np.zeros(0)
@@ -87,8 +88,8 @@ def described(judge: OfflineJudge, left: PairRows, right: PairRows) -> tuple[_Fl
 def fitted(
     judge: str, signals: _Floats, odds: _Floats, same: _Floats, weight: _Floats
 ) -> JudgeUpdate:
-    """The update with maximum weighted likelihood of the answers ``same`` (m,; 1 the same job, 0
-    not).
+    """The update with the maximum weighted likelihood for the answers ``same`` (m,; 1 the same job,
+    0 not).
 
     The normal prior is centred on no change: logistic regression with the judge's log-odds as
     offset and a ridge penalty.
@@ -116,7 +117,7 @@ def expit(odds: _Floats) -> _Floats:
 
 
 LEAST_DECISIONS, LEAST_OF_A_KIND = 20, 5
-"""With fewer decisions, or fewer pairs of one kind, an update could not be checked."""
+"""With fewer decisions, or fewer pairs of either answer, an update could not be checked."""
 _FOLDS, _RESAMPLES, _SEED = 5, 1_000, 411
 
 _Floats = NDArray[np.float64]
@@ -125,9 +126,9 @@ LessonRows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A pair of tools that a person reviewed in decision ``seq``, and whether it is one job.
+    """A pair of tools that a person reviewed in decision ``seq``, and whether the two do one job.
 
-    ``weight`` makes a decision on n tools count as n − 1 pairs, however many it has.
+    ``weight`` makes a decision on n tools count as n − 1 pairs, however many pairs it has.
     """
 
     pair: Pair
@@ -140,8 +141,8 @@ class Lesson:
 class WeightUpdate:
     """An update from ``decisions`` decisions on ``pairs`` pairs, with its held-out result.
 
-    In five folds, each with whole decisions, it has the area under the ROC curve before and after,
-    and the 90 % interval of the difference over resampled decisions.
+    The result comes from five folds that keep each decision whole: the area under the ROC curve
+    before and after, and the 90 % interval of the difference over resampled decisions.
     """
 
     update: JudgeUpdate
@@ -161,8 +162,8 @@ class WeightUpdate:
 def lessons(catalog: Catalog, log: Sequence[Decision]) -> tuple[Lesson, ...]:
     """The pairs that people decided one card at a time, the last answer on each.
 
-    Batches (*accept safe*, *In bulk*) are left out, because nobody reviewed the pairs singly, and
-    so are changed tools. A family is not one job.
+    Batches (*accept safe*, *In bulk*) are left out, because nobody reviewed their pairs one by one.
+    Changed tools are left out too. A family does not count as one job.
     """
     stale = suspended_decisions(catalog, log)
     prints = {tool.fingerprint: tool.id for tool in reversed(catalog.tools)}
@@ -184,8 +185,8 @@ def lessons(catalog: Catalog, log: Sequence[Decision]) -> tuple[Lesson, ...]:
 def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> WeightUpdate | None:
     """The update from the lessons, on the tools of ``judge``.
 
-    ``None`` with fewer than ``LEAST_DECISIONS`` decisions, or ``LEAST_OF_A_KIND`` pairs of one
-    kind.
+    ``None`` if there are fewer than ``LEAST_DECISIONS`` decisions, or fewer than
+    ``LEAST_OF_A_KIND`` pairs with either answer.
     """
     row = {tool.id: at for at, tool in enumerate(judge.tools)}
     ends = [(row[one.pair.left], row[one.pair.right]) for one in taught]
@@ -211,7 +212,7 @@ def learned(judge: OfflineJudge, taught: Sequence[Lesson]) -> WeightUpdate | Non
 
 
 def area(same: _Floats, score: _Floats) -> float:
-    """The area under the ROC curve; both kinds must be present."""
+    """The area under the ROC curve; both answers must occur."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(same, score))

@@ -1,4 +1,4 @@
-"""Puts the relation of two tools, and what distinguishes a family's members, into plain words.
+"""Puts the relation of two tools, and the distinction between a family's members, into plain words.
 
 Names and words in the sentences come from the catalog and are not escaped.
 """
@@ -30,8 +30,8 @@ def unmatched_reasons(
 ) -> Iterator[str]:
     """The objections to letting ``kept`` replace ``replaced``; empty if each word is matched.
 
-    ``alpha`` maps calls of one to the other. Words on an argument of the kept tool are matched if
-    mapped calls leave it out, or always give it one value.
+    ``alpha`` maps calls from one to the other. Words on an argument of the kept tool count as
+    matched if mapped calls leave the argument out or always give it one value.
     """
     words = tuple(_left_over(kept, replaced, alpha))
     if are_of_other_languages(kept.tool.description, replaced.tool.description):
@@ -69,7 +69,7 @@ def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> 
     fixed = _keys(name for name in alpha.constants)
     offered = _keys(
         p.name for p in kept.tool.parameters if not (p.required or p.name in set_by_calls)
-    ) - _keys(kept.name_words)  # but what it is named for
+    ) - _keys(kept.name_words)  # except for the thing that it is named for
     both_read = effect(kept) == effect(replaced) == "reads"  # *get* adds nothing to *summarize*
     values = (word for value in alpha.constants.values() for word in words_of(str(value)))
     set_keys = fixed | _keys((*set_by_calls, *values))
@@ -87,7 +87,8 @@ def _left_over(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> 
 def _without(replaced: ToolReading, kept: ToolReading, set_keys: set[WordKey]) -> list[str]:
     """The words of the replaced tool that the kept one does not express.
 
-    A word counts as missing if it is only in an argument that mapped calls leave out.
+    A word also counts as missing if the kept tool has it only in an argument that mapped calls
+    leave out.
     """
     left = set(distinctions.unshared(replaced, kept))
     spoken = set(distinctions.unshared(replaced, kept, spoken=True))
@@ -104,9 +105,9 @@ def _keys(names: Iterable[str]) -> set[WordKey]:
 
 
 def _arguments_apart(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMap) -> Iterator[str]:
-    """Arguments that match by schema although a name says something the other tool does not.
+    """Arguments that match by schema although one name says something that the other tool does not.
 
-    For example a user's token and a developer's token; an id of a thing and the thing.
+    For example a user's token and a developer's token, or an id of a thing and the thing.
     """
     ours, theirs = ({p.name: p for p in side.tool.parameters} for side in (replaced, kept))
     for move in alpha.moves:
@@ -130,7 +131,7 @@ def _arguments_apart(kept: ToolReading, replaced: ToolReading, alpha: ArgumentMa
 
 
 def _same_kind(one: Parameter, other: Parameter) -> bool:
-    """Whether one's description mentions the key in the other's name."""
+    """Whether the description of one mentions the key in the name of the other."""
     return any(
         "id" in plain_words(p.description) for p in (one, other) if not p.name.endswith("id")
     )
@@ -183,11 +184,12 @@ def relation_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
 
 
 def serving_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> str:
-    """Which tool takes the other's calls by its arguments, in a sentence; empty for two jobs.
+    """Which tool accepts the calls of the other according to its arguments, in a sentence; empty
+    for two jobs.
 
-    It repeats what their argument maps say. It is empty if each name has a word that the other
-    expresses in no form, ``setAdmin`` and ``setRegular``: no call of one is meant for the other,
-    whatever their arguments.
+    The sentence repeats the result of their argument maps. It is empty if each name has a word that
+    the other does not express in any form, such as ``setAdmin`` and ``setRegular``: no call to one
+    is meant for the other, whatever its arguments.
     """
     if verdict.relation in ("related", "different"):
         return ""
@@ -219,7 +221,7 @@ def apart_of(verdict: Verdict, tools: tuple[Tool, Tool]) -> tuple[str, ...]:
 
 
 def differs_of(verdict: Verdict) -> str:
-    """The words that only one uses, for a cell: ``fidelity / robinhood``."""
+    """The words that only one of the tools uses, for a cell: ``fidelity / robinhood``."""
     return (
         " / ".join(listed(words, _MOST_WORDS) or "–" for words in verdict.differs)
         if any(verdict.differs)
@@ -228,9 +230,7 @@ def differs_of(verdict: Verdict) -> str:
 
 
 def selector_in(cluster: Cluster) -> FamilySelector | None:
-    """The selector of a gateway tool; ``None`` if the cluster has none, or if it was removed by an
-    edit.
-    """
+    """The selector of a gateway tool; ``None`` if the cluster has none or an edit removed it."""
     schema = (cluster.document.schema or {}).get("properties", {}).get(cluster.selector)
     values = {
         alpha.tool_id: str(alpha.constants[cluster.selector])
@@ -248,13 +248,15 @@ def selector_in(cluster: Cluster) -> FamilySelector | None:
 def unmatched_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
     """The objections in words to letting a drop-in's canonical replace the others.
 
-    Empty if every word is covered, and for a gateway tool, whose members all stay.
+    Empty if every word is covered. Also empty for a gateway tool, because its members all stay.
     """
     return tuple(dict.fromkeys(_unmatched_reasons(catalog, cluster)))
 
 
 def app_reasons_in(catalog: Catalog, cluster: Cluster) -> tuple[str, ...]:
-    """What servers' apps lose by a merge, because they show pages and call tools by name."""
+    """The losses that a merge causes for apps from servers, because apps show pages and call tools
+    by name.
+    """
     showing = {tool.server for tool in catalog.tools if pages_of(tool.raw)}
     reasons = []
     for tool in map(catalog.by_id.__getitem__, sorted(cluster.members)):

@@ -1,7 +1,7 @@
-"""Finds what distinguishes the members of a family: one selector with a value for each member.
+"""Finds the selector that distinguishes the members of a family, with a value for each member.
 
-*Amazon price* and *eBay price* are one operation with another provider; *first day of January* and
-*of March* with another month.
+*Amazon price* and *eBay price* are one operation with different providers; *first day of January*
+and *first day of March* are one with different months.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _KINDS = {
     "person": "role",
     "individual": "role",
 }
-"""WordNet's name of a kind, most informative first → the selector's name."""
+"""WordNet's name for a kind, most informative first → the name of the selector."""
 
 FIXED = frozenset(
     "language month day currency country season planet period format number color".split()
 )
-"""Kinds whose words are always values of one selector."""
+"""Kinds whose words are always values for one selector."""
 
 _WRITTEN = frozenset(
     "json xml csv yaml toml html markdown pdf docx xlsx png jpg jpeg gif svg txt tsv".split()
@@ -61,7 +61,7 @@ _PERIODS = frozenset(
 )
 _MOST_WORDS = 3
 _NAME = re.compile(r"(?<=[\w,] )[A-Z](?=\w*[a-z])\w*")
-"""Within a sentence a word with a capital and a small letter."""
+"""A word with a capital and a small letter inside a sentence."""
 
 
 def selector_of(
@@ -69,9 +69,9 @@ def selector_of(
 ) -> tuple[str, tuple[str, ...]]:
     """The selector's name and a different value for each tool, in order.
 
-    ``unshared`` are each tool's own words, those of its name first. If words of names or of one
-    kind do not distinguish the tools, then servers do, then names, then the first words of
-    descriptions, then ids.
+    ``unshared`` has the words that only one tool uses, for each tool, with words from the name
+    first. If words of names or of one kind do not distinguish the tools, then servers do, then
+    names, then the first words of descriptions, then ids.
     """
     words_by_tool = [
         [word for word in words if word in read_tool(tool).name]
@@ -81,7 +81,7 @@ def selector_of(
         [word for word in own if word not in words_of(tool.server)]
         for tool, own in zip(tools, words_by_tool, strict=True)
     ]
-    if all(named):  # the name of the server is no value beside other words
+    if all(named):  # the server's name is not a value beside other words
         words_by_tool = named
     values = [
         "_".join(_once(own or list(words))[:_MOST_WORDS])
@@ -100,8 +100,8 @@ def selector_of(
 
 
 def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
-    """For each tool the words of its name that no other name has, then those of its text that no
-    other text has.
+    """For each tool, the words of its name that are in no other name, then the words of its text
+    that are in no other text.
     """
     return reduce(DistinctWords.with_tool, readings, DistinctWords()).own_words()
 
@@ -110,8 +110,9 @@ def own_words(readings: Sequence[ToolReading]) -> list[tuple[str, ...]]:
 class DistinctWords:
     """Tools compared with each other.
 
-    For each it has the ``name_words`` that no other name has, and of ``all_words`` those that no
-    other has. Adding one compares it with each tool once.
+    For each tool, ``name_words`` are the words of its name that no other name has, and
+    ``all_words`` are the words that no other tool has. Adding a tool compares it with each other
+    tool once.
     """
 
     readings: tuple[ToolReading, ...] = ()
@@ -119,7 +120,7 @@ class DistinctWords:
     all_words: tuple[frozenset[str], ...] = ()
 
     def with_tool(self, reading: ToolReading) -> DistinctWords:
-        """The tools compared, with one more."""
+        """The compared tools with one more tool."""
         names = [renamed(one, reading) for one in self.readings]
         words = [(unshared(one, reading), unshared(reading, one)) for one in self.readings]
         return DistinctWords(
@@ -138,7 +139,9 @@ def _narrowed(
     new_words: frozenset[str],
     pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
 ) -> tuple[frozenset[str], ...]:
-    """The words of each tool that the added one lacks, then its own that no other has."""
+    """The words of each tool that the added one lacks, then the words that only
+    the added one has.
+    """
     narrower = [own.intersection(ours) for own, (ours, _) in zip(words, pairs, strict=True)]
     return (*narrower, new_words.intersection(*(theirs for _, theirs in pairs)))
 
@@ -153,7 +156,9 @@ def _are_distinct(values: Sequence[str]) -> bool:
 
 
 def kind_of_values(values: Sequence[str]) -> str:
-    """The kind of the values, if lists or WordNet give one for all; otherwise empty."""
+    """The kind of the values, if lists or WordNet give one kind for all of them;
+    otherwise empty.
+    """
     words = [value.split("_") for value in values]
     for name, words_of_kind in (("period", _PERIODS), ("format", _WRITTEN)):
         if all(not words_of_kind.isdisjoint(of) for of in words):
@@ -171,9 +176,9 @@ def kind_of_values(values: Sequence[str]) -> str:
 def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
     """The name of the selector.
 
-    It is the kind of the values, *provider* if each is a listed product or written as a name, or
-    else *variant*. If the tools are on no server or on several, a value with a non-English word is
-    a name too.
+    The name is the kind of the values if there is one. It is *provider* if each value is a listed
+    product or written as a name, or else *variant*. If the tools are on no server or on several, a
+    value with a non-English word counts as a name too.
     """
     kind = kind_of_values(values)
     strange = [not all(map(is_english, value.split("_"))) for value in values]
@@ -190,8 +195,8 @@ def _kind(values: Sequence[str], tools: Sequence[Tool]) -> str:
 
 
 def _is_written_as_name(value: str, tool: Tool) -> bool:
-    """Whether a word of the value that no dictionary has is written as a
-    name in the description.
+    """Whether a word of the value that is in no dictionary is written as a name
+    in the description.
     """
     names = {name.casefold() for name in _NAME.findall(tool.description)}
     return any(word in names and not is_word(word) for word in value.split("_"))

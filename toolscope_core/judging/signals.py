@@ -1,6 +1,6 @@
-"""Expresses what two tools share and what separates them as numbers for the offline judge.
+"""Expresses the similarities and differences of two tools as numbers for the offline judge.
 
-Signals depend only on the two tools and their servers, never on the rest of the catalog.
+The signals depend only on the two tools and their servers, never on the rest of the catalog.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from toolscope_core.wording.words import keys_of, plain_words, stem
 
 _MOST_APART = 3
 _ONE_FIELD = 0.2
-"""The cosine of their fields above which two servers are about one kind of thing."""
+"""Two servers are about one kind of thing if the cosine of their fields is above this."""
 _EFFECTS = {"reads": 0.0, "writes": 1.0, "destroys": 2.0}
 
 
 @dataclass(frozen=True, slots=True)
 class PairWords:
-    """Two tools compared word by word, independent of the rest of the catalog.
+    """Two tools compared word by word, independently of the rest of the catalog.
 
-    It has the words that only one of them uses, those in their names, and signals by name.
+    ``unshared`` has the words that only one of them uses, ``renamed`` the ones from their names,
+    and ``signals`` the signals by name.
     """
 
     unshared: tuple[tuple[str, ...], tuple[str, ...]]
@@ -52,7 +53,8 @@ class PairWords:
 
 @lru_cache(maxsize=65_536)
 def pair_words(a: ToolReading, b: ToolReading) -> PairWords:
-    """Two tools in this order, cached for judging, explaining and the next version of a catalog.
+    """The comparison of two tools in this order, cached for judging, explaining and the next
+    version of a catalog.
 
     The signals are the same in either order.
     """
@@ -117,8 +119,8 @@ def _shared_arguments(a: ToolReading, b: ToolReading) -> float:
 
 
 def _required_matched(one: Tool, other: Tool) -> float:
-    """The share of required arguments that match the other's, on the side with fewer; 1 without
-    any.
+    """The share of required arguments that match the other's arguments, on the side with fewer; 1
+    if there are none.
     """
     if one.schema is None or other.schema is None:
         return math.nan
@@ -138,7 +140,7 @@ def _required_matched(one: Tool, other: Tool) -> float:
 
 
 def _meet_by_name(one: Tool, other: Tool, names: Iterable[str]) -> bool:
-    """Whether each of these common parameters could take the other's values."""
+    """Whether each of these parameters could accept the values of the other tool's parameter."""
     ours, theirs = ({p.name: p.schema for p in tool.parameters} for tool in (one, other))
     return all(types_meet(ours[name], theirs[name]) for name in names)
 
@@ -189,7 +191,7 @@ COUNTS = {
     "unlisted_names": "whether a server has a distinctive name of its own",
     "other_stores": "whether each server keeps data of its own",
 }
-"""What each signal measures, in words that fit whether it favoured merging or not."""
+"""What each signal measures, in words that fit whether it speaks for or against merging."""
 
 SIGNALS = tuple(COUNTS)
 """The columns of ``Signals.of_pairs``, explained there."""
@@ -201,10 +203,10 @@ Matrix = NDArray[np.float64]
 class Signals:
     """A catalog prepared once; ``of_pairs`` gives the signals of any of its pairs.
 
-    ``plain`` are the ``tools`` without boilerplate, as they are read. ``near_at`` is the lowest
-    cosine of a candidate pair for the embedding model, so that closeness is comparable between
-    models. ``servers`` are the tools' servers as numbers, 0 for none; ``fields`` are their subjects
-    (``server_fields``).
+    ``plain`` are the ``tools`` without boilerplate, as the judge reads them. ``near_at`` is the
+    lowest cosine of a candidate pair for the embedding model, so that closeness is comparable
+    between models. ``servers`` are the tools' servers as numbers, 0 for none; ``fields`` are the
+    subjects of the servers (``server_fields``).
     """
 
     tools: tuple[Tool, ...]
@@ -242,24 +244,25 @@ class Signals:
 
         ``closeness``: the cosine above the lowest of a candidate pair, as a share of the distance
         to 1. ``same_verb``: 1 if they share an action in some word. ``other_effect``: 1 if one
-        reads and the other writes, 2 if it destroys. ``opposite_words``: 1 if the names have
+        reads and the other writes, 2 if the other destroys. ``opposite_words``: 1 if the names have
         opposites (open, close). ``shared_object``: 1 if they end on the same noun.
         ``shared_phrase`` and ``shared_arguments``: weighted share of common words of the noun
         phrase, and of the parameters' names. ``required_matched``: share of the required arguments
         that match one of the other's by some evidence. ``common_words``: weight of the words that
-        both use. ``words_apart``: weight of the words that the other expresses in no form, as a
-        share, on the side with less of them; ``least_name_words_apart`` and
-        ``most_name_words_apart`` the same of names, not as a share, on the side with less and with
-        more. ``one_word_apart``: 1 if the names are equal except for one to three words.
-        ``one_and_several``: 1 if one is about a single thing and the other about several.
+        both use. ``words_apart``: weight of the words that the other does not express in any form,
+        as a share, on the side with less of them. ``least_name_words_apart`` and
+        ``most_name_words_apart``: the same for names, not as a share, on the side with less and on
+        the side with more. ``one_word_apart``: 1 if the names are equal except for one to three
+        words. ``one_and_several``: 1 if one is about a single thing and the other about several.
         ``one_server``: 1 if both are on one server, unless descriptions and the meaning of names
-        are equal. ``shared_server_word``: 1 if the names of two servers share one.
+        are equal. ``shared_server_word``: 1 if the names of two servers share a word.
         ``shared_product``: 1 if both are made for one product that stores things for its users;
         ``other_products``: 1 if each is for another; ``no_product``: 1 if neither is for any.
         ``other_engines``: 1 if each answers from an index or model of another maker. ``programs``:
-        how many of the two work on anybody's data. ``unlisted_names``: how many have an unlisted
-        product of their own. ``other_stores``: 1 if two servers without a common product each store
-        the thing. Rare words weigh more. NaN if a signal cannot be measured.
+        how many of the two work on data from any source. ``unlisted_names``: how many have an
+        unlisted product of their own. ``other_stores``: 1 if two servers without a common product
+        each store the thing that the tools work on. Rare words weigh more. NaN if a signal cannot
+        be measured.
         """
         left, right = np.minimum(left, right), np.maximum(left, right)
         closeness = (cosines(self.vectors, left, right) - self.near_at) / (1.0 - self.near_at)
@@ -277,16 +280,17 @@ class Signals:
         return np.asarray((ours == theirs) | (ours == 0) | (theirs == 0))
 
     def compare(self, left: int, right: int) -> PairWords:
-        """The comparison of two tools' words."""
+        """The comparison of the words of two tools."""
         return pair_words(self.reading(left), self.reading(right))
 
     def is_no_family(self, left: int, right: int) -> bool:
-        """Whether more than one value differs.
+        """Whether the two differ in more than one value.
 
-        The other expresses the verb of one in no form (*hold*, *release*); their names have
-        opposites (*dependencies*, *dependents*); on one server their arguments differ beyond that
-        value (``author`` of *search by author*); they are for accounts or servers of other fields;
-        or on two accounts or servers each works on something else (*release*, *schedule*).
+        This is so if the other does not express the verb of one in any form (*hold*, *release*); if
+        the names have opposites (*dependencies*, *dependents*); if the arguments on one server
+        differ beyond that value (``author`` in *search by author*); if the tools are for accounts
+        or for servers in other fields; or if on two accounts or servers each works on something
+        else (*release*, *schedule*).
         """
         pair, two_servers = self.compare(left, right), self._are_on_two_servers(left, right)
         two_owners = two_servers or self._on_products(left, right)["other_products"]
@@ -312,8 +316,8 @@ class Signals:
         return rest[0] != rest[1]
 
     def _things(self, left: int, right: int) -> tuple[list[str], list[str]]:
-        """The words of each name that the other lacks, without those naming
-        a server or an account.
+        """The words of each name that the other lacks, except for the name of a server or an
+        account.
         """
         servers = {
             word for row in (left, right) for word in products.product_words(self.plain[row].server)
@@ -332,11 +336,11 @@ class Signals:
         return bool(len(ours)) and float(ours @ theirs) < _ONE_FIELD
 
     def field(self, row: int) -> Vectors:
-        """The subject of a tool's server, as a vector; of length 0 if unknown."""
+        """The subject of a tool's server, as a vector; a zero vector if it is unknown."""
         return np.empty(0, np.float32) if self.fields is None else self.fields[self.servers[row]]
 
     def renamed(self, left: int, right: int) -> tuple[str, str]:
-        """The words of the names that only one of the two uses, those of each joined."""
+        """The words of the names that only one of the two uses, joined for each tool."""
         ours, theirs = self.compare(left, right).renamed
         return "_".join(ours), "_".join(theirs)
 

@@ -25,12 +25,14 @@ _FAR = 0.45
 """Below this cosine, two tools without another relation are unrelated."""
 
 MODELS = ("job_beside", "job_across", "family_beside", "family_across")
-"""The models of ``Weights``, by name."""
+"""The models in ``Weights``, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A logistic model: per signal a weight, and the mean and scale for standardising it."""
+    """A logistic model, with a weight for each signal, and the mean and scale for
+    standardising it.
+    """
 
     weight: tuple[float, ...]
     mean: tuple[float, ...]
@@ -52,7 +54,7 @@ class Model:
         return np.asarray(np.nan_to_num((signals - np.asarray(self.mean)) / np.asarray(self.scale)))
 
     def contributions(self, signals: Matrix) -> Matrix:
-        """Each signal's addition to the log-odds; 0 if it cannot be measured."""
+        """The amount that each signal adds to the log-odds; 0 if the signal cannot be measured."""
         return np.asarray(self.standard(signals) * np.asarray(self.weight))
 
     def probability(self, signals: Matrix) -> NDArray[np.float64]:
@@ -65,10 +67,11 @@ class Model:
 class Weights:
     """A trained judge.
 
-    It has models of the same job and of a family, for tools beside each other (on one server, or
-    without servers) and across servers. A probability of the same job ≥ ``merge_at`` is *merge*, or
-    else one of a family ≥ ``family_at`` is *family*, or else ≥ ``unsure_at`` of the same job
-    *unsure*, or else *keep*. A merge needs ``auto_at`` to be accepted without a person.
+    It has models for the same job and for a family, each for tools beside each other (on one
+    server, or without servers) and for tools across servers. The outcome is *merge* if the
+    probability of the same job is ≥ ``merge_at``; or else *family* if the probability of a family
+    is ≥ ``family_at``; or else *unsure* if the probability of the same job is ≥ ``unsure_at``; or
+    else *keep*. Without a person, a merge is accepted only from ``auto_at`` on.
     """
 
     name: str
@@ -99,7 +102,7 @@ class Weights:
         )
 
     def job(self, same_server: bool) -> Model:
-        """The model of the same job."""
+        """The model for the same job."""
         return self.job_beside if same_server else self.job_across
 
     def job_probability(self, signals: Matrix, same_server: Mask) -> NDArray[np.float64]:
@@ -116,7 +119,7 @@ class Weights:
         return np.where(same_server, here.probability(signals), across.probability(signals))
 
     def job_contributions(self, signals: Matrix, same_server: Mask) -> Matrix:
-        """Each signal's addition to the log-odds of the same job."""
+        """The amount that each signal adds to the log-odds of the same job."""
         here, across = self.job_beside, self.job_across
         log_odds = here.contributions(signals), across.contributions(signals)
         return np.where(same_server[:, None], *log_odds)
@@ -138,8 +141,8 @@ class Weights:
     ) -> tuple[Relation, Serves]:
         """The relation of two tools, and which could serve the other's callers.
 
-        ``serves`` is the answer by their schemas; ``probabilities`` are of the same job and of a
-        family.
+        ``serves`` is the answer according to their schemas. ``probabilities`` are for the same job
+        and for a family.
         """
         same_job, family = probabilities
         if family >= self.family_at:

@@ -1,9 +1,9 @@
 """Finds arguments that may become one argument of a merged tool because their words mean the same.
 
-``match_parameters`` measures how similar two tools are, and pairs leftover arguments. A call that
-an agent writes from the merged schema alone needs more: no value may arrive where it means
-something else. So each word that is in only one of the two names must also be said or meant by the
-other side.
+``match_parameters`` measures how similar two tools are, and pairs leftover arguments. An agent may
+write a call from the merged schema alone, so no value may arrive where it means something else.
+Each word that is in only one of the two names must therefore also be said or meant by the other
+side.
 """
 
 import itertools
@@ -30,9 +30,9 @@ _ASPECTS = WEAK_WORDS | frozenset(
 )
 """Words that do not change the meaning of a name: ``file`` and ``file_path``."""
 _MOMENTS = frozenset(map(meaning, "date datetime time timestamp".split()))
-"""Names of moments that say which side they are: ``start`` and ``startTime``."""
+"""Words in names for moments that say which side they are on: ``start`` and ``startTime``."""
 _HOW_MANY = frozenset(map(meaning, "number limit result return item".split()))
-"""Names of a result count consist only of these: ``count``, ``max_results``."""
+"""A name for a result count consists only of these words: ``count``, ``max_results``."""
 
 _COUNTED = re.compile(r"\b(?:number|count|amount) of (?!the|an?\b)\w|\bhow many\b", re.IGNORECASE)
 _COUNTS = frozenset(map(meaning, "limit total".split()))
@@ -40,7 +40,7 @@ _NUMBER = meaning("number")
 _ID = frozenset({meaning("id")})
 _KEYS = frozenset(map(meaning, "id name key identifier".split()))
 _KINDS_OF_VALUES = frozenset("place span moment calendar language".split())
-"""Kinds for which two arguments are one if the same values are named for both."""
+"""Kinds for which two arguments are the same if both name the same values."""
 _SHORT = 4
 _LITTLE, _MUCH, _MOST = 0.3, 0.5, 0.75
 """Dice coefficients of two descriptions: slightly, largely and nearly equal."""
@@ -51,8 +51,8 @@ def agreed_matches(
 ) -> tuple[Match, ...]:
     """The matches of ``match_parameters`` whose words agree, in the order of ``left``.
 
-    Leftover arguments with one name in other words follow as ``inferred``. ``owners`` are the tools
-    of ``right``'s parameters, by their names there.
+    Leftover arguments whose names say the same in other words follow as ``inferred``. ``owners``
+    maps the names of ``right``'s parameters to their tools.
     """
     ours, theirs = ({p.name: p for p in tool.parameters} for tool in (left, right))
     matches = [
@@ -88,7 +88,7 @@ def agree(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> bool:
 def common_key(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> str:
     """The common part of two key names that differ only in their tools' subjects.
 
-    It is ``id`` for ``issue_id`` and ``merge_request_id``; otherwise empty.
+    For example ``id`` for ``issue_id`` and ``merge_request_id``; empty if there is none.
     """
     ours, theirs = (roles.read_parameter(one).parts for one in (a, b))
     ends = _common_beginning(ours[::-1], theirs[::-1])[::-1]
@@ -104,7 +104,9 @@ def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Sequence[st
 
 
 def _speak_against(a: Parameter, b: Parameter) -> bool:
-    """Whether the two cannot be one argument: their types, values, forms or sides differ."""
+    """Whether the two cannot be the same argument, because their types, values, forms or sides
+    differ.
+    """
     ours, theirs = roles.read_parameter(a), roles.read_parameter(b)
     return (
         not types_meet(a.schema, b.schema)
@@ -199,8 +201,8 @@ def _are_two_things(a: Parameter, b: Parameter) -> bool:
 def _unsaid(
     a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]
 ) -> tuple[Words, Words]:
-    """The words of each name that neither the other argument nor its tool's name says, in full or
-    short.
+    """The words of each name that are said, in full or short, neither by the other argument nor by
+    the name of its tool.
     """
 
     def unsaid(one: ParameterReading, other: ParameterReading, tool: Tool) -> Words:
@@ -222,7 +224,7 @@ def _named(tool: Tool) -> Words:
 
 
 def _is_counted(parameter: Parameter) -> bool:
-    """Whether the argument is a count."""
+    """Whether the argument is for a count."""
     reading = roles.read_parameter(parameter)
     is_number_of = len(reading.parts) > 1 and meaning(reading.parts[0]) == _NUMBER
     return (

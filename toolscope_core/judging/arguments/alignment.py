@@ -28,12 +28,12 @@ _COUNTED = frozenset({"count", "key"})
 _PAGED = frozenset(map(meaning, "limit max page per offset index size top results items".split()))
 """Kinds and names of parameters that are non-negative integers."""
 _WRITTEN = frozenset({"format", "contentEncoding", "contentMediaType"})
-"""Keywords of texts that a number written as text violates."""
+"""Keywords for texts that a number written as text violates."""
 
 
 def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> ArgumentMove | None:
-    """A reversible move that makes every value of the parameter valid under ``schema``; ``None``
-    without one.
+    """A reversible move that makes every value of the parameter valid under ``schema``; ``None`` if
+    there is none.
     """
     own = parameter.schema
     if not isinstance(schema, dict):
@@ -59,9 +59,9 @@ def move_to(parameter: Parameter, target: str, schema: JsonObject | bool) -> Arg
 def usual_move(
     parameter: Parameter, target: str, schema: JsonObject | bool
 ) -> tuple[ArgumentMove, tuple[str, ...]] | None:
-    """Like ``move_to`` if only limits that hardly any call reaches are in the way.
+    """Like ``move_to``, but limits that hardly any call reaches may be violated.
 
-    These limits are returned as sentences. ``None`` if there are other obstacles.
+    These limits are returned as sentences. ``None`` if anything else prevents the move.
     """
     if not isinstance(schema, dict):
         return None
@@ -73,7 +73,9 @@ def usual_move(
 def _without_limits(
     schema: JsonObject, parameter: Parameter, name: str, notes: list[str]
 ) -> JsonObject:
-    """The schema without limits that hardly any call reaches; ``notes`` gets a sentence on each."""
+    """The schema without limits that hardly any call reaches; a sentence on each is added to
+    ``notes``.
+    """
     loose, own = dict(schema), parameter.schema
     for key in () if "enum" in own or "const" in own else tuple(_unusual(schema, parameter)):
         limit = loose.pop(key)
@@ -109,7 +111,7 @@ def _unusual(schema: JsonObject, parameter: Parameter) -> Iterator[str]:
 
 
 def _is_counted(parameter: Parameter) -> bool:
-    """Whether the whole name is a count, a key or a page that accepts more than 1.
+    """Whether the whole name stands for a count, a key or a page, and more than 1 is allowed.
 
     Such values are integers from 0 or 1, whatever their schema says.
     """
@@ -138,7 +140,7 @@ def _through_a_list(parameter: Parameter, target: str, schema: JsonObject) -> Ar
 def _may_be_several(parameter: Parameter) -> bool:
     """Whether a text may name several things at once, like ``A-1,A-2``.
 
-    A list of it would have one text that names none of them.
+    In a list, such a text would be a single item that names none of them.
     """
     name = plain_words(parameter.name)
     return bool(
@@ -158,7 +160,9 @@ def _refusal(parameter: Parameter, target: str, schema: JsonObject | bool) -> st
 
 
 def _value_map(parameter: Parameter, schema: JsonObject) -> tuple[tuple[Any, Any], ...]:
-    """A one-to-one map old value → new value by spelling, covering all old values; or empty."""
+    """A one-to-one map from old to new values with the same spelling, for all old values; empty if
+    there is none.
+    """
     theirs = schema.get("enum")
     if not parameter.enum or not isinstance(theirs, list):
         return ()
@@ -189,9 +193,10 @@ _PLAIN_KEYWORDS = frozenset(
 def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = None) -> ArgumentMap:
     """α from ``tool`` to ``target``, whose schema stays unchanged.
 
-    ``dropped`` has arguments without a place, ``lossy`` those that would be invalid, and ``notes``
-    those invalid only in unusual calls. If neither tool declares its parameters, arguments keep
-    their names, which is ``inferred``. ``matches`` are those of ``match_parameters``, if known.
+    ``dropped`` lists arguments without a place, ``lossy`` lists those that would be invalid, and
+    ``notes`` describes those that are invalid only in unusual calls. If neither tool declares its
+    parameters, arguments keep their names, and the map is ``inferred``. ``matches`` is the result
+    of ``match_parameters``, if it is known.
     """
     if tool.id != target.id and tool.schema is None and target.schema is None:
         unknown = f"parameters are unknown: neither {tool.id} nor {target.id} declares any"
@@ -212,7 +217,7 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
 def serving(left: Tool, right: Tool, matches: Sequence[Match]) -> Serves:
     """Which of the two accepts every call to the other, by their schemas.
 
-    ``matches`` are those of ``match_parameters``.
+    ``matches`` is the result of ``match_parameters``.
     """
     by_left = argument_map(right, left, turned(matches)).exact
     if argument_map(left, right, matches).exact:
@@ -286,10 +291,10 @@ def map_onto(
 
 
 def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
-    """Arguments of ``target`` whose value is in the name of ``tool``.
+    """Arguments of ``target`` whose value is part of the name of ``tool``.
 
     ``translate_to_french(text)`` is ``translate(text, language="french")`` if ``language`` lists
-    ``french`` among its values, and no other parameter does. A name with *from* or *except* fixes
+    ``french`` among its values and no other parameter does. A name with *from* or *except* fixes
     nothing.
     """
     words = set(plain_words(source_name(tool)))
@@ -312,7 +317,7 @@ def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
 
 
 def words_apart(tool: Tool, target: Tool) -> tuple[str, ...]:
-    """Sentences on arguments that match by schema but not by words, also for tools with equal
+    """Sentences on arguments whose schemas match but whose words do not, also for tools with equal
     schemas.
     """
     ours, theirs = ({p.name: p for p in one.parameters} for one in (tool, target))
@@ -344,7 +349,9 @@ def _unsupplied(
 
 
 def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
-    """Conditions on several arguments, which hold only if both tools have exactly the same ones."""
+    """Conditions on several arguments; they hold only if both tools have exactly the same
+    conditions.
+    """
     target, own = core(schema), core(tool.schema or {})
     conditions = target.keys() - _PLAIN_KEYWORDS
     same = all(canonical_json(target[key]) == canonical_json(own.get(key)) for key in conditions)
@@ -354,7 +361,7 @@ def _bound_together(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove
 
 
 def _declared_apart(tool: Tool, schema: JsonObject, moves: Sequence[ArgumentMove]) -> list[str]:
-    """Conditional or pattern-named arguments, which map only if the target declares exactly the
+    """Conditional or pattern-named arguments; they map only if the target declares exactly the
     same.
     """
     target, own = core(schema), core(tool.schema or {})
@@ -381,7 +388,7 @@ def _declared_names(node: object) -> Iterator[str]:
 
 
 def _takes(schema: object, value: object) -> bool:
-    """Whether a constant is valid for its parameter."""
+    """Whether a parameter accepts a constant."""
     if not isinstance(schema, dict):
         return False
     values = schema.get("enum")
@@ -389,7 +396,7 @@ def _takes(schema: object, value: object) -> bool:
 
 
 def _open_ended(tool: Tool, schema: JsonObject) -> list[str]:
-    """Reasons if the tool accepts any further argument and the target does not."""
+    """A reason if the tool accepts any additional argument and the target does not."""
     further = (tool.schema or {}).get("additionalProperties")
     if further in (None, False) or schema.get("additionalProperties") in (True, further):
         return []

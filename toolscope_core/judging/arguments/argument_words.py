@@ -1,9 +1,9 @@
 """Finds disagreements between the words of two matched arguments.
 
 A schema may say that both take a text while the words say that one is a UUID and the other a key,
-that one ends a day earlier, or that one of two must be given. If both say different things, calls
-would break or change their meaning. If only one says something, its calls may break too. If the
-words of the kept tool accept less, it does not take every call.
+that one ends a day earlier, or that one of two arguments must be given. If the words contradict
+each other, calls would break or change their meaning. If only one argument has such words, calls
+may break too. If the words of the kept tool accept less, that tool does not accept every call.
 """
 
 import itertools
@@ -35,12 +35,12 @@ from toolscope_core.wording.words import (
 OTHER_LANGUAGES = "the descriptions are in different languages"
 _NOT_SAID = ", which is not said by "
 _LONGEST_EXAMPLE = 40
-"""A longer one is a text of its own, such as a query."""
+"""A longer example is a text of its own kind, such as a query."""
 _LONGEST_PASSAGE = 120
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _MOST_REPLACED = 3
 _FRAME = 0.5
-"""The share of words at equal places that makes two descriptions one frame."""
+"""Two descriptions are one frame if at least this share of their words is equal at equal places."""
 _TURNS = frozenset(
     "all any with up from into onto over under above below before after until through".split()
 )
@@ -94,7 +94,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def examples_apart(one: Parameter, other: Parameter) -> str:
-    """An example of each if no example of one has a form of the other; otherwise empty."""
+    """One example of each, if the two have no examples of the same form; otherwise empty."""
     ours, theirs = ({_form(text): text for text in _short(two)} for two in (one, other))
     if not ours or not theirs or not ours.keys().isdisjoint(theirs):
         return ""
@@ -128,7 +128,7 @@ def _form(example: str) -> str:
 def ordered_apart(one: str, other: str) -> Iterator[str]:
     """Numbers and short values with different labels in two descriptions, and reordered words.
 
-    They are parts of a sentence.
+    They are returned as parts of a sentence.
     """
     texts = [" ".join(text[:MOST_READ].split()).casefold() for text in (one, other)]
     labels = [dict(_LABELLED.findall(text)) | dict(_LABEL_FIRST.findall(text)) for text in texts]
@@ -145,9 +145,10 @@ def ordered_apart(one: str, other: str) -> Iterator[str]:
 
 
 def worded_apart(one: str, other: str) -> Iterator[str]:
-    """Words that change the meaning between two descriptions that are the tools' only difference.
+    """Words that change the meaning, for two descriptions that are the only difference between
+    their tools.
 
-    They are ``ordered_apart``, opposites, and a word replaced in the same frame, as parts of a
+    They include ``ordered_apart``, opposites, and a word replaced in the same frame, as parts of a
     sentence.
     """
     yield from ordered_apart(one, other)
@@ -189,11 +190,11 @@ def _are_alike(word: str, other: str) -> bool:
 
 
 _DEEPEST = 20
-"""The most levels of an argument's own fields that are compared."""
+"""The deepest level at which the fields inside an argument are compared."""
 
 _NO_NAMES = frozenset({"a UUID", "a number", "an e-mail address", "a URL", "a phone number"})
 _NO_IDS = _NO_NAMES - {"a UUID", "a number"} | {"a login name", "coordinates", "an IP address"}
-"""Values that are certainly no name or id."""
+"""Values that are certainly not a name or an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +215,9 @@ class _Two:
 
 
 def difference(one: Parameter, other: Parameter) -> str:
-    """A disagreement between the words of both, such as ``a UUID, not a key``; otherwise empty.
+    """A disagreement between the words of the two, such as ``a UUID, not a key``; otherwise empty.
 
-    Silence is no disagreement, and neither is something one accepts in addition.
+    Silence is no disagreement, and neither is something that only one accepts in addition.
     """
     return next(filter(None, map(_difference, _levels(one, other, one.name))), "")
 
@@ -225,9 +226,9 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
     """Sentences on why ``target`` cannot serve calls to ``tool`` as intended, though its schema
     accepts them.
 
-    They cover what its words require, and what it does if an argument is left out. If two tools
-    have no other difference, whatever only one says about an argument separates them, because it is
-    the reason for having two.
+    They cover the requirements in the target's words, and the target's behaviour if an argument is
+    left out. If two tools have no other difference, anything that only one says about an argument
+    separates them, because it must be the reason for having both tools.
     """
     tool, target = inlined(tool), inlined(target)
     pairs = list(_moved(tool, target, moves))
@@ -252,7 +253,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
 
 
 def told_once(sentences: Iterable[str]) -> tuple[str, ...]:
-    """The sentences, those that say the same of several tools in one."""
+    """The sentences; those that say the same about several tools are combined."""
     tools_by_fact: dict[str, dict[str, None]] = {}
     for sentence in sentences:
         fact, _, tool = sentence.partition(_NOT_SAID)
@@ -295,7 +296,7 @@ def _only_one_says(pairs: Sequence[_Two], tool: Tool, target: Tool) -> Iterator[
 
 
 def _passage(parameter: Parameter, words: Collection[str]) -> Iterator[str]:
-    """A quotation of the sentences of a description with one of these words, if there are any."""
+    """A quotation of the sentences with one of these words in a description, if there are any."""
     if not words:
         return
     sentences = _SENTENCE.split(" ".join(parameter.description.split()))
@@ -305,7 +306,7 @@ def _passage(parameter: Parameter, words: Collection[str]) -> Iterator[str]:
 
 
 def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | None:
-    """The argument whose words are the only difference of two tools besides their names."""
+    """The argument whose words are the only difference between two tools besides their names."""
     differing = [two for two in pairs if two.source.description != two.target.description]
     names = [[parameter.name for parameter in one.parameters] for one in (tool, target)]
     is_all = names[0] == names[1] and tool.description == target.description
@@ -313,7 +314,7 @@ def _only_difference(pairs: Sequence[_Two], tool: Tool, target: Tool) -> _Two | 
 
 
 def _swapped(pairs: Sequence[_Two]) -> Iterator[str]:
-    """Two arguments, each described like the other one in the other tool."""
+    """Two arguments that are described the other way round in the other tool."""
     described = {two.target.description: two.name for two in pairs if two.target.description}
     for two in pairs:
         other = described.get(two.source.description, two.name)
@@ -328,7 +329,7 @@ def _moved(tool: Tool, target: Tool, moves: Iterable[ArgumentMove]) -> Iterator[
 
 
 def _levels(one: Parameter, other: Parameter, name: str, depth: int = 0) -> Iterator[_Two]:
-    """The two, and their contents under common names, at every depth."""
+    """The two arguments, and the contents that have the same names in both, at every depth."""
     yield _Two(name, with_all_words(one), with_all_words(other))
     if depth >= _DEEPEST:
         return
@@ -339,9 +340,10 @@ def _levels(one: Parameter, other: Parameter, name: str, depth: int = 0) -> Iter
 
 
 def _inside(schema: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """The contents of a value by place.
+    """The parts inside a value, by place.
 
-    ``[]`` are items, ``.*`` values of any name, ``.x`` fields, including those of alternatives.
+    ``[]`` stands for items, ``.*`` for values of any name, and ``.x`` for fields, including the
+    fields of alternatives.
     """
     for option in (one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key) or ()):
         if isinstance(option, Mapping):
@@ -392,7 +394,7 @@ def _are_two(about: str, ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _asked(two: _Two, tool: Tool) -> Iterator[str]:
-    """The facts on its value that only the target's words state."""
+    """The facts about the value that only the target's words state."""
     ours, theirs = dict(units.units_of(two.source)), dict(units.units_of(two.target))
     new_units = [unit for dimension, unit in theirs.items() if dimension not in ours]
     for fact in _facts_asked(two, tool, frozenset(two.facts[1].say)):
@@ -426,7 +428,7 @@ def _first_nouns(description: str) -> list[str]:
 def _limits(two: _Two, tool: Tool) -> Iterator[str]:
     """Limits in the target's words that the source does not promise."""
     source, target = two.facts
-    takes_one_too = "a JSON list" not in target.say.get(LIST, ())  # a value alone is a list of one
+    takes_one_too = "a JSON list" not in target.say.get(LIST, ())  # a value is like a list of one
     yield from _facts_asked(two, tool, FORMS - {LIST} if takes_one_too else FORMS)
     form = dict(units.units_of(two.target)).get("form")
     if form and "form" not in dict(units.units_of(two.source)) and "format uri" not in form:

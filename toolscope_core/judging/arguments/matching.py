@@ -1,4 +1,4 @@
-"""Matches parameters of two tools: one to one, best first, then the rest."""
+"""Matches the parameters of two tools one to one: the best first, then the rest."""
 
 import itertools
 import math
@@ -19,24 +19,24 @@ MATCH_AT = 0.6
 """The lowest score at which two parameters are matched."""
 
 _DOUBTED = MATCH_AT - 0.01
-"""The highest score of a match that is at most inferred."""
+"""A doubtful match gets at most this score, so it is at most inferred."""
 
 _OTHER_TYPE = 0.85
-"""The factor on a score if only a list of one or a number as text would join the types."""
+"""The factor for a score if the types only fit through a list of one or a number as text."""
 
 _SAME_VALUES = 0.4
-"""For two arguments whose names end in different kinds but whose texts list the same values:
-``species_name`` and ``bird_type``, both *e.g. parrot, owl*.
+"""The score for two arguments whose names end in different kinds but whose texts list the same
+values: ``species_name`` and ``bird_type``, both *e.g. parrot, owl*.
 """
 
 _SHARED_VALUES = 0.4
-"""The bonus if all values named for one are named for the other."""
+"""The bonus if all values that one text names are named in the other text too."""
 
 _OF_THE_SUBJECT = 0.55
 
 _USUAL = frozenset(map(meaning, "start source new".split()))
-"""The start of something may be told as its one moment, what is converted from as the one, and
-what is new as what it then is.
+"""A tool may call the start of something simply its time, the source of a conversion simply the
+value, and a new value simply the value.
 """
 
 _HOW = frozenset("by for from with without in on at using via during of to and".split())
@@ -51,13 +51,15 @@ _OF_ONE_KIND = {
     "place": 0.3,
     "money": 0.3,
 }
-"""The bonus, below ``MATCH_AT``, if both are of one kind: an id may be of another thing."""
+"""The bonus if both are of one kind. It is below ``MATCH_AT``, because an id may belong to another
+thing.
+"""
 
 
 def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
     """How certain it is that ``a`` of one tool is ``b`` of the other, in [0, 1].
 
-    It is 0 if their types exclude it.
+    It is 0 if their types do not fit.
     """
     if not types_meet(a.schema, b.schema):
         return 0.0
@@ -78,7 +80,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
         score = max(by_values, _by_subject(ours, theirs, tools))
     elif not roles.share_a_stem(ours, theirs) or (score < 1.0 and _is_doubtful(ours, theirs)):
         score = _DOUBTED
-    if a.type == b.type == "boolean":  # a flag is what its name says, nothing else
+    if a.type == b.type == "boolean":  # a flag means exactly what its name says
         two = ours.name - theirs.name and theirs.name - ours.name
         return 0.0 if two or score < MATCH_AT else score
     same_type = score in (0.0, 1.0) or types_overlap(a.schema, b.schema)
@@ -86,7 +88,7 @@ def likeness(a: Parameter, b: Parameter, tools: tuple[Tool, Tool]) -> float:
 
 
 def _spelt_alike(a: ParameterReading, b: ParameterReading) -> bool:
-    """Whether two names are spelt alike, as ``bit_rate`` and ``bitrate`` are."""
+    """Whether two names are spelt alike, such as ``bit_rate`` and ``bitrate``."""
     joined = "".join(a.parts)
     return bool(joined) and joined == "".join(b.parts)
 
@@ -126,17 +128,17 @@ def _turned(a: ParameterReading, b: ParameterReading) -> Words:
 def _is_usual(
     a: ParameterReading, b: ParameterReading, turned: Words, tools: tuple[Tool, Tool]
 ) -> bool:
-    """Whether the name without those words may still mean the same."""
+    """Whether the name may still mean the same without the words in ``turned``."""
     if turned <= roles.SIDES and not any(map(_has_other_side, (a, b), tools)):
         return True
     return turned <= _USUAL
 
 
 def _may_be_other_sides(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> bool:
-    """Whether the two have a side only by synonyms, and only one tool names the other side.
+    """Whether only synonyms give the two the same side, and only one tool names the other side.
 
-    For example ``base`` of a pull request beside ``head``, and ``source_branch`` beside
-    ``destination_branch``.
+    For example, ``base`` of a pull request has ``head`` as its other side, and ``source_branch``
+    has ``destination_branch``.
     """
     shared = a.name & b.name & roles.SIDES
     if not shared or not set(a.parts).isdisjoint(b.parts):
@@ -145,7 +147,7 @@ def _may_be_other_sides(a: ParameterReading, b: ParameterReading, tools: tuple[T
 
 
 def _has_other_side(reading: ParameterReading, tool: Tool) -> bool:
-    """Whether the tool has another parameter with that name except for the side."""
+    """Whether the tool has a second parameter whose name differs only in the side."""
     names = (roles.read_parameter(parameter).name for parameter in tool.parameters)
     return any(
         name != reading.name and name - roles.SIDES == reading.name - roles.SIDES for name in names
@@ -161,7 +163,7 @@ def _by_name(a: ParameterReading, b: ParameterReading, described: float) -> floa
 
 
 def _by_text(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Tool]) -> float:
-    """The similarity of descriptions, and how far each name occurs in the other's words."""
+    """How similar the descriptions are, and how much of each name occurs in the other's words."""
     if a.text.isdisjoint(b.text) or not (a.described or b.described):
         return 0.0
     ours, theirs = (
@@ -189,7 +191,7 @@ def _by_subject(a: ParameterReading, b: ParameterReading, tools: tuple[Tool, Too
 
 @lru_cache(maxsize=65_536)
 def _subject(tool_name: str) -> Words:
-    """The words up to the first that says how: ``user`` of ``get_user_by_email``."""
+    """The words before the first word that says how: ``user`` in ``get_user_by_email``."""
     words = plain_words(tool_name.rsplit(".", 1)[-1])
     return frozenset(map(meaning, itertools.takewhile(lambda word: word not in _HOW, words)))
 
@@ -199,13 +201,15 @@ def _is_doubtful(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def _are_ids_of_two(a: ParameterReading, b: ParameterReading) -> bool:
-    """Whether both are ids, but of two things: ``user_id`` and ``item_id``."""
+    """Whether both are ids, but for different things: ``user_id`` and ``item_id``."""
     owners = a.name - _KEYS, b.name - _KEYS
     return bool(a.name & b.name & _KEYS) and all(owners) and owners[0].isdisjoint(owners[1])
 
 
 def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
-    """Whether one may be of another thing: ``name`` (of an employee) and ``department_name``."""
+    """Whether one may belong to another thing: ``name`` (of an employee) and
+    ``department_name``.
+    """
     extra = b.name - a.name
     if not extra or not a.name < b.name:
         return False
@@ -214,15 +218,15 @@ def _may_be_of_another(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def _shared_values(a: ParameterReading, b: ParameterReading) -> float:
-    """The share of the named values that both have, of the one with fewer."""
+    """The number of named values in common, divided by the number for the argument with fewer."""
     return len(a.values & b.values) / max(min(len(a.values), len(b.values)), 1)
 
 
 @lru_cache(maxsize=65_536)
 def _word_weights(texts: tuple[Words, ...]) -> Mapping[str, float]:
-    """One divided by the number of the tool's parameters with the word.
+    """For each word, one divided by the number of the tool's parameters with that word.
 
-    A word used for all of them distinguishes none.
+    A word used in all parameters distinguishes none of them.
     """
     counts = Counter(itertools.chain.from_iterable(texts))
     return {word: 1.0 / number for word, number in counts.items()}
@@ -253,7 +257,7 @@ _ScoredPair = tuple[float, str, str]
 class Match:
     """Parameter ``left`` of one tool is parameter ``right`` of the other; score in (0, 1].
 
-    ``inferred`` means that there is little evidence besides no other fitting parameter being left.
+    ``inferred`` means that the main evidence is that no other suitable parameter is left.
     """
 
     left: str
@@ -265,9 +269,10 @@ class Match:
 def match_parameters(left: Tool, right: Tool) -> tuple[Match, ...]:
     """One-to-one matches between the declared parameters, in the order of ``left``.
 
-    Names of one spelling come first, then the best scores, each parameter at most once, ties by
-    name; swapping the tools only swaps the matches. Of the rest, two are matched if they fit each
-    other clearly better than anything else: such a match is ``inferred``.
+    Names with the same spelling come first, then the best scores, with each parameter used at most
+    once and ties broken by name. Swapping the tools only swaps the matches. Two of the remaining
+    parameters are matched if they fit each other clearly better than anything else; such a match is
+    ``inferred``.
     """
     names = {p.name: p for p in right.parameters}
     matches = [
@@ -299,7 +304,9 @@ def turned(matches: Sequence[Match]) -> tuple[Match, ...]:
 
 
 def _scored_pairs(left: Tool, right: Tool) -> Sequence[_ScoredPair]:
-    """Pairs of parameters that only one tool names; a common name matches itself or nothing."""
+    """Pairs of parameters that only one tool names; a name in both tools matches
+    itself or nothing.
+    """
     ours, theirs = _alone(left, right), _alone(right, left)
     if not ours or not theirs:
         return ()
@@ -321,7 +328,8 @@ def _rest(candidates: Sequence[_ScoredPair], matches: Sequence[Match]) -> Sequen
 def _only_ones(left: Tool, right: Tool, matches: Sequence[Match]) -> Sequence[Match]:
     """The only required number, list or object left on each side, if others are matched.
 
-    Also the only texts of both tools, if they are required and no word changes one of them.
+    The only text of each tool is also paired, if both are required and no word changes the meaning
+    of one of them.
     """
     ours = _required_rest(left, {match.left for match in matches}) if matches else ()
     theirs = _required_rest(right, {match.right for match in matches}) if matches else ()

@@ -1,7 +1,7 @@
-"""Reads what leaving an argument out means, from its schema or the tool's words.
+"""Reads the effect of leaving an argument out, from its schema or the tool's words.
 
-It may have a default, or be required after all although the schema calls it optional: *exactly one
-of `id` and `key` must be given* makes one required argument of two optional ones.
+The argument may have a default. It may also be required although the schema calls it optional:
+*exactly one of `id` and `key` must be given* turns two optional arguments into one required one.
 """
 
 import json
@@ -16,7 +16,7 @@ from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from toolscope_core.wording.words import sentences, spelling
 
 MOST_READ = 2_000
-"""The characters of a text in which facts are read; in the rest, each word is compared."""
+"""Facts are read in this many characters of a text; in the rest, words are only compared."""
 
 _ONE_OF = (
     r"\b(?:exactly|only|at least|either|just|any) (?:one|1)\b[^.]*?\b(?:of|or)\b"
@@ -74,8 +74,8 @@ _NO_LIMIT = _NOTHING | {"empty", "all", "any", "dontcare", "[]", "{}"}
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A sentence on when arguments must be given: all of ``arguments``, or
-    some if it is a choice.
+    """A sentence on when arguments must be given: all ``arguments``, or some of them if it is a
+    choice.
     """
 
     sentence: str
@@ -84,16 +84,16 @@ class Condition:
 
     @property
     def key(self) -> tuple[bool, frozenset[str], frozenset[str]]:
-        """Equal for conditions that require the same in different words."""
+        """A key that is equal for conditions that require the same in different words."""
         values = frozenset() if self.is_choice else frozenset(_IN_QUOTES.findall(self.sentence))
         return self.is_choice, self.arguments, values
 
 
 def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | None:
-    """The two defaults as JSON if both state one and they differ.
+    """The two defaults as JSON, if both parameters state one and they differ.
 
-    *null* in a schema states nothing, except for a switch (which is then in neither position), and
-    beside a value in the other schema.
+    A *null* in a schema states nothing, with two exceptions: for a switch, which is then in neither
+    position, and beside a value in the other schema.
     """
     if source.required:
         return None
@@ -111,7 +111,8 @@ def other_default(source: Parameter, target: Parameter) -> tuple[str, str] | Non
 
 
 def unshared_default(one: Parameter, other: Parameter) -> str:
-    """The default as JSON that only one of two optional parameters states, in schema or words.
+    """A default as JSON that only one of two optional parameters states, in its schema or its
+    words.
 
     Empty if both or neither do, or if the default leaves everything open.
     """
@@ -126,7 +127,7 @@ def unshared_default(one: Parameter, other: Parameter) -> str:
 
 @lru_cache(maxsize=65_536)
 def conditions_of(tool: Tool) -> tuple[Condition, ...]:
-    """The conditions that a tool's words put on its optional arguments, in order."""
+    """The conditions on optional arguments in a tool's words, in order."""
     names = [parameter.name for parameter in tool.parameters]
     required = frozenset(parameter.name for parameter in tool.parameters if parameter.required)
     texts = [("", tool.description), *((p.name, p.description) for p in tool.parameters)]
@@ -145,8 +146,8 @@ def conditions_of(tool: Tool) -> tuple[Condition, ...]:
 
 
 def without_omission(description: str) -> str:
-    """The description without its text on omitting the argument: the default, and when it must be
-    given.
+    """The description without the text about leaving the argument out: its default, and when it
+    must be given.
     """
     own = sentences(description[:MOST_READ])
     plain = [one for one in own if not (_CHOICE.match(one) or _NEEDED.search(one))]
@@ -166,7 +167,7 @@ def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) ->
 
 
 def conditions_apart(tool: Tool, target: Tool) -> Iterator[str]:
-    """Sentences on conditions that only one of the two states."""
+    """Sentences on conditions that only one of the two tools states."""
     for own, other in ((tool, target), (target, tool)):
         for condition in _alone(own, other):
             yield f"only {own.id} says: {_shown(condition)}"
@@ -195,7 +196,7 @@ def _default(parameter: Parameter) -> Any:
 def _in_words(parameter: Parameter) -> Any:
     """The default quoted in a description, as a number or a truth value.
 
-    Empty if it says that there is none, or no limit; ``None`` if nothing can be read.
+    Empty if the description says that there is none, or no limit; ``None`` if nothing can be read.
     """
     text = parameter.description[:MOST_READ]
     match = _STATED.search(text) or _USED.search(text)
@@ -216,13 +217,13 @@ def _spelled(value: Any) -> str:
 
 
 def _is_open(parameter: Parameter) -> bool:
-    """Whether it is a switch without a stated default, which has three positions."""
+    """Whether the parameter is a switch without a stated default, which has three positions."""
     unset = "default" in parameter.schema and _default(parameter) is None
     return unset and parameter.type == "boolean"
 
 
 def _alone(own: Tool, other: Tool) -> Iterator[Condition]:
-    """The conditions of one tool that the other does not have for the same arguments."""
+    """The conditions of one tool for which the other has none on the same arguments."""
     theirs = {condition.key for condition in conditions_of(other)}
     return (condition for condition in conditions_of(own) if condition.key not in theirs)
 

@@ -21,7 +21,7 @@ _NAMED = re.compile(
 _NO_VALUES = frozenset("none null any all yyyy mm dd hh ss".split())
 
 WEAK_WORDS = frozenset(map(meaning, "name id number list type info value".split()))
-"""Words that may leave a name's meaning unchanged or name another aspect: ``city_name``."""
+"""Words that may leave the meaning of a name unchanged, or name another aspect: ``city_name``."""
 
 TURNING_WORDS = frozenset(
     map(
@@ -33,11 +33,11 @@ TURNING_WORDS = frozenset(
         type format unit url total average size change""".split(),
     )
 )
-"""Words that make a name another parameter: ``exclude_domains``, ``timeout_ms``."""
+"""Words that turn a name into another parameter: ``exclude_domains``, ``timeout_ms``."""
 
 SIDES = frozenset(map(meaning, "start end source destination old new previous next".split()))
-"""Words that turn a name only in a tool that also has the other side: ``target_language`` beside
-no ``source_language`` is the language.
+"""Words that change a name only if the tool also has the other side: without a ``source_language``,
+``target_language`` is simply the language.
 """
 
 _ONE_SIDE = (
@@ -47,7 +47,9 @@ _ONE_SIDE = (
 """Words for the same side: ``destination`` and ``endPoint``, ``target_path`` and ``new_path``."""
 
 _ANY_OF = frozenset({"number", "address", "name"})
-"""Words that combine with another kind: ``phone_number``, ``email_address``, ``number_of_days``."""
+"""Words that can follow words of another kind: ``phone_number``, ``email_address``,
+``number_of_days``.
+"""
 
 KINDS = {
     "moment": "date dates time datetime timestamp deadline",
@@ -66,7 +68,7 @@ KINDS = {
     "type": "type category kind class genre",
     **{word: word for word in ("format", "unit", "version", "language", "order")},
 }
-"""The kinds of last words of names; parameters of different kinds do not match."""
+"""The kinds of last words in names; parameters of different kinds do not match."""
 
 _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|from|by|on|with)\b")
 
@@ -75,11 +77,11 @@ _NOUN_ENDS = re.compile(r"[.,:;(]|\b(?:of|for|in|to|where|when|that|which|at|fro
 class ParameterReading:
     """A parameter as words.
 
-    ``parts`` are all words of its name in order. The others have one word per meaning: ``name``,
-    ``head`` (the name before *per*), ``described`` (the description), ``text`` (both), ``values``
-    (the values named for it) and ``turning`` (the words of the name that change it). ``name_kinds``
-    are the kinds that the name allows, ``kinds`` also with the description's first noun;
-    ``name_stems`` and ``stems`` are the stems of the name and of both.
+    ``parts`` are all words of its name in order. The other fields have one word per meaning:
+    ``name``, ``head`` (the name before *per*), ``described`` (the description), ``text`` (both),
+    ``values`` (the values named for it) and ``turning`` (the words that change the name).
+    ``name_kinds`` are the kinds that the name allows; ``kinds`` also use the first noun of the
+    description. ``name_stems`` are the stems of the name, ``stems`` of name and description.
     """
 
     parts: tuple[str, ...]
@@ -101,7 +103,7 @@ def read_parameter(parameter: Parameter) -> ParameterReading:
 
 
 def tell_apart(a: Parameter, b: Parameter) -> bool:
-    """Whether the two are declared different: start and end, or an id and a title."""
+    """Whether the two are declared as different: start and end, or an id and a title."""
     return are_apart(read_parameter(a), read_parameter(b)) and not same_but_unit(a.name, b.name)
 
 
@@ -125,7 +127,7 @@ def are_equal_but_side(a: Words, b: Words) -> bool:
 def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
     """Whether names and descriptions share a stem, or one name abbreviates the other's.
 
-    Without that, only our word lists give them one meaning, and a ``track``, for example, need not
+    If not, only our word lists give them the same meaning, and a ``track``, for example, need not
     be a song.
     """
     return not a.stems.isdisjoint(b.stems) or any(
@@ -135,7 +137,7 @@ def share_a_stem(a: ParameterReading, b: ParameterReading) -> bool:
 
 
 def is_short_for(short: str, word: str) -> bool:
-    """Whether a word starts like another and leaves letters out: ``lat``, ``img``."""
+    """Whether a word starts like another but leaves letters out: ``lat``, ``img``."""
     if short[:1] != word[:1] or len(short) == len(word):
         return False
     letters = iter(word)
@@ -173,7 +175,7 @@ def _stems(words: Iterable[str]) -> Words:
 
 
 def _example_words(description: str, values: str) -> frozenset[str]:
-    """The words of values named in a description (``e.g. …``, in quotes), and of other values."""
+    """The words of values that a description names (``e.g. …``, in quotes), and of other values."""
     texts = " ".join(" ".join(groups) for groups in _NAMED.findall(description))
     return (
         frozenset(word for word in text_words(f"{texts} {values}") if word.isalpha()) - _NO_VALUES

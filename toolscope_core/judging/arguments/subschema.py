@@ -1,7 +1,7 @@
 """Decides whether every value of one JSON Schema is a value of another, from their keywords.
 
-``admits`` is sound but not complete: it says yes only if that follows from the keywords it knows,
-so a doubt may cost a merge, but never an argument.
+``admits`` is sound but not complete: it says yes only if the keywords that it knows prove it. A
+doubt may cost a merge, but never an argument.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +24,8 @@ _ANNOTATION_KEYS = frozenset(
 def admits(wide: Any, narrow: Any) -> bool:
     """Whether every value valid under ``narrow`` is provably valid under ``wide``.
 
-    Sound, not complete: ``False`` may only mean that it does not follow from the keywords known
-    here. Both are JSON Schemas without remote references.
+    Sound, not complete: ``False`` may only mean that the keywords known here do not prove it. Both
+    are JSON Schemas without remote references.
     """
     if not isinstance(wide, dict) or not isinstance(narrow, dict):
         return wide is True or wide is narrow
@@ -85,7 +85,7 @@ def inline_references(schema: JsonObject) -> JsonObject:
     """The schema with its local references (``#/…``) replaced by their targets.
 
     It is unchanged if a reference is remote, missing, part of a cycle or would grow past
-    ``MAX_NODES``; then ``admits`` says no.
+    ``MAX_NODES``; ``admits`` then says no.
     """
     if not refers(schema):
         return schema
@@ -178,7 +178,7 @@ _ON_TYPES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBERS),
     "multipleOf": _NUMBERS,
 }
-"""The types that each keyword restricts."""
+"""The types restricted by each keyword."""
 _DEFINITIONS = ("$defs", "definitions")
 _BEYOND = frozenset(
     """$ref prefixItems patternProperties contains minContains maxContains unevaluatedProperties
@@ -269,7 +269,7 @@ def _inlined(
         }
     target = _resolve(pointer, root)
     rest = {key: value for key, value in node.items() if key != "$ref"}
-    # where both say a keyword both hold, which one value for it cannot say
+    # if both schemas use a keyword, both values apply, which one value cannot express
     if target is None or pointer in path or core(target).keys() & core(rest).keys():
         return dict(node)
     return _inlined({**target, **rest}, root, (*path, pointer), budget, level + 1)
@@ -288,7 +288,7 @@ def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:
 
 
 def types_meet(a: JsonObject, b: JsonObject) -> bool:
-    """Whether a value of one could serve as one of the other, directly or by wrap or cast."""
+    """Whether a value of one could serve as a value of the other, directly or by wrap or cast."""
     if _plain(a, b):
         return True
     left, right = _loose_types(a), _loose_types(b)

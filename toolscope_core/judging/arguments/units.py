@@ -66,7 +66,7 @@ _SHORT = {
     for word in words.split()
     for short, unit in shorts.items()
 }
-"""Abbreviations of names that end in the second with the first before it."""
+"""Abbreviations: the second, in a name that also has the first, means the unit."""
 
 _NAMES = {
     word: (dimension, unit)
@@ -81,7 +81,9 @@ _SAID = re.compile(
 )
 _COUNTED = re.compile(rf"\b(?:how many|number of)\s+({_UNIT})(?!\w)")
 _SINGULAR = frozenset("second minute hour day week month year degree fraction decimal".split())
-"""Singular in a name means which one, not the unit: ``month`` is which, ``months`` how many."""
+"""In the singular these words say which one, not the unit: ``month`` is which month, ``months`` is
+how many.
+"""
 
 _WORDS = re.compile(r"[a-z]+|°[cf]|%")
 _FORM_WORDS = frozenset("yyyy epoch unix iso rfc".split())
@@ -105,15 +107,16 @@ _SHOWN = re.compile(
     r"\bformats?\b(?:\s+of)?[\s:]*"
     r"((?:['\"`][A-Z][a-z]+(?:\s*[,/]\s*[A-Z][a-z]+)+['\"`](?:\s*(?:,|or|and)\s*)*)+)"
 )
-"""Forms in quotes with the names of their parts, as *in the format 'City, State'*."""
+"""Quoted forms made of the names of their parts: *in the format 'City, State'*."""
 _WIDTHS = frozenset("int32 int64 uint32 uint64 float double number integer string".split())
 
 
 def difference(one: Parameter, other: Parameter) -> str:
-    """The disagreement between both, ``degrees Celsius, not degrees Fahrenheit``; otherwise empty.
+    """The disagreement between the two, such as ``degrees Celsius, not degrees Fahrenheit``;
+    otherwise empty.
 
-    Silence is no disagreement, and neither is a parameter that lists its values or offers several
-    units.
+    Silence is no disagreement. A parameter that lists its values or offers several units does not
+    disagree either.
     """
     ours = units_of(one)
     theirs = dict(units_of(other)) if ours else {}
@@ -128,13 +131,13 @@ def difference(one: Parameter, other: Parameter) -> str:
 
 @lru_cache(maxsize=65_536)
 def parts_of(description: str) -> frozenset[str]:
-    """The parts of a value's written form, from all forms shown: *City, State*."""
+    """The parts of a written form, from all forms that the description shows: *City, State*."""
     shown = " ".join(_SHOWN.findall(description))
     return frozenset(word.casefold() for word in re.findall(r"[A-Z][a-z]{2,}", shown))
 
 
 def units_of(parameter: Parameter) -> tuple[tuple[str, str], ...]:
-    """Dimension and unit or written form, from ``format``, or else the name, or else the
+    """The dimension with its unit or written form, from ``format``, else the name, else the
     description.
     """
     if "enum" in parameter.schema:
@@ -196,7 +199,7 @@ def _unit_words(name: str) -> dict[str, str]:
 
 
 def _mentioned(text: str) -> dict[str, str]:
-    """Units said to be the value's own; none for a dimension with several units."""
+    """Units that the text gives for the value itself; none for a dimension with several units."""
     own = {_NAMES[word] for word in _SAID.findall(text) + _COUNTED.findall(text)}
     mentioned = {_NAMES[word] for word in re.findall(rf"(?<!\w)({_UNIT})(?!\w)", text)}
     return {

@@ -1,4 +1,4 @@
-"""Reads what the words of an argument say about its value: its form and its meaning.
+"""Reads facts about the value of an argument from its words: its form and its meaning.
 
 A *form* limits what is accepted: a UUID, values separated by commas, at most 50. A *reading* says
 what a value means: the zone of a time, counting from 0 or from 1. ``units`` reads units and dates,
@@ -29,15 +29,15 @@ _SAME: Mapping[str, frozenset[str]] = {
     for group in _FACTS["same"]
     for word in group
 }
-"""Interchangeable words of arguments: by word, the lines that contain it."""
+"""Interchangeable words in arguments: for each word, the lines that contain it."""
 FORMS = frozenset(_FACTS["forms"])
 IDENTIFIER, LIST = "identifier", "list"
 
 _PLACES = frozenset("page line row column col index position".split())
-"""Last words of names for an ordinal position, never for a count."""
+"""Last words in names for an ordinal position, never for a count."""
 
 Statements = Mapping[str, frozenset[str]]
-"""Statements in words (``UTC``), by topic (``zone``)."""
+"""Statements in words (such as ``UTC``), by topic (such as ``zone``)."""
 
 
 def _compiled(group: str) -> dict[str, dict[str, re.Pattern[str]]]:
@@ -50,7 +50,7 @@ def _compiled(group: str) -> dict[str, dict[str, re.Pattern[str]]]:
 _FORM_WORDS, _READING_WORDS, _WEAK_WORDS = map(_compiled, ("forms", "readings", "weak"))
 _SHAPES = [(about, label, re.compile(shape)) for about, label, shape in _FACTS["shapes"]]
 WEAK = frozenset(label for labels in _WEAK_WORDS.values() for label in labels)
-"""Names that fit nearly every value; they count only together with something else."""
+"""Names that fit nearly every value; they count only together with other evidence."""
 
 _NUMBER = r"(\d[\d,_]*(?:\.\d+)?)(?![\d-])(?: ?(k)\b)?"
 _COUNTED = (
@@ -89,7 +89,7 @@ _CHOICE = re.compile(r"\b(?:exactly|only|just|at least) one of [^.;)]*", re.IGNO
 """Which arguments are given, not which values."""
 _SUM = r"(?:\([\d +*/.^-]+\)(?= ?[-+*/^])|(?<=[-+*/^] )\([\d +*/.^-]+\))"
 _CALCULATED = re.compile(rf"{_SUM}|\d [*/+^] \d")
-"""An expression, which is not a value of a form and states no bounds."""
+"""An expression. It is not a value of a form and states no bounds."""
 _EXAMPLE = re.compile(
     r"(?:\be\. ?g\b\.?|\beg\b|\bfor (?:example|instance)\b|\bsuch as\b|\bi\.e\.|\bexamples?\b"
     rf"|(?<!would )\blike\b(?! to\b))[,:]?((?:{_SUM}|[^().;]|\.(?=\S))*)",
@@ -107,7 +107,7 @@ _FOUND = re.compile(
     r"|\b(?:use|see|call) (?:the )?(?:`|\w+_\w|[\w ]+ (?:tool|method|endpoint)\b)|\bfrom the ",
     re.IGNORECASE,
 )
-"""The text after it says where a value is found, and nothing about its form."""
+"""The text after these words says where a value is found, and nothing about its form."""
 _SPANS = (
     *(
         words
@@ -123,7 +123,7 @@ _SPANS = (
         r"|\bmay be (?:omitted|left out)\b"
     ),
 )
-"""Text without words of its own: facts and bounds, which are compared as such."""
+"""Text for facts and bounds, whose words are not compared because the facts and bounds are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,9 @@ class ValueFacts:
     """The facts in an argument's words.
 
     ``say`` and ``refuse`` are statements; ``shown`` comes only from examples, the name or the
-    schema. ``values`` are the allowed ones by spelling, ``glosses`` possible ones. ``least`` and
-    ``most`` are bounds by what is counted (empty: the value itself).
+    schema. ``values`` are the allowed values in normal spelling, ``glosses`` possible values.
+    ``least`` and ``most`` are the bounds, keyed by the counted unit (the empty key is the value
+    itself).
     """
 
     say: Statements
@@ -176,10 +177,10 @@ def facts_of(parameter: Parameter) -> ValueFacts:
 
 
 def unsaid(parameter: Parameter, other: Tool) -> list[str]:
-    """The words of a description that the other tool expresses in no form.
+    """The words of a description that the other tool does not express in any form.
 
-    It may do so itself, by an argument or in its schema. Facts, bounds, defaults and examples are
-    not counted.
+    The other tool may express them itself, in an argument or in its schema. Facts, bounds, defaults
+    and examples are not counted.
     """
     telling = _telling_words(parameter.description)
     keys = _keys_said(other) if telling else frozenset()
@@ -218,8 +219,8 @@ def _facts(name: str, description: str) -> ValueFacts:
 def _statements(text: str, name: str) -> dict[str, frozenset[str]]:
     """The facts that the words state about the form.
 
-    The kind of identifier is read only up to where they say how to find it; the name is read only
-    if the description says nothing.
+    The kind of identifier is read only before any words on how to find it. The name is read only if
+    the description says nothing.
     """
     lower = text.casefold()
     statements = _merged(_by_words(_FORM_WORDS, lower), _by_words(_WEAK_WORDS, lower))
@@ -283,7 +284,7 @@ def _values(text: str) -> frozenset[str]:
 
 
 def _glosses(text: str) -> frozenset[str]:
-    """Text in brackets as *this or that*: values, or other words for the same."""
+    """Text in brackets such as *this or that*: values, or other words for the same."""
     match = _GLOSS.search(text)
     tokens = re.findall(_ONE, match[1]) if match else []
     return frozenset(map(spelling, tokens)) - {spelling("or")}
@@ -307,7 +308,9 @@ def _number(text: str, thousand: str | None = "") -> float:
 
 
 def _unit(noun: str | None) -> str:
-    """The counted thing in one word (*chars*, *characters*); a count of results is the value."""
+    """The counted unit in one word (*chars*, *characters*); a count of results counts as the value
+    itself.
+    """
     unit = (noun or "").rstrip("s")
     return {"char": "character", "result": "", "item": "", "entrie": "", "row": ""}.get(unit, unit)
 
@@ -319,7 +322,9 @@ def _telling_words(description: str) -> tuple[str, ...]:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether the word may change the meaning of a value: listed, a number, or not English."""
+    """Whether the word may change the meaning of a value: it is listed, a number,
+    or not English.
+    """
     return (
         word in _TELLING
         or word.isdigit()
@@ -343,7 +348,7 @@ def keys_of_word(word: str) -> frozenset[english.WordKey]:
 
 
 def left_over(description: str) -> str:
-    """The rest of a description besides facts, bounds and examples, in lower case."""
+    """The description in lower case without facts, bounds and examples."""
     beginning, rest = " ".join(description[:MOST_READ].split()), description[MOST_READ:]
     text = _QUOTED.sub(" ", _EXAMPLE.sub(" ", beginning)).casefold()
     for words in _SPANS:
