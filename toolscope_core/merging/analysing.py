@@ -124,7 +124,9 @@ def analyse(
 
 
 def judge_at_lowest_thresholds(analysis: Analysis) -> None:
-    """Fill the cache with judgements of all pairs down to the lowest threshold on probability."""
+    """Fill the cache with the judge's results for all pairs down to the lowest threshold on
+    probability.
+    """
     groups_at(analysis, Constraints(), MergeThresholds(analysis.threshold, LEAST_PROBABILITY))
 
 
@@ -145,9 +147,9 @@ def replaceable_shares(
 ) -> Mapping[str, float]:
     """The share of each server's tools, 0 to 1, that some other server has too.
 
-    A tool counts if it has an exact copy (``first`` has, by row, the first of equal content), or is
-    in a pair of rows that are merges. Merges between two servers keep the tools of the one with the
-    lower share.
+    A tool counts if it has an exact copy (``first`` gives, by row, the first tool with equal
+    content), or if it is in a pair of rows that are merges. Merges between two servers keep the
+    tools of the server with the lower share.
     """
     places: defaultdict[int, set[str]] = defaultdict(set)
     for tool, own in zip(tools, first.tolist(), strict=True):
@@ -166,7 +168,7 @@ def replaceable_shares(
 
 
 def _first_copies(catalog: Catalog, products: Sequence[Products]) -> PairRows:
-    """By row, the first tool of equal content that is made for the same accounts."""
+    """For each row, the first tool with equal content that is made for the same accounts."""
     first: dict[tuple[str, frozenset[str]], int] = {}
     rows = [
         first.setdefault((tool.content_hash, made_for.accounts), row)
@@ -176,7 +178,7 @@ def _first_copies(catalog: Catalog, products: Sequence[Products]) -> PairRows:
 
 
 _NAMED = 2
-"""The number of growing parts that are named, those that grow most."""
+"""The number of growing parts that are named, starting with those that grow most."""
 
 
 def merge_size(
@@ -188,9 +190,9 @@ def merge_size(
 
 
 def is_larger_gateway(cluster: Cluster, size: SizeChange) -> bool:
-    """Whether it needs a gateway, nobody accepted it, and agents would have more to read.
+    """Whether a cluster needs a gateway, nobody accepted it, and agents would have more to read.
 
-    A person must review such a proposal; it is in no batch.
+    A person must review such a proposal; no batch includes it.
     """
     return cluster.kind == "gateway" and cluster.state == "proposed" and size.grows
 
@@ -199,7 +201,7 @@ def size_reason(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -
     """Why the change of size speaks against the merge; empty if it does not.
 
     Either the merged tool is *longer than what it replaces; largest additions: the enum of `action`
-    (+11)*; its parts are counted separately, so their sum is only roughly the growth of the whole.
+    (+11)*. The parts are counted separately, so their sum is only roughly the growth of the whole.
     Or at least a quarter of the saving is documentation that agents no longer get.
     """
     if size.grows:
@@ -220,7 +222,8 @@ def size_reason(cluster: Cluster, tools: Mapping[str, Tool], size: SizeChange) -
 def lost_text(cluster: Cluster, tools: Mapping[str, Tool]) -> tuple[Tool, int]:
     """The member with the most text, and how many more tokens of text it has than the merged tool.
 
-    The text is the descriptions of the tool and of its arguments. The number is at least 0.
+    The text consists of the descriptions of the tool and of its arguments. The number is at least
+    0.
     """
     longest = max((tools[member] for member in cluster.members), key=_text_tokens)
     merged = documented(tools[cluster.canonical], cluster.document)
@@ -283,10 +286,11 @@ def plan_merge(
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """The proposals under people's decisions, before any accept policy.
+    """The proposals after people's decisions, before any accept policy.
 
-    ``clusters`` are to be merged, ``edited`` are single tools with their own document as clusters
-    of one, ``omitted`` are ids, and ``families`` are those of the clusters.
+    ``clusters`` are to be merged. ``edited`` are single tools with their own document, as clusters
+    of one. ``omitted`` are the ids of tools left out. ``families`` are the families of the
+    clusters.
     """
 
     clusters: tuple[Cluster, ...]
@@ -302,9 +306,9 @@ def proposed(
     divide: bool = True,
     thresholds: MergeThresholds | None = None,
 ) -> Proposals:
-    """The proposals under the decisions, at people's last thresholds or at another.
+    """The proposals after the decisions, at the thresholds that people set last or at others.
 
-    ``divide`` as in ``correct``.
+    ``divide`` is as in ``correct``.
     """
     catalog = analysis.catalog
     links = constraints(catalog, log)
@@ -341,7 +345,7 @@ def plan_of(analysis: Analysis, proposals: Proposals, config: PlanConfig) -> Mer
 
 
 def alone(analysis: Analysis, log: Sequence[Decision], tool_id: str) -> Cluster:
-    """One tool as a cluster of one, with people's document for it, if any."""
+    """One tool as a cluster of one, with the document that people wrote for it, if any."""
     links, wishes = constraints(analysis.catalog, log), edits(analysis.catalog, log)
     groups = _edited_alone(wishes, tool_id)
     built = build_clusters(analysis.catalog, groups, links, wishes, 0.0, analysis.syntheses)
@@ -363,14 +367,14 @@ def supposed(analysis: Analysis, members: Sequence[str], family: bool) -> Cluste
 
 
 def _edited_alone(wishes: Edits, *also: str) -> tuple[Group, ...]:
-    """The tools with a document edited by people, and those in ``also``, as groups of one."""
+    """The tools with a document edited by people, and the tools in ``also``, as groups of one."""
     edited = {ids for ids, edit in wishes.items() if len(ids) == 1 and edit.document}
     return tuple(Group((tool_id,), decided=True) for tool_id in sorted({*also}.union(*edited)))
 
 
 def unapplied_edits(plan: MergePlan, log: Sequence[Decision]) -> dict[int, str]:
-    """Why active edits of the catalog's tools change nothing in ``plan``, by their seq, in log
-    order.
+    """The reasons why active edits of the catalog's tools change nothing in ``plan``, keyed by
+    ``seq``, in log order.
 
     Reasons in ``plan.unreadable`` are not repeated.
     """

@@ -25,13 +25,15 @@ from toolscope_core.model.protocols import Vectors
 
 
 class _PairCache:
-    """The judge's probabilities of pairs of rows, by code: sorted, and replaced as a whole."""
+    """The judge's probabilities for pairs of rows, keyed by code: sorted, and
+    replaced as a whole.
+    """
 
     def __init__(self) -> None:
         self._stored = np.zeros(0, dtype=np.int64), np.zeros(0)
 
     def get(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The cached values of the codes, NaN if there is none."""
+        """The cached values of the codes, NaN for a code without one."""
         return _looked_up(codes, *self._stored, np.nan)
 
     def add(self, codes: NDArray[np.int64], values: NDArray[np.float64]) -> None:
@@ -46,10 +48,10 @@ class Analysis:
     """The analysis of a catalog before any decision.
 
     ``vectors`` is float32 (n, d) in the order of ``catalog.tools``. ``scores`` are the judged
-    candidate pairs at ``threshold`` or closer. ``copies`` maps a tool to the first of equal
-    content, ``first`` does the same by row, and ``rows`` maps a tool id to its row.
-    ``model_verdicts`` are a model's, which take priority over the offline judge's;
-    ``probabilities`` and ``scores`` are always the offline judge's.
+    candidate pairs at ``threshold`` or closer. ``copies`` maps a tool to the first tool with equal
+    content, and ``first`` does the same by row. ``rows`` maps a tool id to its row.
+    ``model_verdicts`` come from a model and take priority over the offline judge's verdicts;
+    ``probabilities`` and ``scores`` always come from the offline judge.
     """
 
     catalog: Catalog
@@ -91,32 +93,34 @@ class Analysis:
         )
 
     def probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """Probabilities of the same job of any pairs of tools, in their order; cached."""
+        """Probabilities of the same job for any pairs of tools, in their order; cached."""
         return self.row_probabilities(*self.ends(pairs))
 
     def family_probabilities(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """Probabilities of a family of any pairs of tools, in their order; cached."""
+        """Probabilities of a family for any pairs of tools, in their order; cached."""
         return self.row_family_probabilities(*self.ends(pairs))
 
     def row_probabilities(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
-        """Probabilities of the same job of pairs of rows, left < right."""
+        """Probabilities of the same job for pairs of rows, left < right."""
         return self._cached(self._judged, left, right)
 
     def row_family_probabilities(self, left: PairRows, right: PairRows) -> NDArray[np.float64]:
-        """Probabilities of a family of pairs of rows, left < right."""
+        """Probabilities of a family for pairs of rows, left < right."""
         return self._cached(self._families, left, right)
 
     def candidate_family_probabilities(
         self, left: PairRows, right: PairRows
     ) -> NDArray[np.float64]:
-        """Probabilities of a family; 0 for pairs that are not candidates, even if judged since."""
+        """Probabilities of a family; 0 for pairs that are not candidates, even if they were judged
+        since.
+        """
         size, scores = len(self.rows), self.scores
         codes = left.astype(np.int64) * size + right
         candidates = scores.left.astype(np.int64) * size + scores.right
         return _looked_up(codes, candidates, scores.family, 0.0)
 
     def remember(self, left: PairRows, right: PairRows, probabilities: PairProbabilities) -> None:
-        """Cache the judge's probabilities of further pairs of rows, left < right."""
+        """Cache the judge's probabilities for further pairs of rows, left < right."""
         codes = left.astype(np.int64) * len(self.rows) + right
         self._judged.add(codes, probabilities.same_job)
         self._families.add(codes, probabilities.family)
@@ -168,7 +172,7 @@ class Analysis:
         )
 
     def unfit(self, members: Sequence[str]) -> frozenset[str]:
-        """The members that, according to the model, cannot serve all the others; none without a
+        """The members that, according to the model, cannot serve all the others; empty without a
         model.
         """
         if self.model_verdicts is None:
@@ -193,7 +197,7 @@ class Analysis:
     def effective_verdict(self, offline: Verdict) -> Verdict:
         """The model's verdict on the pair, or else the ``offline`` judge's.
 
-        The differing words always come from the latter.
+        The differing words always come from the offline judge.
         """
         by_model = self.model_verdicts.verdicts.get(offline.pair) if self.model_verdicts else None
         return replace(by_model, differs=offline.differs) if by_model else offline
@@ -247,14 +251,16 @@ def with_verdicts(analysis: Analysis, model_verdicts: ModelVerdicts) -> Analysis
 
 
 def own_thresholds(analysis: Analysis) -> MergeThresholds:
-    """The thresholds of a plan without a decision: the lowest similarity,
-    and the start of *merge*.
+    """The thresholds of a plan without decisions: the lowest similarity, and the lowest probability
+    of *merge*.
     """
     return MergeThresholds(analysis.threshold, analysis.judge.weights.merge_at)
 
 
 def thresholds_of(analysis: Analysis, log: Sequence[Decision]) -> MergeThresholds:
-    """People's last thresholds, no lower than what was judged; otherwise ``own_thresholds``."""
+    """The thresholds that people set last, but no lower than the lowest judged; otherwise
+    ``own_thresholds``.
+    """
     own = own_thresholds(analysis)
     applied = [item.detail for item in active(log) if item.action == "threshold"]
     if not applied:

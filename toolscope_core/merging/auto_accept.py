@@ -1,6 +1,6 @@
 """Auto-accept: ``_RULES`` are all reasons not to accept a merge without a person, in order.
 
-A cluster is *safe* if every rule holds. A broken rule gives a sentence on the card:
+A cluster is *safe* if it meets every rule. A broken rule gives a sentence on the card:
 ``build_clusters`` writes the sentences, ``Cluster.safe`` is their absence, and ``accept`` applies
 the policy. A merge that can never be applied is a conflict; ``clusters`` finds those.
 """
@@ -14,7 +14,9 @@ from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.pair import Pair, Verdict
 
 LEAST_OFFLINE = 0.5
-"""The offline judge's lowest probability for accepting a model's merge without a person."""
+"""The offline judge's lowest probability at which a model's merge may be accepted
+without a person.
+"""
 
 UNCONVINCED = "the offline judge is not convinced"
 
@@ -25,9 +27,9 @@ _MOST_NAMED = 6
 class Differences:
     """The differences between the members, in sentences.
 
-    ``arguments`` are those that a gateway keeps apart because of their units, or whose calls would
-    change their meaning; ``words`` are used by only one of them; ``guards`` are the sentences of
-    the module ``guards``.
+    ``arguments`` are about arguments that a gateway keeps apart because of their units, or whose
+    calls would change their meaning. ``words`` are about words that only one of the members uses.
+    ``guards`` come from the module ``guards``.
     """
 
     arguments: tuple[str, ...]
@@ -40,9 +42,9 @@ class Proposal:
     """The input of the rules: a group, the tool its members would become, and their differences.
 
     ``blocked`` says whether a member has a blocking finding, ``wants_a_look`` whether somebody
-    reserved two of them for a person. ``auto_at`` is the required probability of the weakest pair.
-    ``addressing`` are the members whose text addresses models. ``differing`` has what calls showed
-    of pairs that did not answer alike.
+    reserved two members for a person. ``auto_at`` is the required probability of the weakest pair.
+    ``addressing`` are the members whose text addresses models. ``differing`` describes the results
+    of calls, for pairs that did not answer alike.
     """
 
     group: Group
@@ -57,7 +59,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule; ``check`` gives the objections to a proposal: none if the rule holds."""
+    """A rule; ``check`` gives the objections to a proposal, or none if the
+    proposal meets the rule.
+    """
 
     name: str
     meaning: str
@@ -71,9 +75,9 @@ def reasons_against(proposal: Proposal) -> Iterator[str]:
 
 
 def is_clean(proposal: Proposal) -> bool:
-    """Whether the rules on the tools themselves hold.
+    """Whether the tools themselves meet the rules.
 
-    Then only its probability could prevent a drop-in.
+    If they do, only the probability could prevent a drop-in.
     """
     return not any(sentence for rule in RULES_ON_TOOLS for sentence in rule.check(proposal))
 
@@ -244,7 +248,9 @@ _RULES = (
 
 
 def _below(value: float, bar: float) -> str:
-    """The value with the usual rounding, or more digits if two would show the bar."""
+    """The value with the usual rounding, or with more digits if the rounded value would equal the
+    bar.
+    """
     texts = [f"{value:.{digits}f}" for digits in (2, 3, 4, 6)]
     return next((text for text in texts if float(text) < bar), texts[-1])
 
@@ -252,10 +258,10 @@ def _below(value: float, bar: float) -> str:
 def model_doubts(
     judge: str, verdict: Verdict | None, probability: float, is_suspicious: bool, auto_at: float
 ) -> Iterator[str]:
-    """Why the ``verdict`` of the model ``judge`` on one pair is not sufficient.
+    """The reasons why the ``verdict`` of the model ``judge`` on one pair is not sufficient.
 
-    ``probability`` is the offline judge's; ``is_suspicious`` says that one of the tools addresses
-    models.
+    ``probability`` comes from the offline judge; ``is_suspicious`` says that one of the tools
+    addresses models.
     """
     if verdict is None:
         if probability < auto_at:
@@ -284,8 +290,9 @@ def accept(
 ) -> tuple[Cluster, ...]:
     """The clusters after the accept policy.
 
-    ``auto`` accepts the safe ones; ``all`` every proposed one without a blocked member, not put
-    forward by a person and not larger than its tools; ``none`` only those that people accepted.
+    ``auto`` accepts the safe clusters. ``all`` accepts every proposed cluster that has no blocked
+    member, was not put forward by a person and is not larger than its tools. ``none`` accepts only
+    clusters that people accepted.
     """
 
     def is_accepted(cluster: Cluster) -> bool:

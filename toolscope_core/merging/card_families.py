@@ -1,7 +1,7 @@
 """Finds families that extend beyond one proposal.
 
-They are one operation for several providers or values, some of which already have several tools of
-the same job. They describe how proposals and single tools are related; nothing is merged by them,
+Such a family is one operation for several providers or values, some of which already have several
+tools for the same job. It describes how proposals and single tools are related; it merges nothing,
 and no tool leaves its proposal.
 """
 
@@ -30,17 +30,17 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.wording.reading import read_tool
 
 _MembersByHead = Mapping[str, tuple[str, ...]]
-"""The ids that each canonical tool represents, sorted, by its id."""
+"""The ids that each canonical tool represents, sorted, keyed by the canonical id."""
 
 
 def card_families(
     analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]
 ) -> tuple[CardFamily, ...]:
-    """The families with at least one cluster of one job, sorted.
+    """The families with at least one cluster of tools for one job, sorted.
 
     The canonical tools of any two members are a family, or a model says so for most pairs of their
     tools. No judge thinks that tools of two members may do one job (if the model says family, only
-    the model counts), and people did not keep them apart.
+    the model counts), and people did not keep the members apart.
     """
     members = _members(analysis, links, clusters)
     jobs = [c.canonical for c in clusters if c.relation != "family" and c.canonical in members]
@@ -71,7 +71,9 @@ def card_families(
 def _named_alike(
     analysis: Analysis, links: Constraints, clusters: Sequence[Cluster], members: _MembersByHead
 ) -> list[CardFamily]:
-    """The families of similarly named tools of one server, some of them on cards of one job."""
+    """The families of similarly named tools on one server, some of which are on
+    cards for one job.
+    """
     of_values = {one.canonical for one in clusters if one.relation == "family"}
     heads = {t: head for head, tools in members.items() if head not in of_values for t in tools}
     free = np.array([tool in heads for tool in analysis.rows])
@@ -104,7 +106,9 @@ def _members(analysis: Analysis, links: Constraints, clusters: Sequence[Cluster]
 
 @dataclass(frozen=True, slots=True)
 class _CardJudge:
-    """A judge of pairs of canonical tools, by row, that asks about all tools they represent."""
+    """A judge for pairs of canonical tools, by row, that asks about all the tools that they
+    represent.
+    """
 
     analysis: Analysis
     members: _MembersByHead
@@ -128,7 +132,9 @@ class _CardJudge:
         return np.where(np.logical_or.reduceat(perhaps_one_job, begins), 0.0, best)
 
     def stands(self, head: Pair) -> bool:
-        """Whether the model calls more pairs of their tools a family than anything else."""
+        """Whether the model calls more of the pairs between their tools a family than anything
+        else.
+        """
         return sum(map(self._answer, self._pairs(head))) > 0
 
     def _answer(self, pair: Pair) -> int:
@@ -145,7 +151,7 @@ class _CardJudge:
         return frozenset(Pair.of(a, b) for a, b in sides if a and b and a != b)
 
     def _pairs(self, head: Pair) -> Iterator[Pair]:
-        """The pairs of a tool of one and a tool of the other."""
+        """The pairs of a tool from one member and a tool from the other."""
         for a, b in product(self.members[head.left], self.members[head.right]):
             yield Pair.of(a, b)
 
@@ -153,7 +159,9 @@ class _CardJudge:
 def _graph(
     analysis: Analysis, links: Constraints, judge: _CardJudge, jobs: Sequence[str]
 ) -> RowGraph:
-    """The canonical tools of possible families, if a tool of ``jobs`` can be reached."""
+    """The canonical tools of possible families, as far as a tool of ``jobs`` can be reached from
+    them.
+    """
     rows, ids = analysis.rows, tuple(analysis.rows)
     heads = np.full(len(ids), -1, dtype=np.int32)
     for head, tools in judge.members.items():

@@ -1,8 +1,8 @@
-"""Makes clusters from groups, and the outgoing toolset with φ and α from accepted clusters.
+"""Makes clusters from groups, and from accepted clusters the outgoing toolset with φ and α.
 
 ToolScope (section 3.2): one canonical tool for each cluster, φ: T → T', and the integrity check
-that no tool is both kept and replaced. ``auto_accept`` decides what may be accepted without a
-person.
+that no tool is both kept and replaced. ``auto_accept`` decides which clusters may be accepted
+without a person.
 """
 
 import re
@@ -46,8 +46,8 @@ def build_clusters(
 ) -> tuple[Cluster, ...]:
     """One cluster per group, in order.
 
-    ``auto_at`` is the lowest weakest edge (a probability) that may be accepted without a person.
-    ``syntheses`` are the catalog's, for callers who cache them.
+    ``auto_at`` is the lowest probability of the weakest edge at which a cluster may be accepted
+    without a person. ``syntheses`` belong to the catalog, for callers who cache them.
     """
     syntheses, blocked = syntheses or GroupSyntheses(catalog), catalog.blocked
     addressing = catalog.addressing
@@ -125,9 +125,9 @@ def apply_clusters(
 ) -> MergePlan:
     """The plan, with its integrity checked.
 
-    Accepted clusters are merged (kind *gateway* only if ``gateway``), unmerged ``edited`` tools
-    (clusters of one) get their own document, ``omitted`` ids are left out, and all other tools stay
-    unchanged.
+    Accepted clusters are merged (those of kind *gateway* only if ``gateway``). Unmerged ``edited``
+    tools (clusters of one) get their own document, the ``omitted`` ids are left out, and all other
+    tools stay unchanged.
     """
     tools = catalog.by_id
     merging = [c for c in clusters if _applies(c, gateway)]
@@ -162,10 +162,10 @@ def apply_clusters(
 
 
 def without_unreadable(plan: MergePlan, reasons: Mapping[str, str]) -> MergePlan:
-    """The plan without the outgoing tools in ``reasons``, which has the reason for each by id.
+    """The plan without the outgoing tools in ``reasons``, which maps each id to a reason.
 
-    A single tool is left out as if by a person; a merge is undone into its original members, and
-    its cluster is in conflict.
+    A single tool is left out as if a person had left it out. A merge is undone into its original
+    members, and its cluster is in conflict.
     """
     tools = plan.catalog.by_id
     going = {item.members: reasons[item.tool.id] for item in plan.tools if item.tool.id in reasons}
@@ -202,7 +202,7 @@ def _applies(cluster: Cluster, gateway: bool) -> bool:
 
 
 def _why_held_back(edited: Cluster) -> str:
-    """Why a single tool's own document is not used."""
+    """Why the document for a single tool is not used."""
     if edited.state == "conflict":
         return next(iter(edited.reasons), "decisions on it contradict each other")
     return NEEDS_GATEWAY
@@ -224,7 +224,7 @@ def _state(group: Group, constraints: Constraints) -> State:
 
 
 def _contradictions(group: Group, constraints: Constraints) -> Iterator[str]:
-    """Which decisions on its tools cannot all hold, as sentences."""
+    """The decisions on the group's tools that contradict each other, as sentences."""
     for ids in constraints.conflict:
         if not ids.isdisjoint(group.members):
             tools = listed(f"`{one}`" for one in sorted(ids))
@@ -249,7 +249,8 @@ def _to_rewrite(
 ) -> Iterator[str]:
     """Sentences on what a person must rewrite in blocked tools before the cluster is applied.
 
-    A proposal shows it; an accepted cluster without it is in conflict.
+    A proposal shows these sentences; an accepted cluster is in conflict until the text is
+    rewritten.
     """
     ids = {tool.id for tool in members}
     if ids <= blocked and "description" not in edit.document:
@@ -259,7 +260,9 @@ def _to_rewrite(
 
 
 def _new_owners(by_members: Mapping[tuple[str, ...], Synthesis]) -> dict[str, set[str]]:
-    """Names as clients compare them, with the ids of the tools that have them after a merge."""
+    """Names in the form that clients compare, with the ids of the tools that have them after a
+    merge.
+    """
     owners: dict[str, set[str]] = {}
     for members, synthesis in by_members.items():
         owners.setdefault(comparable_name(synthesis.document.name), set()).update(members)
@@ -316,7 +319,7 @@ def _with_document(synthesis: Synthesis, members: Sequence[Tool], edit: Edit) ->
 
 
 def _are_one_but_for_words(*documents: Document) -> bool:
-    """Whether the documents take the same arguments, described differently."""
+    """Whether the documents have the same arguments with different descriptions."""
     structures = set()
     for document in documents:
         schema = document.schema or {}
@@ -369,7 +372,7 @@ def find_dangling(
         if row.old_name not in still and re.search(r"[_.\-\d]|[a-z][A-Z]", row.old_name)
     }
     paths = any("/" in name or ":" in name for name in new_names)
-    names = frozenset(new_names)  # two sets are compared by the smaller, a set and keys by the set
+    names = frozenset(new_names)  # intersecting two sets iterates only over the smaller one
     return tuple(
         DanglingReference(item.tool.id, name, new_names[name])
         for item in (tools if new_names else ())
@@ -378,12 +381,14 @@ def find_dangling(
 
 
 _KEPT_WORDS: dict[tuple[str, bool], frozenset[str]] = {}
-"""The words of tools by content and form: a decision changes a few of thousands."""
+"""The words of tools, keyed by content and form; a decision changes only a few of thousands of
+tools.
+"""
 _MOST_KEPT = 50_000
 
 
 def _words(tool: Tool, paths: bool) -> frozenset[str]:
-    """The words of a tool's descriptions; with ``paths`` also those with slashes and colons."""
+    """The words in a tool's descriptions; with ``paths``, also words with slashes and colons."""
     key = tool.content_hash, paths
     if key not in _KEPT_WORDS:
         if len(_KEPT_WORDS) >= _MOST_KEPT:
@@ -411,9 +416,9 @@ def check_plan(plan: MergePlan) -> None:
     """Check the plan's integrity.
 
     φ is total, onto and idempotent, except for left-out tools, which have no image. Members
-    partition the rest; kept and replaced tools are disjoint. α covers the merged tools and loses
-    only what people agreed to. A drop-in keeps its canonical's own name and schema. Raises
-    ``ValueError``: a failing plan is a bug, not a user's error.
+    partition the other tools; kept and replaced tools are disjoint. α covers the merged tools and
+    loses nothing that people did not agree to lose. A drop-in keeps its canonical's own name and
+    schema. Raises ``ValueError``, because a failing plan is a bug, not a user's error.
     """
     phi = {row.old_id: row.new_id for row in plan.relabels if row.new_id is not None}
     incoming = {tool.id for tool in plan.catalog.tools}

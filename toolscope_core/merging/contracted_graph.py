@@ -1,6 +1,6 @@
-"""The merge graph by row, contracted for correction: nodes, and close pairs of each component.
+"""The merge graph by row, contracted for correction: nodes, and the close pairs of each component.
 
-Everything is in arrays, so a hundred thousand edges take a fraction of a second.
+All data is in arrays, so a hundred thousand edges take a fraction of a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,13 +18,13 @@ _Rows = NDArray[np.int32]
 _Node = int
 
 RowJudge = Callable[[_Rows, _Rows], NDArray[np.float64]]
-"""Merge probabilities of pairs of rows, in their order."""
+"""Merge probabilities for pairs of rows, in their order."""
 
 
 def weakest_of_rows(groups: Sequence[Sequence[int]], judge: RowJudge) -> list[float]:
     """The lowest probability between any two rows of each group (two or more, ascending).
 
-    The judge is asked once, for all of them.
+    The judge is asked once for all groups.
     """
     if not groups:
         return []
@@ -39,7 +39,7 @@ def weakest_of_rows(groups: Sequence[Sequence[int]], judge: RowJudge) -> list[fl
 class RowGraph:
     """Edges from ``left`` to ``right``, rows into ``ids`` (ascending).
 
-    ``copies`` has for each row the first one of equal content.
+    ``copies`` has, for each row, the first row with equal content.
     """
 
     ids: Sequence[str]
@@ -52,10 +52,10 @@ class RowGraph:
 class Nodes:
     """Indivisible sets: must-linked groups, and copies that no decision mentions.
 
-    ``members`` are rows: those of node i from ``start[i]`` to ``start[i + 1]``. Nodes of one
+    ``members`` are rows; node i has the rows from ``start[i]`` to ``start[i + 1]``. Nodes of one
     ``component``, numbered from 0, follow each other in the order of their first members. ``home``
-    is the node of a row, −1 outside the graph. ``must_linked`` are nodes joined by people;
-    ``cannot`` are pairs of one component that people keep apart, sorted.
+    is the node of a row, −1 outside the graph. ``must_linked`` are nodes that people joined;
+    ``cannot`` are pairs in one component that people keep apart, sorted.
     """
 
     members: NDArray[np.int64]
@@ -77,12 +77,12 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeComponent:
-    """A component of ``size`` nodes, from ``first`` on.
+    """A component of ``size`` nodes, starting at ``first``.
 
-    The close pairs are columns, numbered within the component: ``strength`` is the lowest
-    probability between two nodes. ``cannot`` is as in ``Nodes``, also numbered within. ``weakest``
-    is the lowest strength of any two nodes: 0 if some are not close or kept apart, 1 for a single
-    node.
+    The close pairs are stored as columns and numbered within the component; ``strength`` is the
+    lowest probability between two nodes. ``cannot`` is as in ``Nodes``, but numbered within the
+    component. ``weakest`` is the lowest strength of any two nodes: 0 if some are not close or are
+    kept apart, 1 for a single node.
     """
 
     first: _Node
@@ -98,9 +98,9 @@ class NodeComponent:
 class Components:
     """The connected components.
 
-    Their nodes begin at ``first``; their close pairs, which are columns over all nodes, at
-    ``begin``; both arrays include an end. ``weakest`` is as in ``Component``; ``has_decisions``
-    says where people put tools together or keep them apart.
+    Their nodes begin at ``first``. Their close pairs, which are columns over all nodes, begin at
+    ``begin``. Both arrays include an end. ``weakest`` is as in ``NodeComponent``. ``has_decisions``
+    says in which components people put tools together or keep them apart.
     """
 
     first: NDArray[np.int64]
@@ -131,8 +131,8 @@ class Components:
 
 def component_of(graph: RowGraph) -> NDArray[np.int32]:
     """The connected component of each row; a row without edges has its own."""
-    lowest = np.arange(len(graph.ids))  # of the rows that each was found to be joined to
-    while True:  # scipy's, whose import takes longer than a small catalog, gives the same
+    lowest = np.arange(len(graph.ids))  # the rows that each row was found to be joined to
+    while True:  # scipy gives the same result, but its import takes longer than a small catalog
         lower = lowest.copy()
         np.minimum.at(lower, graph.left, lowest[graph.right])
         np.minimum.at(lower, graph.right, lowest[graph.left])
@@ -160,16 +160,17 @@ def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
     own[alike] = first[alike]
     for group in must:
         own[group] = group[0]
-    # Members of one node must be neighbours: sorted by component, then node, then row. An node or
-    # component begins wherever the value differs from the one before it; the sum of the beginnings
-    # up to a place, less one, is its number. All of shape (rows inside the graph,).
+    # Members of one node must be neighbours: sorted by component, then node, then row. A node or
+    # component begins wherever the value differs from the value before it; the number of the node
+    # or component is the count of beginnings up to that place, less one. All of shape (rows inside
+    # the graph,).
     tools = np.flatnonzero(inside)
     members = tools[np.lexsort((tools, own[tools], component[tools]))]
     number = np.cumsum(np.diff(component[members], prepend=-1) != 0) - 1
     begins = np.diff(own[members], prepend=-1) != 0
     home = np.full(size, -1)
     home[members] = np.cumsum(begins) - 1
-    start = np.flatnonzero(begins)  # (nodes,); Nodes.start has the end of the last one too
+    start = np.flatnonzero(begins)  # (nodes,); Nodes.start also has the end of the last node
     return Nodes(
         members=members,
         start=np.append(start, len(members)),
@@ -189,8 +190,8 @@ def nodes_of(graph: RowGraph, constraints: Constraints) -> Nodes:
 def components(graph: RowGraph, nodes: Nodes, judge: RowJudge) -> Components:
     """The connected components with their close pairs.
 
-    Nodes are close if they have an edge or a common neighbour. The judge is asked once, for the
-    tools of all of them.
+    Nodes are close if they have an edge or a common neighbour. The judge is asked once for the
+    tools of all components.
     """
     left, right = _close_pairs(graph, nodes)
     strength = _strength(nodes, left, right, judge)
@@ -201,7 +202,8 @@ def components(graph: RowGraph, nodes: Nodes, judge: RowJudge) -> Components:
     begin = np.searchsorted(left, first)
     size, pairs = np.diff(first), np.diff(begin)
     weakest = np.where(size == 1, 1.0, 0.0)
-    # reduceat takes the minimum of each slice; an empty one would give its neighbour's first value.
+    # reduceat takes the minimum of each slice; an empty slice would give its neighbour's first
+    # value.
     some = np.flatnonzero(pairs)
     if len(some):
         weakest[some] = np.minimum.reduceat(strength, begin[some])
@@ -242,7 +244,7 @@ def _close_pairs(graph: RowGraph, nodes: Nodes) -> tuple[NDArray[np.int64], NDAr
 def _strength(
     nodes: Nodes, left: NDArray[np.int64], right: NDArray[np.int64], judge: RowJudge
 ) -> NDArray[np.float64]:
-    """The lowest probability between the tools of each pair of nodes."""
+    """The lowest probability between the tools of the two nodes in each pair."""
     # The product of the members of each two nodes, laid out flat: of the pair i, which begins at
     # begins[i] and has sizes[left] * sizes[right] = count[i] places, the place k holds the member
     # k // wide of the left node and k % wide of the right one. pair, place and wide are of shape

@@ -1,10 +1,10 @@
 """Offline Auto-Correction: divide a component until every pair inside is a merge, or has a witness.
 
-ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop members. Offline the
-pair judge answers for every two members joined directly or through a third tool, and the component
-is agglomerated by its *weakest* pair (complete linkage on 1 - p), so that a chain of good pairs
-does not include a bad one. A doubtful pair of tools that both merge with the same third tool is
-averaged with that witness.
+ToolScope (section 3.2, equation 2) asks a model to split a cluster or to drop members. Offline, the
+pair judge answers for every two members that are joined directly or through a third tool. The
+component is then agglomerated by its *weakest* pair (complete linkage on 1 - p), so that a chain of
+good pairs does not include a bad one. If the pair of two tools is doubtful but both merge with the
+same third tool, the pair is averaged with that witness.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,13 +23,13 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import sorted_ids
 
 _SLACK = 1e-9
-"""A strength that is lower by no more than this counts as reaching the threshold."""
+"""A strength that is lower by at most this amount counts as reaching the threshold."""
 
 Judge = Callable[[Sequence[Pair]], NDArray[np.float64]]
-"""Merge probabilities of pairs, in their order."""
+"""Merge probabilities for pairs, in their order."""
 
 Strengths = list[dict[int, float]]
-"""The close nodes of each node with a probability, in both directions."""
+"""For each node, its close nodes with a probability, in both directions."""
 
 
 def correct(
@@ -64,7 +64,7 @@ def correct(
 def suspended(groups: Sequence[Group], constraints: Constraints, judge: Judge) -> tuple[Group, ...]:
     """The suspended groups without a member in ``groups``.
 
-    A person must see them, even if the judge would not propose them.
+    A person must see these groups, even if the judge would not propose them.
     """
     if not constraints.stale and not constraints.conflict:
         return ()
@@ -83,8 +83,8 @@ def with_requested(
 ) -> tuple[Group, ...]:
     """The ``groups`` with each pair that a person requested on one card, in pair order.
 
-    Undecided groups are joined; other tools become newcomers of a decided group. If both are
-    decided, or people keep some of them apart, the pair changes nothing.
+    Undecided groups are joined; other tools become newcomers of a decided group. If both groups are
+    decided, or people keep some of their tools apart, the pair changes nothing.
     """
     if not constraints.put_forward:
         return tuple(sorted(groups, key=lambda group: group.members))
@@ -113,7 +113,7 @@ def with_requested(
 
 
 def _between(groups: tuple[Group, ...], judge: Judge) -> float:
-    """The weakest pair of two groups taken together."""
+    """The lowest probability between any two tools of two groups taken together."""
     a, b = groups
     across = [Pair.of(one, other) for one in a.members for other in b.members]
     return min(a.weakest_edge, b.weakest_edge, float(judge(across).min()))
@@ -175,7 +175,7 @@ def _strengths(component: NodeComponent) -> Strengths:
 def _allowed(component: NodeComponent) -> list[list[int]]:
     """The nodes in as few parts as possible without pairs that people keep apart.
 
-    Each is in the first part that allows it.
+    Each node is in the first part that allows it.
     """
     cannot = {*component.cannot, *((b, a) for a, b in component.cannot)}
     parts: list[list[int]] = []
@@ -190,7 +190,7 @@ def _allowed(component: NodeComponent) -> list[list[int]]:
 
 
 def _alike(strength: Strengths, merge_at: float) -> Strengths:
-    """The pairs of at least ``merge_at``, after witnesses."""
+    """The pairs with a strength of at least ``merge_at``, once witnesses are considered."""
     edges: Strengths = [{} for _ in strength]
     for a, others in enumerate(strength):
         for b in others:
@@ -201,11 +201,12 @@ def _alike(strength: Strengths, merge_at: float) -> Strengths:
 
 
 def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
-    """The strength of a pair; below ``merge_at``, its mean with that of its best witness.
-
-    A witness is as strong as the weaker of its pairs with the two. Each of the two also counts as a
-    witness with the pair's own strength, so no pair gets weaker. Pairs of strength 0 have no
+    """The strength of a pair. Below ``merge_at``, it is averaged with the strength of the best
     witness.
+
+    A witness is as strong as the weaker of its pairs with the two nodes. Each of the two nodes also
+    counts as a witness with the pair's own strength, so no pair gets weaker. Pairs of strength 0
+    have no witness.
     """
     ours, theirs, own = strength[a], strength[b], strength[a][b]
     if not 0.0 < own < merge_at:
@@ -217,16 +218,16 @@ def _witnessed(strength: Strengths, a: int, b: int, merge_at: float) -> float:
 def _agglomerate(edges: Strengths) -> list[list[int]]:
     """Complete linkage.
 
-    The two parts with the strongest weakest pair are joined until no two are left whose pairs are
-    all ``edges``, which is emptied. Ties go by the lowest nodes. The result has the rows of each
-    part, both in ascending order.
+    The two parts with the strongest weakest pair are joined until no two parts are left whose pairs
+    are all in ``edges``, which is emptied. Ties are broken by the lowest nodes. The result has the
+    rows of each part, both in ascending order.
     """
     parts = {node: [node] for node in range(len(edges))}
     queue = [(-edges[a][b], a, b) for a in parts for b in edges[a] if a < b]
     heapify(queue)
     while queue:
         value, a, b = heappop(queue)
-        if edges[a].get(b) != -value:  # one of them has become another part meanwhile
+        if edges[a].get(b) != -value:  # one of the two has become another part in the meantime
             continue
         parts[a] += parts.pop(b)
         ours, theirs = edges[a], edges[b]

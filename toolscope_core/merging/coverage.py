@@ -1,7 +1,7 @@
-"""Computes how far one server covers another's work, and what would be lost without it.
+"""Computes how much of one server's work another can do, and what would be lost without the server.
 
-People decide by server. From the verdicts on the cards, it finds which tools of a server another
-one serves, with which arguments, and which tools no other server replaces.
+People decide by server. From the verdicts on the cards, this module finds which tools of a server
+another server's tools can replace, with which arguments, and which tools no other server replaces.
 """
 
 from collections import defaultdict
@@ -31,16 +31,16 @@ from toolscope_core.wording.words import plain_words
 
 _Way = Literal["as it is", "mapped", "gateway", "alike"]
 """How another tool serves a tool: with the same arguments; with other argument names; with a loss,
-or behind a gateway without one; not at all, they only look alike.
+or behind a gateway without a loss; not at all, because the tools only look alike.
 """
 
 UNSURE = "perhaps a different job"
-"""Lost where it is as likely as not that two tools do one job: between two servers that share more
-it mostly is one.
+"""The loss if it is as likely as not that two tools do one job; for two servers that share more,
+they mostly do.
 """
 
 COVERED = 0.8
-"""The share of its tools from which a server counts as covered."""
+"""A server counts as covered if at least this share of its tools are served."""
 _ACCOUNTS = (frozenset({"account"}), frozenset({"tenant"}))
 _KEYS = frozenset({"id", "name", "email"})
 _LONGEST_WORD = 40
@@ -53,9 +53,9 @@ _BEST: Mapping[_Way, int] = {"as it is": 0, "mapped": 1, "gateway": 2, "alike": 
 class CoveredTool:
     """A tool, and the other server's tool that comes nearest to doing its job.
 
-    ``arguments`` are those of its calls that get another name or a fixed value. ``losses`` says in
-    sentences what a call would lose. ``accounts`` are arguments that select an account and that the
-    other tool lacks: it does the job for its own server's account.
+    ``arguments`` are the arguments of its calls that get another name or a fixed value. ``losses``
+    says in sentences what a call would lose. ``accounts`` are arguments that select an account and
+    that the other tool lacks: that tool does the job only for the account of its own server.
     """
 
     tool: str
@@ -68,12 +68,12 @@ class CoveredTool:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far ``others`` cover the tools of ``server``.
+    """How much of a ``server``'s work the ``others`` can do.
 
-    ``served`` and ``alike`` have the best tool for each of its tools, by id; ``alone`` are the ids
-    without a similar tool. ``tokens`` is the server's cost. ``keeps`` says in sentences what it
-    stores for itself. ``instances`` are those of the others that are the same server for another
-    folder or account.
+    ``served`` and ``alike`` have the best tool for each tool of the server, by id; ``alone`` are
+    the ids without a similar tool. ``tokens`` is the cost of the server. ``keeps`` says in
+    sentences what the server stores for itself. ``instances`` are the other servers that are the
+    same server for another folder or account.
     """
 
     server: str
@@ -91,7 +91,7 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of its tools that are served, from 0 to 1."""
+        """The share of the server's tools that are served, from 0 to 1."""
         return len(self.served) / self.tools if self.tools else 0.0
 
     @property
@@ -101,7 +101,7 @@ class Coverage:
 
     @property
     def into(self) -> Mapping[str, list[str]]:
-        """The tools whose calls each kept tool takes completely, sorted."""
+        """The tools whose calls each kept tool can take completely, sorted."""
         into: defaultdict[str, list[str]] = defaultdict(list)
         for one in self.served:
             if one.way != "gateway":
@@ -117,13 +117,13 @@ class Coverage:
 
     @property
     def done(self) -> tuple[CoveredTool, ...]:
-        """The tools whose calls another one surely takes, without loss."""
+        """The tools whose calls another tool can surely take, without loss."""
         return tuple(one for one in self.served if not one.losses)
 
     @property
     def perhaps_done(self) -> tuple[CoveredTool, ...]:
-        """The tools for which that is uncertain, or whose calls lose
-        something or rely on a guess.
+        """The tools for which another tool is uncertain, or whose calls lose something or rely on a
+        guess.
         """
         return tuple(one for one in self.served if one.losses)
 
@@ -132,7 +132,7 @@ class Coverage:
         """A sentence: *Switch off X (20 tools, −2,143 tokens): Y does the job of 16 of them,
         perhaps of 3 more; lost: 1 (bulk_delete)*.
 
-        The numbers add up to its tools.
+        The numbers add up to the number of the server's tools.
         """
         done = f"{len(self.done):,} of them" if self.done else "none of them for sure"
         perhaps = f"{len(self.perhaps_done):,}{' more' if self.done else ''}"
@@ -146,9 +146,9 @@ class Coverage:
         )
 
     def use_in_words(self, calls: Mapping[str, int]) -> str:
-        """How often its tools were called, and those that would be lost.
+        """How often the server's tools were called, and the called tools that would be lost.
 
-        ``calls`` are a log's counts by tool id; empty without logs.
+        ``calls`` counts the calls in logs by tool id; empty without logs.
         """
         if not calls:
             return ""
@@ -168,8 +168,8 @@ class Coverage:
 class CoverageLink:
     """How certain it is that two tools do one job.
 
-    They may be only ``alike``, or ``unsure``: nobody would merge them, but it is about as likely as
-    not.
+    The tools may be only ``alike``, or ``unsure``: nobody would merge them, but they are about as
+    likely as not to do one job.
     """
 
     same_job: float
@@ -181,7 +181,7 @@ class CoverageLink:
 class ServerCoverage:
     """The servers of a catalog compared with each other.
 
-    ``links`` are by the ids of two tools, in both directions. Tools without a server and
+    ``links`` are keyed by the ids of two tools, in both directions. Tools without a server and
     ``removed_ids`` are left out. ``constraints`` has people's answers on whether two servers work
     on one account.
     """
@@ -211,7 +211,7 @@ class ServerCoverage:
         return Stores(self.catalog.tools)
 
     def among(self, names: Collection[str]) -> "ServerCoverage":
-        """The coverage among only these servers, as for a client that knows no others."""
+        """The coverage among only these servers, as for a client that has no other servers."""
         by_id = self.catalog.by_id
         rest = {tool.id for tool in self.catalog.tools if tool.server not in names}
         links = {
@@ -222,7 +222,7 @@ class ServerCoverage:
         return replace(self, links=links, removed_ids=self.removed_ids | rest)
 
     def of(self, server: str, others: Collection[str]) -> Coverage:
-        """How far the ``others`` cover the tools of a server."""
+        """How much of a server's work the ``others`` can do."""
         served: list[CoveredTool] = []
         alike: list[CoveredTool] = []
         alone: list[str] = []
@@ -249,8 +249,8 @@ class ServerCoverage:
         """The coverage by the fewest ``others`` that serve as many of its tools as all of them
         would.
 
-        It also keeps the number served without a loss. Selection is greedy: servers that serve the
-        most tools come first, and among equals one that serves a tool best.
+        It also keeps the number of tools served without a loss. Selection is greedy: servers that
+        serve the most tools come first; among equals, a server that serves one tool best.
         """
         every = self.of(server, others)
         linked = {
@@ -293,7 +293,7 @@ class ServerCoverage:
         return all(link and link.same_job >= LEAST_OFFLINE for link in links)
 
     def serving(self, server: str, others: Collection[str]) -> tuple[frozenset[str], ...]:
-        """For each of its tools, which of the ``others`` surely serve it."""
+        """For each of the server's tools, which of the ``others`` surely serve it."""
         by_id, among = self.catalog.by_id, frozenset(others) - {server}
         return tuple(
             among.intersection(by_id[other].server for other in self.of_same_job(tool))
@@ -301,7 +301,7 @@ class ServerCoverage:
         )
 
     def of_same_job(self, tool: Tool) -> Iterator[str]:
-        """The ids of the tools that surely do the job of a tool."""
+        """The ids of the tools that surely do the same job as a tool."""
         for other, link in self.links.get(tool.id, {}).items():
             served = self._served_by(tool, self.catalog.by_id[other], link)
             if not link.unsure and served.way != "alike":
@@ -328,11 +328,11 @@ class ServerCoverage:
         return self._served[key]
 
     def are_on_one_account(self, one: str, other: str) -> bool | None:
-        """People's answer on the account of two servers; ``None`` if there is none."""
+        """People's answer on whether two servers work on one account; ``None`` if there is none."""
         return self.constraints.are_on_one_account([one, other])
 
     def _are_instances(self, one: str, other: str) -> bool:
-        """Whether they are two instances that nobody declared to be on one account."""
+        """Whether the two are instances of one server that nobody declared to be on one account."""
         return self._stores.are_instances(one, other) and not self.are_on_one_account(one, other)
 
     def _keeps(
@@ -364,7 +364,7 @@ class ServerCoverage:
     def asks_for_account(self, one: str, other: str) -> bool:
         """Whether it is worth asking if two servers work on one account.
 
-        Both are for one product, or the work that one covers may be on its own data.
+        Either both are for one product, or the covered work may be on the data of each server.
         """
         if self._stores.share_a_product(one, other):
             return True
@@ -396,12 +396,12 @@ def configured_names(names: Sequence[str], servers: Sequence[Server]) -> list[st
 
 
 def _end(word: str) -> str:
-    """A word as it is, or the end of a long one, which tells two paths apart."""
+    """A word as it is, or the end of a long word, which is enough to distinguish two paths."""
     return word if len(word) <= _LONGEST_WORD else f"…{word[-_LONGEST_WORD:]}"
 
 
 def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
-    """How ``other`` serves the callers of ``tool``; ``alike`` if it is not one job."""
+    """How ``other`` serves the callers of ``tool``; ``alike`` if the two do not do one job."""
     if tool.content_hash == other.content_hash:
         return CoveredTool(tool.id, other.id, "as it is")
     if alike or tool.schema is None or other.schema is None:
@@ -422,7 +422,7 @@ def serve(tool: Tool, other: Tool, alike: bool = False) -> CoveredTool:
 def _accounts(tool: Tool, alpha: ArgumentMap) -> Iterator[str]:
     """The dropped arguments that select for whom a tool works.
 
-    They are an optional account or tenant, or the user's address.
+    Such an argument is an optional account or tenant, or the user's address.
     """
     for parameter in tool.parameters:
         words = frozenset(plain_words(parameter.name))

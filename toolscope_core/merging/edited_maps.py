@@ -1,8 +1,8 @@
-"""Applies argument maps written by people over the computed ones (α by hand).
+"""Applies argument maps written by people over the computed maps (α by hand).
 
-An edit of one tool is an object of ``moves`` (old argument → ``to``, the merged one, and
-``values``, pairs of an old and a new value), ``constants`` (merged argument → value) and
-``dropped`` (old argument → the reason). Arguments that it does not name stay as computed.
+An edit of one tool is an object with three parts. ``moves`` maps an old argument to ``to``, the
+merged one, and ``values``, pairs of an old and a new value. ``constants`` maps a merged argument to
+a value. ``dropped`` maps an old argument to the reason. Other arguments stay as computed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def with_edited_map(
 
 
 def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
-    """Merged arguments that would receive two old ones of one call."""
+    """Merged arguments that would receive the values of two old arguments in one call."""
     first: dict[str, str] = {}
     for source, target in pairs.items():
         other = first.setdefault(target, source)
@@ -75,8 +75,8 @@ def _clashes(tool: Tool, pairs: Mapping[str, str]) -> Iterator[str]:
 
 
 def _value_problems(parameter: Parameter, move: ArgumentMove, schema: object) -> Iterator[str]:
-    """Errors in a table of values: gaps, two values that become one, values that the target
-    refuses.
+    """Errors in a table of values: gaps, two values that become one, values that the target does
+    not accept.
     """
     old = {canonical_json(value) for value, _ in move.values}
     unmapped = [value for value in parameter.enum if canonical_json(value) not in old]

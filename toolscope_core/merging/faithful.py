@@ -1,4 +1,4 @@
-"""Checks whether a model's text may replace what a cluster's members say.
+"""Checks whether a model's text may replace the texts of a cluster's members.
 
 Objections are listed; until a person overrides them, the offline document stays. A model misled by
 a tool's text is stopped here too: anything that the offline document lacks (a link, an address, a
@@ -39,8 +39,8 @@ Code = Literal[
 ]
 
 _MOST_TIMES = 3
-"""A description longer than this factor times the longest replaced text
-says more than its sources.
+"""A description that is longer than the longest replaced text times this factor says more than its
+sources.
 """
 _SHORT = 400
 _WORD = re.compile(r"\w+(?:[.\-]\w+)*")
@@ -61,7 +61,7 @@ _CERTAIN_ADDRESS = re.compile(r"[/@]|^www\.|^[\d.]+$", re.IGNORECASE)
 class Violation:
     """An objection to a written document, as a sentence.
 
-    ``excerpt`` is untrusted text: of the document, or the note it dropped.
+    ``excerpt`` is untrusted text: part of the document, or the note that the document dropped.
     """
 
     code: Code
@@ -70,13 +70,13 @@ class Violation:
 
     @property
     def sentence(self) -> str:
-        """The message, with the excerpt unless it contains it."""
+        """The message, followed by the excerpt unless the message contains it."""
         return self.message if self.excerpt in self.message else f"{self.message}: {self.excerpt}"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A text in the written document that replaces another; ``place`` says which."""
+    """A text in the written document that replaces another; ``place`` says where."""
 
     place: str
     before: str
@@ -87,8 +87,8 @@ class Change:
 class DocumentContext:
     """The context for checking a document.
 
-    It has the names of the catalog's other tools, and the ids of members whose text addresses
-    models, so that none of their text has to be kept.
+    ``names`` are those of the catalog's other tools. ``suspicious_ids`` are the members whose text
+    addresses models, so that none of it has to be kept.
     """
 
     names: frozenset[str] = frozenset()
@@ -98,14 +98,16 @@ class DocumentContext:
 def violations(
     document: Document, synthesis: Synthesis, members: Sequence[Tool], context: DocumentContext
 ) -> tuple[Violation, ...]:
-    """The objections to ``document`` in place of the ``synthesis``'s; empty if there are none."""
+    """The objections to ``document`` as a replacement for the document of the ``synthesis``; empty
+    if there are none.
+    """
     canonical = next(tool for tool in members if tool.id == synthesis.canonical)
     before, after = (
         whole_text(documented(canonical, one)) for one in (synthesis.document, document)
     )
     speaking = members if synthesis.kind == "gateway" else (canonical,)
     trusted = [tool for tool in speaking if tool.id not in context.suspicious_ids]
-    name = without_addresses(document.name)  # which a gateway tool is asked for
+    name = without_addresses(document.name)  # the model is asked for this in a gateway tool
     allowed = "\n".join([before, name, *_dotted_words(trusted)])
     return (
         *(
@@ -228,7 +230,7 @@ def _overlong(document: Document, members: Sequence[Tool]) -> Iterator[Violation
 def _words_of(tool: Tool, is_suspicious: bool) -> Iterator[str]:
     """The words that may be cited for a tool.
 
-    All of its words, or only declared names if it addresses models.
+    These are all of its words, or only declared names if its text addresses models.
     """
     declared = (tool.name, *(parameter.name for parameter in tool.parameters))
     for text in declared if is_suspicious else _texts(tool):
@@ -241,7 +243,7 @@ def _plain_words(text: str) -> list[str]:
 
 
 def _keys(texts: Iterable[str]) -> WordKeys:
-    """The keys by which the words may be recognised, including two consecutive words as one."""
+    """The keys by which the words may be recognised; two consecutive words also count as one."""
     words = [word for text in texts for word in words_of(text)]
     compounds = {first + second for first, second in pairwise(words)}
     return frozenset(key for word in (*words, *compounds) for key in keys_of(word))
@@ -260,18 +262,18 @@ def _dotted_words(tools: Iterable[Tool]) -> Iterator[str]:
 
 
 def _is_phrase(name: str) -> bool:
-    """Whether it consists of plain words with hyphens: *point-to-point*."""
+    """Whether the name consists of plain words with hyphens: *point-to-point*."""
     parts = name.split("-")
     return len(parts) > 1 and all(is_word(one) or one in STOP_WORDS for one in parts)
 
 
 def without_addresses(text: str) -> str:
-    """The text with a word in place of each link, host and mail address."""
+    """The text with each link, host and mail address replaced by a word."""
     return _ADDRESSES.sub("address", text)
 
 
 def _names(text: str) -> list[str]:
-    """Words that cannot be plain ones, and words in backticks, in order."""
+    """Words that cannot be plain words, and words in backticks, in order."""
     bare = _ADDRESSES.sub(" ", text)
     identifiers = [word for word in _WORD.findall(bare) if _IDENTIFIER.search(word)]
     return list(dict.fromkeys([*identifiers, *_QUOTED.findall(bare)]))
