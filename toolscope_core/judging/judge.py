@@ -374,7 +374,7 @@ class OfflineJudge:
         return family
 
     def _may_be_foreign_opposites(self, left: int, right: int) -> bool:
-        """Whether tools in another language differ in words that are no known values.
+        """Whether tools in another language differ in words that are not known values.
 
         Such words may be opposite actions (*öffnen*, *schließen*).
         """

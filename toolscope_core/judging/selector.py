@@ -69,7 +69,7 @@ def selector_of(
 ) -> tuple[str, tuple[str, ...]]:
     """The selector's name and a different value for each tool, in order.
 
-    ``unshared`` has the words that only one tool uses, for each tool, with words from the name
+    ``unshared`` lists, for each tool, the words that only this tool uses, with words from its name
     first. If words of names or of one kind do not distinguish the tools, then servers do, then
     names, then the first words of descriptions, then ids.
     """

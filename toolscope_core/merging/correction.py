@@ -173,9 +173,9 @@ def _strengths(component: NodeComponent) -> Strengths:
 
 
 def _allowed(component: NodeComponent) -> list[list[int]]:
-    """The nodes in as few parts as possible without pairs that people keep apart.
+    """The nodes, divided into as few parts as possible, none with a pair that people keep apart.
 
-    Each node is in the first part that allows it.
+    Each node goes into the first part that allows it.
     """
     cannot = {*component.cannot, *((b, a) for a, b in component.cannot)}
     parts: list[list[int]] = []

@@ -35,8 +35,8 @@ _SHARED_VALUES = 0.4
 _OF_THE_SUBJECT = 0.55
 
 _USUAL = frozenset(map(meaning, "start source new".split()))
-"""A tool may call the start of something simply its time, the source of a conversion simply the
-value, and a new value simply the value.
+"""Words that one tool may leave out: the start of something may be called its time, the source of a
+conversion the value, and a new value just the value.
 """
 
 _HOW = frozenset("by for from with without in on at using via during of to and".split())

@@ -81,8 +81,8 @@ _SAID = re.compile(
 )
 _COUNTED = re.compile(rf"\b(?:how many|number of)\s+({_UNIT})(?!\w)")
 _SINGULAR = frozenset("second minute hour day week month year degree fraction decimal".split())
-"""In the singular these words say which one, not the unit: ``month`` is which month, ``months`` is
-how many.
+"""In the singular, these words are not the unit: ``month`` says which month,
+``months`` how many.
 """
 
 _WORDS = re.compile(r"[a-z]+|°[cf]|%")
