@@ -17,8 +17,7 @@ from tests.ui.services.conftest import (  # noqa: F401
 )
 from toolscope_core.mcp.servers.machine_servers import MachineServers
 from ui.catalog import machine_panel
-from ui.shared import page_frame
-from ui.shared.charts import pictures
+from ui.shared import page_frame, pictures
 
 
 @pytest.fixture(scope="session", autouse=True)

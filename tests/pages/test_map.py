@@ -13,8 +13,7 @@ from toolscope_core.model.tool import digest
 from toolscope_core.store import subprocess_jobs
 from toolscope_core.store.jobs import record_step, start_job
 from ui.overlap import map_panel
-from ui.shared import page_frame
-from ui.shared.charts import pictures
+from ui.shared import page_frame, pictures
 from ui.shared.services import analyses, review
 from ui.shared.tools import tool_selection
 

@@ -4,7 +4,7 @@ import json
 
 import plotly.graph_objects as go
 
-from ui.shared.charts.pictures import table_csv, table_json
+from ui.shared.pictures import table_csv, table_json
 
 ROWS = [{"one": "=1+1", "pairs": 3}, {"one": "@café\ud800,\n", "pairs": 0}]
 

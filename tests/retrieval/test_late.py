@@ -11,7 +11,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
-from toolscope_core.retrieval.rerankers.reranker_table import TOOL_SIDE, LateInteraction
+from toolscope_core.retrieval.rerankers import TOOL_SIDE, LateInteraction
 from toolscope_core.retrieval.retriever import Retriever, ServerRetriever
 
 

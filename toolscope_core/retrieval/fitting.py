@@ -16,7 +16,7 @@ from typing import Any
 
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import best_first
-from toolscope_core.retrieval.rerankers.reranker_table import LateInteraction
+from toolscope_core.retrieval.rerankers import LateInteraction
 from toolscope_core.retrieval.searching import TextScores
 from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.vocabulary import total_weight

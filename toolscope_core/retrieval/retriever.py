@@ -31,7 +31,7 @@ from toolscope_core.retrieval.documents import (
 )
 from toolscope_core.retrieval.fitting import Fit, fit_of, fit_weights, signals
 from toolscope_core.retrieval.index_files import Scores, SparseIndex
-from toolscope_core.retrieval.rerankers.reranker_table import LateInteraction
+from toolscope_core.retrieval.rerankers import LateInteraction
 from toolscope_core.retrieval.searching import DocumentSearch, TextScores
 from toolscope_core.wording.tool_text import tool_text
 

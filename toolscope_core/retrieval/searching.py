@@ -14,12 +14,7 @@ from toolscope_core.model.search_configuration import RetrievalConfig, weight_sh
 from toolscope_core.retrieval import assembly
 from toolscope_core.retrieval.documents import RequestVectors, SearchDocument
 from toolscope_core.retrieval.index_files import Scores, SearchIndex, open_index
-from toolscope_core.retrieval.rerankers.reranker_table import (
-    Reranker,
-    RerankInputs,
-    RowScores,
-    reranker_of,
-)
+from toolscope_core.retrieval.rerankers import Reranker, RerankInputs, RowScores, reranker_of
 
 _Place = TypeVar("_Place")
 

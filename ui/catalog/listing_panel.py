@@ -8,9 +8,8 @@ from toolscope_core.judging.implied_servers import present_servers
 from toolscope_core.model.catalog import Finding, ImpliedServer, Problem, worst_first
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.numbers import quantity
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.charts import pictures
 from ui.shared.data_tables import Column, Columns
 from ui.shared.kept import kept
 from ui.shared.services import review

@@ -21,10 +21,9 @@ from ui.evaluation.comparison_panel import comparison_tables
 from ui.evaluation.experiment_kinds import Plans
 from ui.evaluation.experiment_tables import PLANS, STRESS, StressRow
 from ui.evaluation.measure_panel import described, knob_name, measured_result
-from ui.shared import data_tables, safe_text
-from ui.shared.charts import pictures
-from ui.shared.charts.pictures import PALETTE, picture
+from ui.shared import data_tables, pictures, safe_text
 from ui.shared.data_tables import Column, Columns, records
+from ui.shared.pictures import PALETTE, picture
 from ui.shared.services import experiments
 from ui.shared.snapshot import Snapshot
 

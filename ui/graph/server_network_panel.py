@@ -13,11 +13,10 @@ from toolscope_core.model.cluster import KINDS, ProposalKind, proposal_kind
 from toolscope_core.model.numbers import listed, quantity
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import digest
-from ui.shared import data_tables
+from ui.shared import data_tables, pictures
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.batches import server_pair_key
 from ui.shared.cards.queue import short_kind
-from ui.shared.charts import pictures
 from ui.shared.data_tables import Column, Columns
 from ui.shared.graph.components import ClusterRow
 from ui.shared.graph.network import Drawing, LegendKey, Line, graph_html, short_text

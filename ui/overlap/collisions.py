@@ -17,8 +17,8 @@ from toolscope_core.model.pair import Pair
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
-from ui.shared.charts.pictures import TableRow
 from ui.shared.kept import kept
+from ui.shared.pictures import TableRow
 from ui.shared.services import server_advice
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools.tool_blocks import ToolBlock, ToolRows, blocks_of

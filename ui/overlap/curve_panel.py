@@ -9,8 +9,7 @@ import streamlit as st
 from ui.overlap import curves, variant_figures
 from ui.overlap.collisions import Curve, curve_rows
 from ui.overlap.maps import Method
-from ui.shared import page_frame
-from ui.shared.charts import pictures
+from ui.shared import page_frame, pictures
 from ui.shared.snapshot import Snapshot
 
 

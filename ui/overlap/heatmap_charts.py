@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ui.overlap.collisions import Grid
-from ui.shared.charts import pictures
+from ui.shared import pictures
 
 _MOST_SIDE = 1_000
 """The longest side; beyond it a browser takes seconds to draw."""

@@ -15,9 +15,9 @@ from ui.overlap import collisions, heatmap_charts, variant_figures
 from ui.overlap.curve_panel import variant_job
 from ui.shared import page_frame, safe_text
 from ui.shared.cards.batches import server_pair_query
-from ui.shared.charts.pictures import picture
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_panel import draw_pair, families_note
+from ui.shared.pictures import picture
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, groupings

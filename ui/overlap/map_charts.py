@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from ui.overlap.collisions import Marks, Panel, Silhouettes, ToolMap
-from ui.shared.charts import pictures
+from ui.shared import pictures
 
 MOST_SVG = 2_000
 """The most points drawn as SVG; with 4,000, WebGL is as fast without a GPU."""

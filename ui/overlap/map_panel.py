@@ -19,9 +19,8 @@ from ui.overlap import map_charts as figures
 from ui.overlap import maps, variant_figures
 from ui.overlap.collisions import Marks, ToolMap, map_rows, silhouette_rows
 from ui.overlap.curve_panel import variant_job
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.charts import pictures
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services import toolsets
 from ui.shared.snapshot import Snapshot

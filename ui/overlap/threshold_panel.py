@@ -14,9 +14,8 @@ from toolscope_core.model.decision import Constraints, Decision
 from toolscope_core.model.numbers import listed
 from ui.overlap import variant_figures
 from ui.overlap.curve_panel import merge_curve, variant_curve
-from ui.shared import data_tables, page_frame
+from ui.shared import data_tables, page_frame, pictures
 from ui.shared.cards import decision_buttons, decision_trail
-from ui.shared.charts import pictures
 from ui.shared.data_tables import Column, Columns
 from ui.shared.kept import kept
 from ui.shared.services import review

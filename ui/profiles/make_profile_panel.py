@@ -16,12 +16,11 @@ from toolscope_core.model.profile import Profile
 from toolscope_core.profiles import intent_cover
 from ui.profiles import profile_edits
 from ui.profiles.profile_edits import SEARCHED, requests_in
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.charts import pictures
-from ui.shared.charts.pictures import PALETTE, TableRow, picture
 from ui.shared.data_tables import Column
 from ui.shared.models.ask_panel import Question, can_ask, question_panel
+from ui.shared.pictures import PALETTE, TableRow, picture
 from ui.shared.services import exports, loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 

@@ -12,11 +12,10 @@ from toolscope_core.evaluation.search_results import Confusion, RankingPlace, Se
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.retriever import RankedTool
-from ui.shared import data_tables, page_frame, safe_text
-from ui.shared.charts import pictures
-from ui.shared.charts.pictures import picture
+from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.data_tables import Column, Columns, Row
 from ui.shared.pairs.pair_panel import pair_link
+from ui.shared.pictures import picture
 from ui.shared.services import searches
 from ui.shared.services.searches import Lookup, SearchView
 from ui.shared.snapshot import Snapshot

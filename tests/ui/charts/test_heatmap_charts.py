@@ -7,7 +7,7 @@ import pytest
 from ui.overlap import heatmap_charts
 from ui.overlap.collisions import Grid
 from ui.overlap.heatmap_charts import cell_at, heatmap
-from ui.shared.charts import pictures
+from ui.shared import pictures
 
 HOSTILE = "<b>x</b>"
 NONE = np.nan

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.shared.charts import pictures
+from ui.shared import pictures
 
 
 @given(st.text(max_size=80))

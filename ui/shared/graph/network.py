@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolscope_core.model.pair import Pair
-from ui.shared.charts import pictures
+from ui.shared import pictures
 from ui.shared.data_tables import Column
 
 NodeState = Literal["proposed", "accepted", "kept_apart", "stale", "conflict", "alone"]

@@ -10,9 +10,8 @@ import streamlit as st
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import Pair, pair_key
 from toolscope_core.model.tool import digest
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.cards import decision_buttons
-from ui.shared.charts import pictures
 from ui.shared.graph import components, network
 from ui.shared.pairs import pair_view
 from ui.shared.snapshot import Snapshot

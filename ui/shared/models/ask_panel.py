@@ -15,9 +15,8 @@ from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.pair import Pair, PairOutcome
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import data_tables, page_frame, pictures, safe_text
 from ui.shared.cards.cluster_card import Color
-from ui.shared.charts import pictures
 from ui.shared.chosen_judge import OFFLINE
 from ui.shared.data_tables import Column, Columns
 from ui.shared.models import runs_table

@@ -5,8 +5,7 @@ import streamlit as st
 from toolscope_core.llm.requests.model_requests import IN_THEIR_WORDS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
-from ui.shared import data_tables, safe_text
-from ui.shared.charts import pictures
+from ui.shared import data_tables, pictures, safe_text
 from ui.shared.data_tables import Column, Columns
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot

@@ -14,11 +14,11 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool
 from ui.shared import data_tables, page_frame, safe_text
 from ui.shared.cards import cluster_card, decision_buttons, decision_trail
-from ui.shared.charts.pictures import picture
 from ui.shared.data_tables import Column
 from ui.shared.pairs import pair_view
 from ui.shared.pairs.pair_list import closest
 from ui.shared.pairs.pair_view import DIFFERS, Neighbour, PairView, waterfall, waterfall_rows
+from ui.shared.pictures import picture
 from ui.shared.services import experiments, review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts, tool_selection

@@ -23,11 +23,11 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.pair import Pair, PairOutcome, Verdict, pair_key
 from toolscope_core.model.tool import Parameter, Tool, canonical_json
 from toolscope_core.wording.reading import read_tool
+from ui.shared import pictures
 from ui.shared.cards.cards import move_sentence
 from ui.shared.cards.queue import cluster_with, family_with
-from ui.shared.charts import pictures
-from ui.shared.charts.pictures import GREY, PALETTE, TableRow
 from ui.shared.kept import kept
+from ui.shared.pictures import GREY, PALETTE, TableRow
 from ui.shared.snapshot import Snapshot
 
 _BAR = 30

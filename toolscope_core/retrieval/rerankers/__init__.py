@@ -1,1 +1,0 @@
-"""Rerankers of the best documents: one module each, listed in ``reranker_table``."""

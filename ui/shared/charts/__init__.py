@@ -1,1 +1,0 @@
-"""Charts of every page: colours, tables beside them, pictures to save."""
