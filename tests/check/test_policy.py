@@ -8,8 +8,7 @@ import pytest
 from tests.support.catalogs import accepting
 from toolscope_core.check.baseline import Baseline, catalog_changes
 from toolscope_core.check.change_kinds import CHANGE_KINDS, LEVELS
-from toolscope_core.check.policy import Acceptance, Policy
-from toolscope_core.check.policy_file import read_policy
+from toolscope_core.check.policy import Acceptance, Policy, read_policy
 from toolscope_core.check.version_changes import change_counts, diff
 from toolscope_core.model.catalog import Catalog, InputFile, Problem
 from toolscope_core.model.errors import ConfigError

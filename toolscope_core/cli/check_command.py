@@ -35,7 +35,7 @@ from toolscope_core.check.limits import (
     profile_limits,
     tokens_over,
 )
-from toolscope_core.check.policy_file import read_policy
+from toolscope_core.check.policy import read_policy
 from toolscope_core.check.report_files import (
     junit_report,
     pull_request_summary,

@@ -31,8 +31,7 @@ from toolscope_core.evaluation import change_effects, measured_toolsets, query_s
 from toolscope_core.evaluation.bench import Bench
 from toolscope_core.evaluation.comparison import PLACES, Comparison, Trial, compared, of_rankings
 from toolscope_core.evaluation.intervals import Interval, rate_text, too_few_text
-from toolscope_core.evaluation.metrics import Gold, MetricRow, metric_rows, p_values
-from toolscope_core.evaluation.refusals import Refusals
+from toolscope_core.evaluation.metrics import Gold, MetricRow, Refusals, metric_rows, p_values
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError

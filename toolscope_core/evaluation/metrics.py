@@ -1,14 +1,18 @@
-"""Retrieval metrics for a ranking and gold answers with alternatives (named as in ranx)."""
+"""Metrics of a search: a ranking against gold answers with alternatives (names as in ranx), and how
+well it tells requests that a tool serves from those that no tool serves.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from toolscope_core.evaluation.intervals import Interval, holm, interval, paired_p
+from toolscope_core.retrieval.fitting import Fit
 
 Gold = Sequence[Collection[str]]
-"""The needs of a query: for each need, the ids that serve it; any one of them is enough."""
-
+"""A query's needs: for each need, the ids of which any one serves it."""
 RankingMetric = Callable[[Sequence[str], Gold, int], float]
 
 
@@ -167,23 +171,13 @@ METRICS: Mapping[str, Metric] = {
         ),
     )
 }
-"""All metrics by their names in reports."""
+"""The metrics by their names in reports."""
+
+
 RANKING_METRICS = {name: one.of for name, one in METRICS.items() if one.of}
+
+
 SWEPT_METRICS = tuple(one for one in METRICS.values() if one.is_swept)
-
-
-def _needs(gold: Gold) -> list[frozenset[str]]:
-    """Every distinct need. Raises ``ValueError`` if there are none, because no metric is defined
-    then.
-    """
-    needs = list(dict.fromkeys(frozenset(need) for need in gold if need))
-    if not needs:
-        raise ValueError("a query without gold answers has no metrics")
-    return needs
-
-
-def _discounted(hits: Sequence[int]) -> float:
-    return sum(gain / math.log2(place + 2) for place, gain in enumerate(hits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,3 +223,50 @@ def p_values(before: Sequence[MetricRow], after: Sequence[MetricRow]) -> Mapping
     names = [row.name for row in before]
     raw = [paired_p(old.values, new.values) for old, new in zip(before, after, strict=True)]
     return dict(zip(names, holm(raw), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How often a search says that no tool fits.
+
+    ``served`` is the share among requests that a tool serves, ``unserved`` the share among requests
+    that need no tool. ``auroc`` says how well the probabilities tell the two apart. The last two
+    are ``None`` without requests that need no tool.
+    """
+
+    served: Interval
+    unserved: Interval | None
+    auroc: float | None
+
+    @classmethod
+    def of(cls, served: Iterable[Fit | None], unserved: Iterable[Fit | None]) -> "Refusals | None":
+        """The refusals of a search; ``None`` if the search cannot refuse."""
+        ours, others = list(filter(None, served)), list(filter(None, unserved))
+        if not ours:
+            return None
+        own = interval([float(one.is_none) for one in ours])
+        if not others:
+            return cls(own, None, None)
+        return cls(
+            own,
+            interval([float(one.is_none) for one in others]),
+            auroc([one.probability for one in ours], [one.probability for one in others]),
+        )
+
+
+def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
+    """The share of pairs, one of each kind, in which the first is higher; ties count half."""
+    differences = np.subtract.outer(np.asarray(higher), np.asarray(lower))
+    return float((differences > 0).mean() + (differences == 0).mean() / 2)
+
+
+def _needs(gold: Gold) -> list[frozenset[str]]:
+    """Every need once. Raises ``ValueError`` without needs, for which no metric is defined."""
+    needs = list(dict.fromkeys(frozenset(need) for need in gold if need))
+    if not needs:
+        raise ValueError("a query without gold answers has no metrics")
+    return needs
+
+
+def _discounted(hits: Sequence[int]) -> float:
+    return sum(gain / math.log2(place + 2) for place, gain in enumerate(hits))

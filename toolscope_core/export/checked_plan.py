@@ -14,7 +14,7 @@ from toolscope_core.catalog.relabelling import names_now
 from toolscope_core.catalog.scan.cleaning import without_hidden_text
 from toolscope_core.catalog.sources import PART_TOOLS, part_names
 from toolscope_core.catalog.splitting import ToolsetPart, split
-from toolscope_core.export.searched_texts import with_member_words
+from toolscope_core.export.eager_choice import with_member_words
 from toolscope_core.merging.clusters import without_unreadable
 from toolscope_core.merging.former_names import NewNames, with_tools
 from toolscope_core.model.errors import ExportError

@@ -1,15 +1,23 @@
-"""Chooses the tools that stay in every prompt while the client's model searches for the others."""
+"""Chooses the tools that stay in every prompt when a client's model searches for the others, and
+prepares those that are left to the search, which reads only the exported text.
+"""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolscope_core.catalog.formats.format_table import PROMPT_FORMATS
+from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.catalog.tokens import Costs, Size
+from toolscope_core.merging.former_names import with_tools
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.tool_text import source_text, tool_name_words
+from toolscope_core.wording.words import sentences
 
 BUDGET = 2_000
-"""The default limit, in tokens, for the tools in every prompt."""
+"""The default token budget of tools in every prompt."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +114,40 @@ def loading_sizes(plan: MergePlan, costs: Costs, format: str) -> tuple[Size, Siz
         is_deferred = plan.eager is not None and item.tool.id not in plan.eager
         sizes[is_deferred] += costs.size(item.tool, format)
     return sizes[0], sizes[1]
+
+
+def with_member_words(plan: MergePlan) -> MergePlan:
+    """The plan with members' words in the descriptions of merged tools that are left to a search.
+
+    If no tool is left to a search, the plan is unchanged.
+    """
+    if plan.eager is None:
+        return plan
+    originals, blocked = plan.catalog.by_id, plan.catalog.blocked
+    changed = {}
+    for item in plan.tools:
+        members = [originals[one] for one in item.members if one not in blocked]
+        text = _searched_text(item.tool, members)
+        if len(item.members) > 1 and item.tool.id not in plan.eager and text:
+            changed[item.tool.id] = replace(item.tool, description=text)
+    return with_tools(plan, changed) if changed else plan
+
+
+def _searched_text(tool: Tool, members: Iterable[Tool]) -> str:
+    """The description, then each member's name in words and first sentence if they add a new word.
+
+    Empty if none of them adds one.
+    """
+    said = _words(" ".join((*tool_name_words(tool), tool.description)))
+    notes = []
+    for member in members:
+        name = " ".join(tool_name_words(member))
+        first = next(iter(sentences(without_hidden(source_text(member)))), "").rstrip(".")
+        new = [part for part in (name, first) if not _words(part) <= said]
+        said = said.union(*map(_words, new))
+        notes += [f"{': '.join(new)}."] if new else []
+    return " ".join([tool.description.rstrip(), *notes]).strip() if notes else ""
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
