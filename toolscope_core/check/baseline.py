@@ -12,8 +12,14 @@ from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.shards import read_parts
 from toolscope_core.catalog.sources import BUNDLE, files_of, is_bundle, load_paths, why_unreadable
 from toolscope_core.check.policy import Policy
-from toolscope_core.check.version_bumps import Versions, file_versions, with_missing_bumps
-from toolscope_core.check.version_changes import CatalogDiff, diff, unread_records
+from toolscope_core.check.version_changes import (
+    CatalogDiff,
+    Versions,
+    diff,
+    file_versions,
+    unread_records,
+    with_missing_bumps,
+)
 from toolscope_core.decisions.constraints import constraints
 from toolscope_core.decisions.decision_lines import read_decisions
 from toolscope_core.decisions.log import active

@@ -1,9 +1,13 @@
-"""The changes between two versions of a catalog as rows, and the decisions that they affect."""
+"""The changes between two versions of a catalog, as rows, and the decisions they affect.
+
+Also the versions that should be higher, because what they belong to has changed.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,6 +26,8 @@ from toolscope_core.model.tool import Tool, canonical_json
 
 What = Literal["unread", "removed", "renamed", "changed", "added"]
 _NO_POLICY = Policy()
+Versions = Mapping[str, str]
+"""The version that each file names, by its label; files that name none are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +203,6 @@ def why_look_again(before: Catalog, tool: Tool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reasons))
 
 
-def _sorted(tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    return tuple(sorted(tools, key=lambda tool: tool.id))
-
-
-_SHOWN = 160
-_ABSENT = "–"
-
-
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
     """One change, as a row of a table.
@@ -333,3 +331,89 @@ def one_line(value: Any) -> str:
 def shortened(text: str, most: int) -> str:
     """The text, cut to ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def file_versions(catalog: Catalog) -> Versions:
+    return {file.label: file.version for file in catalog.files if file.version}
+
+
+def with_missing_bumps(
+    changes: CatalogDiff, old: Catalog, new: Catalog, before: Versions, now: Versions
+) -> CatalogDiff:
+    """The changes with the versions that are not higher than before, if the policy requires it.
+
+    A tool with its own version must raise it. For all other tools, it is enough that one of the
+    files raises its version.
+    """
+    ids = _changed_ids(changes)
+    own = {tool_id: pair for tool_id in ids if all(pair := _own(tool_id, changes, old, new))}
+    bumps = [(tool_id, *pair) for tool_id, pair in own.items()]
+    if len(before) == len(now) == 1:
+        before = dict(zip(now, before.values(), strict=True))
+    shared = sorted(before.keys() & now.keys())
+    if ids.keys() - own.keys() and not any(_is_higher(now[one], before[one]) for one in shared):
+        bumps += [(label, before[label], now[label]) for label in shared]
+    missing = (
+        (name, FieldChange("version", "changed", then, today, "missing-version-bump"))
+        for name, then, today in bumps
+        if not _is_higher(today, then)
+    )
+    return replace(changes, bumps=tuple(missing))
+
+
+def _sorted(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    return tuple(sorted(tools, key=lambda tool: tool.id))
+
+
+_SHOWN = 160
+
+
+_ABSENT = "–"
+
+
+def _changed_ids(changes: CatalogDiff) -> dict[str, None]:
+    """The ids of the tools that require a higher version, in order."""
+    policy = changes.policy
+    if policy.version_bump == "none":
+        return {}
+    rows = (row for row in changes.rows if row.kind != "unread")
+    return {
+        row.tool_id: None
+        for row in rows
+        if policy.version_bump == "any" or policy.level(row.change.rule) == "breaking"
+    }
+
+
+def _own(tool_id: str, changes: CatalogDiff, old: Catalog, new: Catalog) -> tuple[str, str]:
+    """A tool's own version, before and now; empty without one."""
+    old_ids = {now: before for before, now in changes.new_ids.items()}
+    sides = (old.by_id.get(old_ids.get(tool_id, tool_id)), new.by_id.get(tool_id))
+    then, today = ("" if tool is None else _version(tool) for tool in sides)
+    return then, today
+
+
+def _version(tool: Tool) -> str:
+    places = (tool.raw, tool.raw.get("function"), tool.raw.get("_meta"))
+    versions = (place.get("version") for place in places if isinstance(place, Mapping))
+    return next((one for one in versions if isinstance(one, str) and one), "")
+
+
+def _is_higher(version: str, before: str) -> bool:
+    return _order(version) > _order(before)
+
+
+def _order(version: str) -> tuple[tuple[int, ...], bool, tuple[tuple[int, str], ...]]:
+    """Sort key of semantic versions: numbers by value, candidates before the release.
+
+    Dates and single numbers can be compared too.
+    """
+    core, _, candidate = version.partition("+")[0].lstrip("vV").partition("-")
+    if re.fullmatch(r"\d{4}", core):
+        core, candidate = f"{core}.{candidate.replace('-', '.')}", ""  # a date
+    numbers = tuple(int(digits[:18]) for digits in re.findall(r"\d+", core))
+    while numbers and not numbers[-1]:
+        numbers = numbers[:-1]
+    parts = tuple(
+        (int(part[:18]), "") if part.isdecimal() else (-1, part) for part in candidate.split(".")
+    )
+    return numbers, not candidate, parts

@@ -10,8 +10,14 @@ import typer
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.catalog.tokens import ESTIMATE, tokenizer, tool_tokens, unused_tokens
 from toolscope_core.check.policy import read_policy
-from toolscope_core.check.version_bumps import file_versions, with_missing_bumps
-from toolscope_core.check.version_changes import CatalogDiff, DiffRow, change_counts, table
+from toolscope_core.check.version_changes import (
+    CatalogDiff,
+    DiffRow,
+    change_counts,
+    file_versions,
+    table,
+    with_missing_bumps,
+)
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
 from toolscope_core.cli.machine_command import ASKS, MachineOptions, show_machine
