@@ -24,8 +24,8 @@ from benchmarks.held_out import judged_unseen
 from benchmarks.server_merges import CARDS, LEAST_CONFIDENCE, TRUTHS, card_of, on_cards, truth_of
 from benchmarks.train_judge import CATALOGS, SERVERS, load
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import Analysis, with_verdicts
 from toolscope_core.merging.model_verdicts import ModelVerdicts

@@ -13,7 +13,7 @@ from ui.catalog.servers_panel import servers_panel
 from ui.catalog.tools_panel import tools_panel
 from ui.catalog.usage_panel import usage_panel
 from ui.shared import page_frame
-from ui.shared.models.ask_panel import grades_panel
+from ui.shared.ask_panel import grades_panel
 from ui.shared.snapshot import Snapshot
 
 

@@ -7,7 +7,7 @@ from ui.history.learning_panel import learning_panel
 from ui.history.people_panel import has_several_people, people_panel
 from ui.shared import page_frame
 from ui.shared.cards import decision_buttons
-from ui.shared.models.runs_table import runs_panel
+from ui.shared.runs_table import runs_panel
 from ui.shared.snapshot import Snapshot
 
 

@@ -7,8 +7,7 @@ from ui.overlap.heatmap_panel import heatmap_panel
 from ui.overlap.map_panel import map_panel
 from ui.overlap.pair_table import pair_panel
 from ui.overlap.threshold_panel import threshold_panel
-from ui.shared import page_frame
-from ui.shared.models import ask_panel
+from ui.shared import ask_panel, page_frame
 from ui.shared.pairs import pair_list
 from ui.shared.pairs.pair_panel import nothing_overlaps
 from ui.shared.services import review

@@ -64,7 +64,7 @@ if st.query_params.pop("safe_merges", None):
     bulk_panel.show_safe()
 
 if model.open:
-    from ui.shared.models import ask_panel  # with all that asks, where somebody opens it
+    from ui.shared import ask_panel  # with all that asks, where somebody opens it
 
     with model:
         ask_panel.judge_choice(snapshot)
@@ -85,7 +85,7 @@ if are_pairs:
 else:
     VIEWS[view](snapshot, listed)
 if snapshot.names_model and not model.open:
-    from ui.shared.models import ask_panel
+    from ui.shared import ask_panel
 
     with offered:
         ask_panel.offer(snapshot)

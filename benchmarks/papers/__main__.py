@@ -23,7 +23,7 @@ from benchmarks.papers import agent_tables, rps_tables, tool2vec_tables, toolsco
 from benchmarks.papers.paper_sets import PaperSet, PaperTable
 from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import AskRequest
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.tool import JsonObject
 
 TABLES: Mapping[str, PaperTable] = {

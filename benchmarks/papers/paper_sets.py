@@ -17,7 +17,7 @@ from toolscope_core.evaluation.comparison import Measurement, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.metrics import MetricRow
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.configuration import RequestSplit
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig

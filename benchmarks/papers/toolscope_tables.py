@@ -38,8 +38,8 @@ from toolscope_core.evaluation.selection import (
 )
 from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows, setting_points
 from toolscope_core.llm.answer_file import AnswerFile, FileLedger
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import Item
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import Item
 from toolscope_core.llm.run_configuration import model_without_key
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge, plan_of, proposed

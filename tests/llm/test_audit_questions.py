@@ -12,7 +12,7 @@ from tests.support.replies import answering
 from tests.support.scripted import judge_says
 from toolscope_core.llm.estimates import judging_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, pairs_to_ask
-from toolscope_core.llm.requests.model_requests import in_batches
+from toolscope_core.llm.model_requests import in_batches
 from toolscope_core.llm.tasks.judge_prompt import AUDIT_TASK, ClusterTools
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import with_verdicts

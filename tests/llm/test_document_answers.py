@@ -10,7 +10,7 @@ from tests.support.fakes import ScriptedModel
 from tests.support.replies import answering, same_verb
 from tests.support.scripted import judge_says
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents, with_edits
-from toolscope_core.llm.requests.request_workers import RunBudget
+from toolscope_core.llm.request_workers import RunBudget
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.model_verdicts import ModelVerdicts
 from toolscope_core.model.catalog import Catalog, Finding

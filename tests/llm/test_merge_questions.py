@@ -19,8 +19,8 @@ from toolscope_core.llm.merge_questions import (
     suspicious_ids_of,
     tool_pairs,
 )
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import RunBudget
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import RunBudget
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK
 from toolscope_core.merging.analysing import plan_merge
 from toolscope_core.merging.analysis import bars_of

@@ -2,8 +2,8 @@
 
 from tests.support.fakes import MemoryLedger, WordEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.merging.analysing import analyse
 from toolscope_core.model.configuration import AnalysisConfig
 

@@ -5,8 +5,8 @@ from contextlib import closing
 from tests.support.sums import Sums
 from toolscope_core.llm import endpoint_client  # noqa: F401  loaded once, before the fork
 from toolscope_core.llm.chat import EndpointModel
-from toolscope_core.llm.requests.model_requests import ask_all
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.model_requests import ask_all
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.store.engine import Store

@@ -13,7 +13,7 @@ from tests.support.replies import writing
 from tests.ui.services.small_workspace import TOOLS as DESK_TOOLS
 from tests.ui.services.small_workspace import catalog
 from toolscope_core.evaluation.query_sets import Query, queries_of
-from toolscope_core.llm.requests.request_workers import RunBudget
+from toolscope_core.llm.request_workers import RunBudget
 from toolscope_core.model.catalog import Catalog, Finding
 from toolscope_core.model.configuration import QueryGeneration
 from toolscope_core.model.errors import ConfigError

@@ -19,8 +19,8 @@ from toolscope_core.llm.chat import USUAL_PATH, EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents, with_documents
 from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts, verdicts_on
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import RunBudget, Terms
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import RunBudget, Terms
 from toolscope_core.llm.run_configuration import configuration, model_without_key, prompts
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion

@@ -12,7 +12,7 @@ from functools import partial
 from toolscope_core.evaluation.intervals import interval
 from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.metrics import Gold, MetricRow
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import (
     NOBODY,
     SELECTION_TASK,

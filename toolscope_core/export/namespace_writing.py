@@ -6,7 +6,7 @@ from dataclasses import replace
 from toolscope_core.export.namespaces import servers_with_tools
 from toolscope_core.judging.guards import whole_text
 from toolscope_core.llm.merge_questions import suspicious_ids_of
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import NAMESPACE_TASK, NamespaceQuestion
 from toolscope_core.merging.faithful import DocumentContext, Violation, hostile, invented
 from toolscope_core.model.catalog import Catalog, Server

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from toolscope_core.catalog.scan.hidden import for_terminal
 from toolscope_core.files.json_lines import lines_of, read_rows, write_whole
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.llm.tasks.paper_prompts import task_for
 from toolscope_core.model import protocols
 from toolscope_core.model.errors import ConfigError

@@ -12,7 +12,7 @@ from toolscope_core.decisions.constraints import edits, suspended_decisions
 from toolscope_core.decisions.decision_lines import decision_of_row
 from toolscope_core.decisions.log import admit
 from toolscope_core.llm.merge_questions import suspicious_ids_of
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import SYNTHESIS_TASK, MergeDraft, written_document
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import (

@@ -7,7 +7,7 @@ from math import ceil
 from typing import TypeVar
 
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests.model_requests import Asker, in_batches, key_of, total_cost
+from toolscope_core.llm.model_requests import Asker, in_batches, key_of, total_cost
 from toolscope_core.llm.tasks.judge_prompt import RelationAnswer, ToolPair
 from toolscope_core.llm.tasks.paper_prompts import task_for
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from toolscope_core.embedding.candidate_pairs import cosines, nearest
 from toolscope_core.judging.weights import EVEN
 from toolscope_core.llm import audit_questions
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.fence import PromptText, prompt_text
 from toolscope_core.llm.tasks.judge_prompt import JUDGE_TASK, OUTCOME_OF_ANSWER, ToolPair, serves_of
 from toolscope_core.merging.analysis import Analysis

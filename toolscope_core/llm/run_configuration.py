@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Literal, get_args
 
 from toolscope_core.llm.chat import EndpointModel
-from toolscope_core.llm.requests.model_requests import ModelRequests
+from toolscope_core.llm.model_requests import ModelRequests
 from toolscope_core.llm.tasks.paper_prompts import prompt_version
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.model.catalog import Catalog

@@ -7,7 +7,7 @@ from pathlib import Path
 from bm25s.stopwords import STOPWORDS_EN
 
 from toolscope_core.files.json_lines import read_rows
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import SPLIT_TASKS, SplitQuestion, Splitter
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.tool import JsonObject, Tool

@@ -16,7 +16,7 @@ from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.metrics import Gold, set_metrics
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.evaluation.selection import is_correct, jobs_of
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.judge_prompt import SIBLINGS_TASK, ToolPair, in_hash_order
 from toolscope_core.merging.analysis import Analysis
 from toolscope_core.merging.faithful import Violation

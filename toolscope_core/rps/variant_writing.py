@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from toolscope_core.judging.guards import whole_text
 from toolscope_core.llm.merge_questions import suspicious_ids_of
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.synthesis_prompt import AUGMENTATION_TASK, augmentation_of
 from toolscope_core.merging.faithful import (
     DocumentContext,

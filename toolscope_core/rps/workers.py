@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolscope_core.evaluation.selection import Lists, jobs_of
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import (
     FILTER_TASK,
     REPHRASING_TASK,

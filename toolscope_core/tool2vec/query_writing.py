@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.query_draft_prompt import (
     DRAFT_TASK,
     POLISH_TASK,

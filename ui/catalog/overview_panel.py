@@ -21,11 +21,10 @@ from toolscope_core.model.tool import Tool
 from ui.catalog import machine_panel, overview
 from ui.catalog.changes_panel import changes_panel
 from ui.catalog.findability_panel import found_figure
-from ui.shared import page_frame, safe_text
+from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.cards import server_advice_panel
 from ui.shared.cards.queue import OPEN_STATES, is_family
 from ui.shared.kept import kept
-from ui.shared.models import ask_panel
 from ui.shared.pairs import pair_list
 from ui.shared.services import experiments, loaded_queries, review, server_advice
 from ui.shared.snapshot import Snapshot

@@ -13,10 +13,9 @@ from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import digest
 from toolscope_core.store.named_rows import SET_NAME, GeneratedQuery, GeneratedState
-from ui.shared import data_tables, page_frame, safe_text
+from ui.shared import ask_panel, data_tables, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column, Columns
-from ui.shared.models import ask_panel
 from ui.shared.services import generated_queries, loaded_queries
 from ui.shared.services.generated_queries import UNUSABLE, GeneratedView
 from ui.shared.snapshot import Snapshot

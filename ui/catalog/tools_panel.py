@@ -10,9 +10,9 @@ from toolscope_core.catalog.tokens import tokenizer
 from ui.catalog import overview
 from ui.catalog.findability_panel import chosen_search, found_shares
 from ui.shared import data_tables
+from ui.shared.ask_panel import BANDS
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column, Columns
-from ui.shared.models.ask_panel import BANDS
 from ui.shared.services import judging, toolsets
 from ui.shared.services.findable_tools import title_of
 from ui.shared.snapshot import Snapshot

@@ -15,10 +15,9 @@ from ui.documents import argument_editor, document_form, edited_documents
 from ui.documents.argument_editor import signature
 from ui.documents.document_form import DocumentForm, document_checks
 from ui.documents.edited_documents import Draft
-from ui.shared import page_frame, safe_text
+from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.cards import argument_panel, cluster_card, decision_buttons, decision_trail
 from ui.shared.cards.cards import Card, sources_in_words
-from ui.shared.models import ask_panel
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables

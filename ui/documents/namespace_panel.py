@@ -13,10 +13,9 @@ from toolscope_core.merging.faithful import Violation
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.tool import digest
 from ui.documents.siblings_panel import show_violations
-from ui.shared import data_tables, page_frame
+from ui.shared import ask_panel, data_tables, page_frame
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
-from ui.shared.models import ask_panel
 from ui.shared.services import findable_tools, judging, review
 from ui.shared.services.findable_tools import NAMESPACES
 from ui.shared.snapshot import Snapshot

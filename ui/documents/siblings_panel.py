@@ -12,9 +12,8 @@ from toolscope_core.model.tool import Tool, digest
 from toolscope_core.rps.telling_apart import COLLIDE, LEAST, SiblingPair
 from ui.documents import siblings
 from ui.documents.siblings import SiblingsCard
-from ui.shared import page_frame, safe_text
+from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.cards import change_effect_panel, cluster_card, decision_buttons
-from ui.shared.models import ask_panel
 from ui.shared.pairs.pair_panel import pair_link
 from ui.shared.services import review
 from ui.shared.snapshot import Snapshot

@@ -13,10 +13,9 @@ from toolscope_core.model.errors import ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.tool import Augmentation, Tool, digest
 from ui.documents.siblings_panel import chosen_key, show_violations
-from ui.shared import page_frame, safe_text
+from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.cards import decision_buttons
 from ui.shared.cards.cluster_card import size_badge
-from ui.shared.models import ask_panel
 from ui.shared.services import review, reviewed_variants
 from ui.shared.services.reviewed_variants import NONE, WHOLE, VariantView
 from ui.shared.snapshot import Snapshot

@@ -19,9 +19,8 @@ from ui.evaluation import agent_jobs
 from ui.evaluation.agent_jobs import AGENT, AgentRunRequest
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
-from ui.shared import data_tables, safe_text, sign_in
+from ui.shared import ask_panel, data_tables, safe_text, sign_in
 from ui.shared.data_tables import Column
-from ui.shared.models import ask_panel
 from ui.shared.services import experiments, judging, live_servers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker

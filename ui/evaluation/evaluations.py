@@ -10,7 +10,7 @@ from typing import Any
 from toolscope_core.catalog.formats.spreadsheets import csv_bytes
 from toolscope_core.evaluation import comparison
 from toolscope_core.evaluation.results import result_json, table_of
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision

@@ -15,7 +15,7 @@ from toolscope_core.evaluation.metrics import metric_rows
 from toolscope_core.evaluation.query_sets import golds_of_both, relabelled
 from toolscope_core.evaluation.results import result_json
 from toolscope_core.llm.embedding import local_embedder
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.protocols import Embedder, Progress

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from toolscope_core.evaluation import comparison
 from toolscope_core.evaluation.metrics import Gold
 from toolscope_core.evaluation.query_sets import Query, synthetic_queries, unknown_gold
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.selection_prompt import Splitter
 from toolscope_core.model.configuration import Knob, RequestSplit
 from toolscope_core.model.errors import ConfigError

@@ -19,8 +19,7 @@ from ui.evaluation.experiment_requests import (
     ExperimentSplit,
     Selector,
 )
-from ui.shared import page_frame, safe_text
-from ui.shared.models import ask_panel
+from ui.shared import ask_panel, page_frame, safe_text
 from ui.shared.search_settings_panel import (
     ABOUT_ASSEMBLY,
     ABOUT_SEARCHES,

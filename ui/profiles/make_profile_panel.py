@@ -17,9 +17,9 @@ from toolscope_core.profiles import intent_cover
 from ui.profiles import profile_edits
 from ui.profiles.profile_edits import SEARCHED, requests_in
 from ui.shared import data_tables, page_frame, pictures, safe_text
+from ui.shared.ask_panel import Question, can_ask, question_panel
 from ui.shared.cards import decision_buttons
 from ui.shared.data_tables import Column
-from ui.shared.models.ask_panel import Question, can_ask, question_panel
 from ui.shared.pictures import PALETTE, TableRow, picture
 from ui.shared.services import exports, loaded_queries, searches
 from ui.shared.snapshot import Snapshot

@@ -9,7 +9,7 @@ from functools import partial
 from toolscope_core.decisions.constraints import profiles
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.llm.estimates import Estimates
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import StaleDecisionError

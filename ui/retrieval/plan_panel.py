@@ -9,7 +9,7 @@ import streamlit as st
 
 from toolscope_core.catalog.tokens import tokenizer
 from toolscope_core.evaluation.metrics import Gold
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.numbers import quantity

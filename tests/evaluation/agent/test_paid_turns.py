@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.fakes import MemoryLedger
 from toolscope_core.evaluation.agent.agent_work import PaidTurns
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.model.protocols import AgentReply
 
 

@@ -10,7 +10,7 @@ from tests.llm.conftest import model_at
 from tests.llm.tasks.strategies import ANY_TEXT, TOOLS, keyed, tool
 from tests.support.analyses import asking
 from tests.support.fakes import MemoryLedger
-from toolscope_core.llm.requests.model_requests import key_of
+from toolscope_core.llm.model_requests import key_of
 from toolscope_core.llm.tasks import paper_prompts
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.judge_prompt import (

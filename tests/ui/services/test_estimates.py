@@ -10,8 +10,8 @@ from tests.ui.services.small_workspace import MAIL, catalog, on
 from toolscope_core.embedding.vector_cache import VectorCache
 from toolscope_core.llm.estimates import Estimates, judging_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests.model_requests import ModelRequests
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.model_requests import ModelRequests
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.merging.analysing import analyse
 from toolscope_core.model.configuration import AnalysisConfig, Prices, QuestionConfig
 from toolscope_core.model.decision import Constraints

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from toolscope_core.evaluation.agent.agent_report import AgentReport, WorkFigures
-from toolscope_core.llm.requests.request_workers import Terms
+from toolscope_core.llm.request_workers import Terms
 from toolscope_core.llm.tasks.selection_prompt import AGENT_TASK
 from toolscope_core.model.errors import PausedError
 from toolscope_core.model.protocols import AgentModel, AgentReply, ChatRequest, Ledger

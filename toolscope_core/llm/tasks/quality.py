@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.tasks.fence import RULES
 from toolscope_core.llm.tasks.prompt_task import AnswerForm, PromptTask, Reason, numbered, show_tool
 from toolscope_core.merging.model_verdicts import DocumentationGrade

@@ -11,7 +11,7 @@ from functools import partial
 
 from toolscope_core.evaluation.query_sets import example_requests
 from toolscope_core.llm import estimates
-from toolscope_core.llm.requests.model_requests import Asker
+from toolscope_core.llm.model_requests import Asker
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.llm.tasks.query_draft_prompt import DraftQuestion
 from toolscope_core.model.catalog import Catalog

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
+from toolscope_core.llm.model_requests import Asker, ModelRequests
 from toolscope_core.llm.run_configuration import (
     RUN_KINDS,
     RunKind,

@@ -17,8 +17,8 @@ from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.document_answers import ask_for_documents
 from toolscope_core.llm.estimates import Estimates, judging_estimates, question_estimates
 from toolscope_core.llm.merge_questions import ask_for_verdicts
-from toolscope_core.llm.requests.model_requests import Asker, ModelRequests
-from toolscope_core.llm.requests.request_workers import RunBudget, Terms
+from toolscope_core.llm.model_requests import Asker, ModelRequests
+from toolscope_core.llm.request_workers import RunBudget, Terms
 from toolscope_core.llm.run_configuration import RunKind, configuration, model_without_key
 from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge

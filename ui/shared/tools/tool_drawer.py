@@ -14,9 +14,9 @@ from toolscope_core.model.numbers import quantity
 from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import Tool
 from ui.shared import page_frame, safe_text
+from ui.shared.ask_panel import grade_of
 from ui.shared.cards import cluster_card, decision_trail
 from ui.shared.cards.queue import cluster_with
-from ui.shared.models.ask_panel import grade_of
 from ui.shared.pairs.pair_view import Neighbour, neighbours
 from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot

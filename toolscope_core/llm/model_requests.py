@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolscope_core.llm.requests.request_workers import Item, RequestState, Run, Terms, drive
+from toolscope_core.llm.request_workers import Item, RequestState, Run, Terms, drive
 from toolscope_core.llm.tasks.paper_prompts import task_for
 from toolscope_core.model.protocols import (
     Answer,

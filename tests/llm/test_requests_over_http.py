@@ -16,8 +16,8 @@ from tests.llm.conftest import SECRET, model_at
 from tests.support import killed_run, sums
 from tests.support.logged_calls import read_calls
 from tests.support.model_server import ModelServer
-from toolscope_core.llm.requests.model_requests import ask_all
-from toolscope_core.llm.requests.request_workers import RunBudget, Terms
+from toolscope_core.llm.model_requests import ask_all
+from toolscope_core.llm.request_workers import RunBudget, Terms
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import Endpoint, Patience, Prices
 from toolscope_core.model.protocols import question_key

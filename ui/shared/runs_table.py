@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from toolscope_core.llm.requests.model_requests import IN_THEIR_WORDS
+from toolscope_core.llm.model_requests import IN_THEIR_WORDS
 from toolscope_core.model.numbers import quantity
 from toolscope_core.store.runs import ModelRun
 from ui.shared import data_tables, pictures, safe_text

@@ -12,8 +12,8 @@ from tests.support.fakes import MemoryLedger, ScriptedModel
 from tests.support.sums import Sums, add, questions_in, values
 from toolscope_core.llm.chat import EndpointModel
 from toolscope_core.llm.estimates import estimate
-from toolscope_core.llm.requests.model_requests import ask_all
-from toolscope_core.llm.requests.request_workers import RunBudget, Terms, repair
+from toolscope_core.llm.model_requests import ask_all
+from toolscope_core.llm.request_workers import RunBudget, Terms, repair
 from toolscope_core.model.configuration import Budget, Endpoint, Patience, Prices
 from toolscope_core.model.environment import ApiKey
 from toolscope_core.model.errors import ConfigError, StoreError

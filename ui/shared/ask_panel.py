@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from toolscope_core.llm.requests.model_requests import IN_THEIR_WORDS
+from toolscope_core.llm.model_requests import IN_THEIR_WORDS
 from toolscope_core.llm.run_configuration import RunKind
 from toolscope_core.merging.model_verdicts import Band, DocumentationGrade
 from toolscope_core.model.cluster import outcome_word
 from toolscope_core.model.configuration import Budget, Endpoint
 from toolscope_core.model.pair import Pair, PairOutcome
-from ui.shared import data_tables, page_frame, pictures, safe_text
+from ui.shared import data_tables, page_frame, pictures, runs_table, safe_text
 from ui.shared.cards.cluster_card import Color
 from ui.shared.chosen_judge import OFFLINE
 from ui.shared.data_tables import Column, Columns
-from ui.shared.models import runs_table
 from ui.shared.services import judging, model_runs
 from ui.shared.snapshot import Snapshot
 

@@ -1,1 +1,0 @@
-"""Asking a model from a page: estimate, budget, runs, grades."""
