@@ -1,29 +1,23 @@
 """The tables and figures of the papers that can be reproduced here, with both sets of figures.
 
- python -m benchmarks.papers [TABLE …] [--sets NAME …] [--model NAME] [--json]
+ python -m benchmarks.papers [TABLE …] [--sets NAME …] [--json]
  python -m benchmarks.papers --list
 
 ``--list`` names every table with its data and duration in minutes; README.md also lists tables that
-are not reproduced, and why. ``--model`` asks a language model for the rows that need one, and
-stores its answers. All tables differ from the papers' in this: the judge of merges is offline and
-the encoder MiniLM, where the papers ask GPT-4o and embed with gte; the queries are the development
-part of each benchmark.
+are not reproduced, and why, with the commands for those that need a language model. All tables
+differ from the papers' in this: the judge of merges is offline and the encoder MiniLM, where the
+papers ask GPT-4o and embed with gte; the queries are the development part of each benchmark.
 """
 
 import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
 from functools import cache
 
 from benchmarks.measuring import parser_of, print_machine
 from benchmarks.papers import agent_tables, rps_tables, tool2vec_tables, toolscope_tables
 from benchmarks.papers.paper_sets import PaperSet, PaperTable
-from toolscope_core.cli.asking import asking
-from toolscope_core.cli.options import AskRequest
-from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.tool import JsonObject
 
 TABLES: Mapping[str, PaperTable] = {
@@ -38,8 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = parser_of(__doc__)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--sets", nargs="*", default=[])
-    parser.add_argument("--model", help="asked at TOOLSCOPE_BASE_URL, or where --base-url says")
-    parser.add_argument("--base-url")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
@@ -47,32 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"there is no table {min(unknown)!r}; give some of {', '.join(TABLES)}")
     if options.list:
         for name, table in TABLES.items():
-            model = ", with --model" * table.asks
-            sets = ", ".join(table.sets)
-            print(f"{name:13} {table.what}: {table.minutes} min, {sets}{model}")
+            print(f"{name:13} {table.what}: {table.minutes} min, {', '.join(table.sets)}")
         return
     if not options.json:
         print_machine()
-    request = AskRequest(options.model, options.base_url)
-    with asking(request) if options.model else nullcontext() as access:
-        asker = access[1] if access else None
-        for name in options.tables or TABLES:
-            print_table(name, options.sets, asker, as_json=options.json)
+    for name in options.tables or TABLES:
+        print_table(name, options.sets, as_json=options.json)
 
 
-def print_table(name: str, sets: Sequence[str], asker: Asker | None, *, as_json: bool) -> None:
+def print_table(name: str, sets: Sequence[str], *, as_json: bool) -> None:
     table = TABLES[name]
-    if table.asks and asker is None:
-        print_row(
-            {"table": name, "missing": "needs a language model; give --model"}, as_json=as_json
-        )
-        return
     for own in [one for one in table.sets if not sets or one in sets]:
         start = time.perf_counter()
         if not as_json:
             print(f"\n{name}, {table.what}: {own}", flush=True)
-        one = replace(_paper_set(own), asker=asker) if asker else _paper_set(own)
-        for row in table.rows(one):
+        for row in table.rows(_paper_set(own)):
             print_row({"table": name, "set": own, **row}, as_json=as_json)
         if not as_json:
             print(f"  [{time.perf_counter() - start:.0f} s]", flush=True)

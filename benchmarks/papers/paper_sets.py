@@ -17,7 +17,6 @@ from toolscope_core.evaluation.comparison import Measurement, Trial
 from toolscope_core.evaluation.intervals import Interval, interval
 from toolscope_core.evaluation.metrics import MetricRow
 from toolscope_core.evaluation.query_sets import Query
-from toolscope_core.llm.model_requests import Asker
 from toolscope_core.model.configuration import RequestSplit
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -34,13 +33,12 @@ SPARSE = RetrievalConfig(dense_weight=0.0, rerank="none")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperSet:
-    """A data set by its folder's name and tools file, and the model to ask, if any."""
+    """A data set by its folder's name and tools file."""
 
     name: str
     path: Path
     bench: Bench
     queries: tuple[Query, ...]
-    asker: Asker | None = None
 
     @classmethod
     def read(cls, name: str) -> PaperSet:
@@ -102,15 +100,13 @@ class PaperTable:
     """A table or figure.
 
     It has its subject, its sets, its approximate minutes for all of them on two idle cores, and the
-    function that makes its rows; with ``asks`` it needs a model. The README says why other tables
-    of the papers are not reproduced.
+    function that makes its rows. The README says why other tables of the papers are not reproduced.
     """
 
     what: str
     sets: tuple[str, ...]
     minutes: int
     rows: Rows
-    asks: bool = False
 
 
 def figures(own: Measurement, names: Sequence[str]) -> JsonObject:

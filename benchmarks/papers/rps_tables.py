@@ -32,7 +32,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.configuration import PlanConfig
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool
-from toolscope_core.rps.planner import PlannerConfig, model_planner, offline_planner, plan_figures
+from toolscope_core.rps.planner import PlannerConfig, offline_planner, plan_figures
 from toolscope_core.rps.rewrites import (
     RewriteEffect,
     TellingEffect,
@@ -43,7 +43,6 @@ from toolscope_core.rps.rewrites import (
 )
 from toolscope_core.rps.telling_apart import COLLIDE, sibling_pairs
 from toolscope_core.rps.variant_writing import noise_matched
-from toolscope_core.rps.workers import tools_of_pools
 
 VARIANTS = {
     "vanilla": "recall .184 .288, nDCG .160 .199",
@@ -159,8 +158,7 @@ def similarities(one: PaperSet) -> Iterator[JsonObject]:
 def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
     """Tables 6 and 7: what is found among distractors.
 
-    With ``selects``, tables 6 and 8: what the worker chooses from the whole pool, by a model, or
-    else the best of each job.
+    With ``selects``, tables 6 and 8: the best of each job from the whole pool.
     """
     trials, tools = one.split_trials(), toolsets(one)
     papers = CLOSEST_TAKEN if selects else CLOSEST
@@ -170,11 +168,8 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
     alone = None
     for name, (trial, documents) in tests.items():
         toolset = Toolset(name, tuple(tools[documents]))
-        choice = None
-        if selects and one.asker:
-            choice = partial(tools_of_pools, toolset.tools, trial.requests, one.asker)
         retriever, best = one.retriever(toolset.tools, DENSE), 1 if selects else None
-        points = stress_test(toolset, retriever, trial, best=best, choice=choice)
+        points = stress_test(toolset, retriever, trial, best=best)
         alone = alone or points
         for point, gain in zip(points, split_gains(points, alone), strict=True):
             is_close = point.noise == "closest"
@@ -193,7 +188,7 @@ def noise(one: PaperSet, *, selects: bool) -> Iterator[JsonObject]:
 
 
 def plans(one: PaperSet) -> Iterator[JsonObject]:
-    """Tables 9 and 10: the tools called in plans, with the ranking or a model as worker.
+    """Tables 9 and 10: the tools called in plans, with the ranking as worker.
 
     Table 11: the cost of a request.
     """
@@ -207,11 +202,7 @@ def plans(one: PaperSet) -> Iterator[JsonObject]:
             replace(one.bench.catalog, tools=tuple(tools[documents])),
             search(documents),
         )
-        planner = (
-            model_planner(catalog, retriever, k, config, one.asker)
-            if one.asker
-            else offline_planner(catalog, retriever, k, config)
-        )
+        planner = offline_planner(catalog, retriever, k, config)
         golds = [query.gold for query in trials[split].queries]
         own = plan_figures(planner.plans(trials[split].requests), golds, one.bench.tokens)
         yield {

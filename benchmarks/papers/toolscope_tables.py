@@ -11,37 +11,20 @@ from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import silhouette_score
 
-from benchmarks.papers.paper_sets import (
-    BARE,
-    DENSE,
-    SPARSE,
-    PaperSet,
-    PaperTable,
-    figures,
-    intervals,
-    share,
-)
+from benchmarks.papers.paper_sets import BARE, DENSE, SPARSE, PaperSet, PaperTable, figures, share
 from toolscope_core.evaluation.comparison import (
     GoldCall,
-    Trial,
     gold_calls,
     mapped_arguments,
     measurement_of,
 )
 from toolscope_core.evaluation.measured_toolsets import Ranker, Rankings, Toolset, as_it_is, of_plan
-from toolscope_core.evaluation.selection import (
-    is_correct,
-    job_rankings,
-    jobs_of,
-    selected_by_model,
-    selection_rates,
-)
+from toolscope_core.evaluation.selection import is_correct, job_rankings, jobs_of, selected_by_model
 from toolscope_core.evaluation.sweeps import FixedSettings, ablation_rows, setting_points
 from toolscope_core.llm.answer_file import AnswerFile, FileLedger
 from toolscope_core.llm.model_requests import ModelRequests
 from toolscope_core.llm.request_workers import Item
 from toolscope_core.llm.run_configuration import model_without_key
-from toolscope_core.llm.tasks.quality import grade_tools
 from toolscope_core.merging.analysing import plan_merge, plan_of, proposed
 from toolscope_core.model.configuration import Endpoint, Knob, PlanConfig
 from toolscope_core.model.protocols import Answer, Progress, Task, silent
@@ -108,9 +91,6 @@ TOKENS = {
     "ultratool": (30, 136_352, 2_076),
     "seal-tools": (5, 292_107, 317),
 }
-QUALITY = {"bfcl": 0.857, "ultratool": 0.727, "seal-tools": 0.950}
-"""§4.4: CSR of tools of low quality."""
-BANDS = {1: "low", 2: "low", 3: "medium", 4: "high", 5: "high"}
 GROUPS = (5, 10, 20, 40)
 RARE = 3
 ALL_MERGES = PlanConfig(accept="all", gateway=True)
@@ -185,21 +165,6 @@ def by_cut_off(one: PaperSet) -> Iterator[JsonObject]:
     for title, published in recalls.items():
         if title.endswith("published"):
             yield from ({"search": title, "k": k, "paper recall": v} for k, v in published.items())
-
-
-def by_model(one: PaperSet) -> Iterator[JsonObject]:
-    """Table 2: CSR where a model selects."""
-    asker, papers = one.asker, CSR_BY_K.get(one.name, {})
-    cutoffs = sorted(papers.get(MERGED, {5: 0.0}))
-    trial = one.trial(cutoffs)
-    for title, toolset, ranker in searches(one):
-        if asker is None or title not in (BM25, DENSE_ONLY, MERGED):
-            continue
-        own = measurement_of(toolset, trial, ranker, one.bench.tokens)
-        choice = partial(selected_by_model, toolset.tools, trial.requests, asker)
-        for row in selection_rates(choice, own.rankings, own.golds, cutoffs):
-            paper = papers.get(title, {}).get(row.k)
-            yield {"search": title, "k": row.k, **intervals([row]), "paper CSR, GPT-4o": paper}
 
 
 class RecordedAnswers(ModelRequests):
@@ -321,35 +286,6 @@ def swept(one: PaperSet, knob: Knob) -> Iterator[JsonObject]:
     yield {"paper": THRESHOLDS if knob == "threshold" else DENSE_WEIGHTS}
 
 
-def quality(one: PaperSet) -> Iterator[JsonObject]:
-    """Figures 5 and 13: how many tools a model considers badly documented, and CSR of queries by
-    their worst grade.
-    """
-    if one.asker is None:
-        return
-    bench, k = one.bench, CSR_AT.get(one.name, 5)
-    grades = grade_tools(bench.catalog, one.asker)
-    bands = {name: BANDS[grade.score] for name, grade in grades.items()}
-    trial: Trial = one.trial((k,))
-    plain = as_it_is(bench.catalog)
-    own = measurement_of(plain, trial, bench.ranker(RetrievalConfig()), bench.tokens)
-    (csr,) = (row for row in own.rows if row.name == f"csr@{k}")
-    order = list(dict.fromkeys(BANDS.values()))
-    worst = [
-        min((bands[id] for need in gold for id in need if id in bands), key=order.index, default="")
-        for gold in own.golds
-    ]
-    for band in order:
-        hits = [value for value, other in zip(csr.values, worst, strict=True) if other == band]
-        yield {
-            "quality": band,
-            "tools": sum(other == band for other in bands.values()),
-            "queries": len(hits),
-            csr.name: share(hits) if hits else None,
-            "paper CSR": QUALITY.get(one.name) if band == "low" else None,
-        }
-
-
 def silhouettes(one: PaperSet) -> Iterator[JsonObject]:
     """Figures 8 to 10: silhouettes of k-means on the tools' vectors; lower is sparser."""
     plan = plan_merge(one.bench.analysis(), (), ALL_MERGES)
@@ -368,7 +304,6 @@ SELECTIONS = Path(__file__).parents[1] / "data" / "selections.jsonl"
 RECORDED = Endpoint("http://localhost", "a language model, not GPT-4o")
 """Who chose: the prompts of SELECTION_TASK were answered on 2026-11-29, no gold answer in sight."""
 TABLES: Mapping[str, PaperTable] = {
-    "ts-2": PaperTable("CSR where a model selects", THREE, 60, by_model, asks=True),
     "ts-selector": PaperTable(
         "CSR where recorded choices of a model select", ("bfcl", "ultratool"), 1, by_recorded_model
     ),
@@ -377,9 +312,6 @@ TABLES: Mapping[str, PaperTable] = {
     "ts-8": PaperTable("tokens of all tools and of those found", THREE, 1, tokens),
     "ts-figure-4": PaperTable(
         "CSR by the threshold of merges", ("seal-tools",), 4, partial(swept, knob="threshold")
-    ),
-    "ts-figure-5": PaperTable(
-        "CSR by the quality of documentation; figure 13", THREE, 30, quality, asks=True
     ),
     "ts-figure-7": PaperTable("recall by α", ("seal-tools",), 2, partial(swept, knob="alpha")),
     "ts-figure-8": PaperTable("silhouettes; figures 9 and 10", THREE, 2, silhouettes),
