@@ -107,7 +107,7 @@ def _connect(
     The catalog is written to ``out``. Raises ``CatalogError`` if no server answers; then nothing is
     written.
     """
-    servers = _servers(configuration, names)
+    servers = configuration.chosen(names)
     if not out.resolve().parent.is_dir():
         raise ConfigError(f"{str(out.parent)!r} is not a folder; choose another file for --out")
     offers = read_offers(servers, configuration, os.environ, limits, progress())
@@ -121,20 +121,6 @@ def _connect(
     catalog = read_isolated([Source(out.name, data)])
     write_whole(out, data, "--out")
     return offers, catalog
-
-
-def _servers(configuration: ClientConfiguration, names: Sequence[str]) -> list[ServerDefinition]:
-    """The servers with these names. Raises ``ConfigError`` if one of them is not configured."""
-    by_name = {server.name: server for server in configuration.servers}
-    unknown = [name for name in names if name not in by_name]
-    if unknown:
-        raise ConfigError(
-            f"{configuration.label} has no server {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(by_name)}"
-        )
-    if not names:
-        raise ConfigError("no server was chosen, so none was started; choose at least one")
-    return [by_name[name] for name in dict.fromkeys(names)]
 
 
 def is_terminal() -> bool:

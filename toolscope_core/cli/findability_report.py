@@ -16,7 +16,6 @@ from toolscope_core.evaluation.findability import (
     COMPARED,
     FIRST,
     Findability,
-    compared_search,
     findability,
     mean_share,
     own_requests,
@@ -28,7 +27,7 @@ from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import MergePlan
-from toolscope_core.model.search_configuration import ClientName
+from toolscope_core.model.search_configuration import ClientName, named_search
 from toolscope_core.model.tool import JsonObject
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES
 
@@ -53,7 +52,7 @@ def findability_by_search(
     bench, requests = Bench.of(catalog, embedder), own_requests(tools, queries_here)
     return {
         name: findability(
-            bench.search(compared_search(name)).open(tools), requests, progress=progress()
+            bench.search(named_search(name)).open(tools), requests, progress=progress()
         )
         for name in searches or COMPARED
     }

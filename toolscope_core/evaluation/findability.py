@@ -10,7 +10,6 @@ from typing import Literal
 
 from toolscope_core.evaluation.query_sets import Query
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import Tool
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES, SearchableTools
@@ -22,7 +21,9 @@ FIRST = 5
 _STANDING_BEFORE = 3
 OWN_SEARCH = "own"
 COMPARED: tuple[str, ...] = (*CLIENT_SEARCHES, OWN_SEARCH)
-"""The searches whose findability is compared: the searches of clients, and our own."""
+"""The searches whose findability is compared: those of clients, and our own. ``named_search`` has
+their settings.
+"""
 
 RequestSource = Literal["queries", "questions", "own words"]
 
@@ -86,12 +87,6 @@ def findability(
     }
     rows = (_findability(tool_id, own, rankings) for tool_id, own in requests.items())
     return tuple(sorted(rows, key=lambda row: (row.share, row.tool_id)))
-
-
-def compared_search(name: str) -> RetrievalConfig:
-    """The search settings for a name in ``COMPARED``."""
-    client = next((one for one in CLIENT_SEARCHES if one == name), None)
-    return RetrievalConfig(client=client)
 
 
 def mean_share(rows: Sequence[Findability]) -> float:

@@ -112,8 +112,8 @@ SearchName = PaperName | ClientName | Literal[""]
 """A paper or a client with its search; empty for our own."""
 
 
-def named_search(name: SearchName) -> RetrievalConfig:
-    """The settings of a named search."""
+def named_search(name: str) -> RetrievalConfig:
+    """The settings of a search by its ``SearchName``; any other name is our own search."""
     for paper, config in PAPER_SEARCHES.items():
         if paper == name:
             return config

@@ -114,7 +114,7 @@ def gateway_config(text, limits=QUICK, masks_results=False, **options):
     config = read_configuration("mcp.json", text.encode())
     launches = {
         one.name: lambda one=one: replace(
-            read_launch(one, config.entry(one.name), os.environ), masks_results=masks_results
+            read_launch(one, config.entries.get(one.name), os.environ), masks_results=masks_results
         )
         for one in config.servers
     }

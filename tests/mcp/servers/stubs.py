@@ -38,7 +38,7 @@ def configuration(**entries: dict) -> ClientConfiguration:
 
 def launch(act: str, *rest: object, **env: str) -> Launch:
     config = configuration(stub=entry(act, *rest, **env))
-    return read_launch(config.servers[0], config.entry("stub"), os.environ)
+    return read_launch(config.servers[0], config.entries.get("stub"), os.environ)
 
 
 def new_mark() -> str:

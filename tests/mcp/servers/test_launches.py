@@ -15,7 +15,7 @@ ENVIRON = {"HOME": "/srv/me", "TOK": "tok-secret-1", "EMPTY": ""}
 def launch(entry, environ=ENVIRON, with_entry=True):
     data = json.dumps({"mcpServers": {"s": entry}}).encode()
     configuration = read_configuration("mcp.json", data)
-    given = configuration.entry("s") if with_entry else None
+    given = configuration.entries.get("s") if with_entry else None
     return read_launch(configuration.servers[0], given, environ)
 
 

@@ -121,7 +121,7 @@ def test_claude_code_has_projects_and_installed_plugins(home):
         "tide": ("Claude Code [~/old]", False),
         "sea": ("Claude Code [plugin sea]", True),
     }
-    sea = setup_of(home).configuration.entry("sea")
+    sea = setup_of(home).configuration.entries.get("sea")
     assert sea["args"] == [f"{plugin}/server.js"] and sea["cwd"] == str(plugin)
     (home / ".claude/plugins/installed_plugins.json").unlink()
     assert [one.name for one in setup_of(home).servers] == ["ferry", "tide", "sea"]

@@ -136,4 +136,4 @@ def test_files_of_two_clients_that_share_a_server_are_read_together(tmp_path):
     configuration = read_configurations(list(map(str, paths)))
     names = [server.name for server in configuration.servers]
     assert names == ["ferry", "tide (Cursor, app)", "tide (VS Code, app)"]
-    assert configuration.entry("ferry")["cwd"] == str(tmp_path / "app")
+    assert configuration.entries.get("ferry")["cwd"] == str(tmp_path / "app")

@@ -128,6 +128,8 @@ def test_an_address_alone_is_a_server_named_for_its_host():
     configuration = configuration_of_url(" https://tools.example.com/mcp ")
     (server,) = configuration.servers
     assert (server.name, server.url) == ("tools.example.com", "https://tools.example.com/mcp")
-    assert configuration.entry("tools.example.com") == {"url": "https://tools.example.com/mcp"}
+    assert configuration.entries.get("tools.example.com") == {
+        "url": "https://tools.example.com/mcp"
+    }
     with pytest.raises(ConfigError, match="address"):
         configuration_of_url("https://[")

@@ -43,7 +43,7 @@ def test_an_error_of_the_caller_stays_what_it_is():
 def offer_at(url: str, limits=QUICK, **entry: object) -> ServerOffer:
     servers = {"far": {"url": url, "headers": {"Authorization": "Bearer ${TOK}"}, **entry}}
     config = read_configuration("c.json", json.dumps({"mcpServers": servers}).encode())
-    launched = read_launch(config.servers[0], config.entry("far"), {"TOK": KEY})
+    launched = read_launch(config.servers[0], config.entries.get("far"), {"TOK": KEY})
     offer = asyncio.run(read_offer(launched, limits))
     assert KEY not in repr(offer)
     assert KEY not in repr(launched)

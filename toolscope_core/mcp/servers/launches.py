@@ -225,7 +225,7 @@ def launches_of(
     keys = matched_servers(servers, list(definitions), chosen_keys)
     return keys, {
         name: partial(
-            read_launch, definitions[key], configuration.entry(key), environ, masks_results
+            read_launch, definitions[key], configuration.entries.get(key), environ, masks_results
         )
         for name, key in keys.items()
     }

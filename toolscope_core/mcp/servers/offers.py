@@ -232,7 +232,7 @@ def read_offers(
     async def read(number: int, server: ServerDefinition, room: anyio.CapacityLimiter) -> None:
         async with room:
             try:
-                launch = read_launch(server, configuration.entry(server.name), environ)
+                launch = read_launch(server, configuration.entries.get(server.name), environ)
                 offers[number] = await read_offer(launch, limits)
             except ConfigError as error:
                 offers[number] = ServerOffer(server.name, failure=str(error), kind="settings")

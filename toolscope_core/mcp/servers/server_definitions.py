@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -124,8 +124,20 @@ class ClientConfiguration:
     entries: Mapping[str, JsonObject] = field(default_factory=dict, repr=False, compare=False)
     odd: Mapping[str, str] = field(default_factory=dict)
 
-    def entry(self, name: str) -> JsonObject | None:
-        return self.entries.get(name)
+    def chosen(self, names: Iterable[str]) -> tuple[ServerDefinition, ...]:
+        """The servers of those names, each once. Raises ``ConfigError`` without any, or if one is
+        not configured.
+        """
+        by_name = {server.name: server for server in self.servers}
+        wanted = dict.fromkeys(names)
+        if unknown := [name for name in wanted if name not in by_name]:
+            raise ConfigError(
+                f"{self.label} has no server {', '.join(map(repr, unknown))}; it has "
+                f"{', '.join(by_name)}"
+            )
+        if not wanted:
+            raise ConfigError("no server was chosen, so none was started; choose at least one")
+        return tuple(by_name[name] for name in wanted)
 
 
 def parsed_configuration(label: str, data: bytes) -> Any:

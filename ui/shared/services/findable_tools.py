@@ -9,7 +9,6 @@ from toolscope_core.evaluation.findability import (
     COMPARED,
     Findability,
     OwnRequests,
-    compared_search,
     findability,
     mean_share,
     own_requests,
@@ -18,7 +17,7 @@ from toolscope_core.evaluation.query_sets import Query, relabelled
 from toolscope_core.export.namespaces import described_servers
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.model.search_configuration import ClientName
+from toolscope_core.model.search_configuration import ClientName, named_search
 from toolscope_core.model.tool import Augmentation
 from toolscope_core.retrieval.client_search import CLIENT_SEARCHES
 from ui.shared.kept import kept
@@ -161,7 +160,7 @@ def _rows(
     if descriptions is not None:
         described = described_servers(catalog.servers, catalog.tools, descriptions)
         catalog = replace(catalog, servers=described)
-    search = searches.bench(snapshot, catalog).search(compared_search(name))
+    search = searches.bench(snapshot, catalog).search(named_search(name))
     return findability(search.open(catalog.tools, progress), requests, progress=progress)
 
 

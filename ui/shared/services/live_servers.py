@@ -101,10 +101,7 @@ def start(
     """
     if reason := why_off(snapshot.work.settings, is_shared):
         raise ConfigError(reason)
-    by_name = {server.name: server for server in configuration.servers}
-    if not names or not by_name.keys() >= set(names):
-        raise ConfigError("no server was chosen, so none was started; choose at least one")
-    servers = tuple(by_name[name] for name in names)
+    servers = configuration.chosen(names)
     chosen_limits = limits or ConnectionLimits()
 
     def read(progress: Progress) -> None:

@@ -55,7 +55,7 @@ def tick(
 
     Returns whether it is ticked.
     """
-    is_missing = server.needs_configuration and configuration.entry(server.name) is None
+    is_missing = server.needs_configuration and configuration.entries.get(server.name) is None
     off = " (disabled in its configuration)" if server.disabled else ""
     is_ticked = st.checkbox(
         f"**{safe_text.untrusted(server.name)}**{off}", key=key, value=False, disabled=is_missing
