@@ -47,15 +47,15 @@ def read_shards(
     return join(catalogs, problems)
 
 
-def read_parts(folder: Path, name: str) -> Catalog:
-    """The catalog in a bundle's file, or in the parts of this file.
+def read_original(folder: Path) -> Catalog:
+    """The catalog that a bundle was made from, in one file or in parts.
 
     Raises ``CatalogError`` or ``OSError`` if one of them cannot be read.
     """
     return join(
         [
             read_isolated([sources.Source(str(file), read_file(file), "neutral")])
-            for file in sources.files_of(folder, name)
+            for file in sources.files_of(folder, "original.json")
         ]
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from toolscope_core.catalog.isolation import read_isolated
-from toolscope_core.catalog.shards import read_parts
+from toolscope_core.catalog.shards import read_original
 from toolscope_core.catalog.sources import BUNDLE, files_of, is_bundle, load_paths, why_unreadable
 from toolscope_core.check.policy import Policy
 from toolscope_core.check.version_changes import (
@@ -88,7 +88,7 @@ def read_baseline(path: Path) -> Baseline:
 
 def _of_bundle(folder: Path) -> Baseline:
     try:
-        catalog = read_parts(folder, "original.json")
+        catalog = read_original(folder)
         log = read_decisions(catalog, folder / "decisions.jsonl")
         return _with_files(Baseline(catalog, log), folder)
     except (*DAMAGE, ConfigError) as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolscope_core.catalog.formats.writers import write_toolset
-from toolscope_core.catalog.shards import read_parts
+from toolscope_core.catalog.shards import read_original
 from toolscope_core.catalog.sources import is_bundle
 from toolscope_core.catalog.tokens import tool_tokens
 from toolscope_core.files.folders import DAMAGE, read_file
@@ -44,7 +44,7 @@ def excerpt(folder: Path, most: int, servers: Collection[str] = ()) -> Excerpt:
     if not is_bundle(folder):
         raise ExportError(f"{folder} is not a bundle; use a folder that merge wrote")
     try:
-        catalog = read_parts(folder, "original.json")
+        catalog = read_original(folder)
         proposals = _queue(json.loads(read_file(folder / "clusters.json")), catalog)
     except DAMAGE as error:
         raise ExportError(f"the bundle {folder} is damaged ({error}); export it again") from error

@@ -15,7 +15,7 @@ from pathlib import Path
 
 TABLES = Path(__file__).with_name("oewn") / "tables.json.gz"
 
-_STEPS = 8
+_STEPS, _RANKS = 8, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ def are_opposite(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def kinds_of(word: str, rank: int = 2) -> frozenset[str]:
+def kinds_of(word: str) -> frozenset[str]:
     """The names above a word's common senses: *language* for *french*."""
     names = tables().names
     return frozenset(
         names[kind]
         for code in tables().senses.get(word, ())
-        if code % 8 <= rank
+        if code % 8 <= _RANKS
         for kind in _chain(code // 8)
         if kind in names
     )

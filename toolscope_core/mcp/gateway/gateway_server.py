@@ -111,7 +111,7 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
         context: Context, params: types.PaginatedRequestParams | None
     ) -> McpResult:
         callers.heard(context)
-        return page_of("tools", gateway.listed(context), params.cursor if params else None)
+        return _page_of(gateway.listed(context), params.cursor if params else None)
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> McpResult:
         callers.heard(context)
@@ -139,10 +139,10 @@ def gateway_server(gateway: Gateway, version: str) -> Server[Any]:
     return server
 
 
-def page_of(what: str, records: list[JsonObject], cursor: str | None) -> McpResult:
-    """A page of a list from the number ``cursor`` on; an unknown cursor starts again."""
+def _page_of(records: list[JsonObject], cursor: str | None) -> McpResult:
+    """A page of the tools from the number ``cursor`` on; an unknown cursor starts again."""
     start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < LONGEST_CURSOR else 0
-    page: dict[str, Any] = {what: records[start : start + PAGE], **FRESH}
+    page: dict[str, Any] = {"tools": records[start : start + PAGE], **FRESH}
     if start + PAGE < len(records):
         page["nextCursor"] = str(start + PAGE)
     return page

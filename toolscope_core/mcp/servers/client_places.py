@@ -196,7 +196,7 @@ def project_files(
             yield path, replace(origin, with_project=True)
 
 
-def origin_at(path: Path, home: Path | None = None) -> Origin:
+def origin_at(path: Path) -> Origin:
     """The purpose of a named file, from its place.
 
     If the place belongs to no client, its name is used as the client.
@@ -205,7 +205,7 @@ def origin_at(path: Path, home: Path | None = None) -> Origin:
     for client in CLIENT_PATHS:
         for pattern in client.project:
             root = path.parents[min(len(PurePath(pattern).parts), len(path.parents)) - 1]
-            if path.match(pattern) and root != (home or Path.home()):
+            if path.match(pattern) and root != Path.home():
                 return Origin(str(path), client.client, str(root), str(root), with_project=True)
         tails = (template.partition("/")[2] for template in (*client.user, *client.project))
         if any(path.match(tail) for tail in tails if "/" in tail or tail.startswith(".")):
