@@ -77,6 +77,10 @@ def test_what_is_not_shown_is_a_doubt(wide, narrow):
     assert not takes_all(wide, narrow)
 
 
+def test_values_that_are_no_list_are_a_doubt():
+    assert not takes_all(TEXT, {"type": "null", "enum": None})
+
+
 def test_a_closed_comparison_counts_only_what_is_declared():
     old, new = {"properties": {"a": TEXT}}, {"properties": {"a": TEXT, "b": WHOLE}}
     assert takes_all(new, old, is_closed=True) and not takes_all(new, old)

@@ -104,10 +104,8 @@ class Case:
             yield from ((key, bound) for bound in self.all_of(key))
 
     def size(self, side: str) -> Any:
-        """The smallest or largest length (``min`` or ``max``); ``None`` if there is no upper
-        limit.
-        """
-        name = next(size for size, kind in SIZES.items() if kind == self.kind)
+        """The smallest or largest length (``min``, ``max``); ``None`` without an upper limit."""
+        name = next((size for size, kind in SIZES.items() if kind == self.kind), "")
         given = self.all_of(f"{side}{name}")
         if side == "min":
             return max([*given, len(self.required) if self.kind == "object" else 0])
