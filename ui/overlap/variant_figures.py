@@ -12,6 +12,7 @@ import numpy as np
 
 from toolscope_core.catalog.document_variants import with_variants
 from toolscope_core.embedding import projection
+from toolscope_core.embedding.minilm import normalised
 from toolscope_core.model.errors import JobError
 from toolscope_core.model.protocols import Progress, Vectors, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
@@ -140,9 +141,8 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
 
 def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
     """The retriever's vectors of the texts: float32 (n, d), of length 1."""
-    vectors = Retriever(tools, work.embedder, work.vectors, _DENSE, progress=progress).vectors
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    return np.asarray(vectors / lengths, dtype=np.float32)
+    retriever = Retriever(tools, work.embedder, work.vectors, _DENSE, progress=progress)
+    return normalised(retriever.vectors)
 
 
 def _stored(snapshot: Snapshot, method: maps.Method, vectors: Vectors) -> projection.Points | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from operator import ge, le
 from typing import Any
 
+from toolscope_core.catalog.schema.walking import resolve
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json
 
 MAX_NODES = 20_000
@@ -267,24 +268,12 @@ def _inlined(
             key: value if key in _DEFINITIONS else _inlined(value, root, path, budget, level + 1)
             for key, value in node.items()
         }
-    target = _resolve(pointer, root)
+    target = resolve(root, pointer)
     rest = {key: value for key, value in node.items() if key != "$ref"}
-    # if both schemas use a keyword, both values apply, which one value cannot express
-    if target is None or pointer in path or core(target).keys() & core(rest).keys():
+    # where both say a keyword both hold, which one value for it cannot say
+    if not isinstance(target, dict) or pointer in path or core(target).keys() & core(rest).keys():
         return dict(node)
     return _inlined({**target, **rest}, root, (*path, pointer), budget, level + 1)
-
-
-def _resolve(pointer: str, root: JsonObject) -> JsonObject | None:
-    if not pointer.startswith("#/"):
-        return None
-    node: Any = root
-    for part in pointer[2:].split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(node, dict) or key not in node:
-            return None
-        node = node[key]
-    return node if isinstance(node, dict) else None
 
 
 def types_meet(a: JsonObject, b: JsonObject) -> bool:
