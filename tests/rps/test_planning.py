@@ -262,4 +262,4 @@ def test_sets_are_averaged_over_queries_and_work_is_counted():
     assert (figures.jobs, figures.searches) == (1.5, (3 + 1) / 2)
     assert (figures.tools_called, figures.tools_shown) == (1.5, (5 + 2) / 2)
     assert figures.tokens_shown == 35.0
-    assert figures.as_json()["recall"]["low"] <= 0.75
+    assert figures.recall.low <= 0.75

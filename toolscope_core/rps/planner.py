@@ -8,7 +8,7 @@ left out cannot be called. A worker sees only new candidates in each round, so g
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -21,7 +21,7 @@ from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.plan import MergePlan
 from toolscope_core.model.protocols import Progress, silent
-from toolscope_core.model.tool import JsonObject, Tool
+from toolscope_core.model.tool import Tool
 from toolscope_core.profiles.intent_cover import Intent, same_job
 from toolscope_core.retrieval.assembly import ToolRequest
 from toolscope_core.retrieval.client_search import SearchableTools
@@ -217,9 +217,6 @@ class PlanFigures:
     tools_called: float
     tools_shown: float
     tokens_shown: float
-
-    def as_json(self) -> JsonObject:
-        return asdict(self)
 
 
 def plan_figures(
