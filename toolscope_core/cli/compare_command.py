@@ -17,7 +17,7 @@ from toolscope_core.calls.sent_calls import CallBudget, ComparedTools, compare_t
 from toolscope_core.catalog.calls import read_call
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.connect_command import confirmed_servers
-from toolscope_core.cli.options import CatalogPaths, ServerKeys
+from toolscope_core.cli.options import AnswerYes, CatalogPaths, ServerKeys
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_error, say_json
 from toolscope_core.cli.usage_command import counted_calls
 from toolscope_core.decisions.decision_lines import decision_lines, read_decisions
@@ -95,9 +95,7 @@ def compare_calls(
         list[str] | None,
         typer.Option("--start", help="Start or contact this server without asking; repeatable."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Answer yes for every server shown; only in a terminal.")
-    ] = False,
+    yes: AnswerYes = False,
     most_calls: Annotated[
         int, typer.Option(help="Maximum number of calls for each pair; each is sent twice to both.")
     ] = _DEFAULT.calls,

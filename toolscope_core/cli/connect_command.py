@@ -12,6 +12,7 @@ import typer
 
 from toolscope_core.catalog.isolation import read_isolated
 from toolscope_core.catalog.sources import Source
+from toolscope_core.cli.options import AnswerYes
 from toolscope_core.cli.terminal import command, fail_for, more, progress, say, say_error, say_json
 from toolscope_core.files.json_lines import write_whole
 from toolscope_core.mcp.servers.configured_servers import read_configurations
@@ -41,9 +42,7 @@ def connect(
         list[str] | None,
         typer.Option("--server", help="Start or contact this server without asking; repeatable."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Answer yes for every server shown; only in a terminal.")
-    ] = False,
+    yes: AnswerYes = False,
     timeout: Annotated[
         float,
         typer.Option(help="Seconds to wait for a server to start, and for each of its answers."),

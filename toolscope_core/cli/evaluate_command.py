@@ -9,7 +9,7 @@ import typer
 
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli import terminal
-from toolscope_core.cli.options import SAVED, AskRequest, CatalogPaths
+from toolscope_core.cli.options import SAVED, AsJson, AskRequest, CatalogPaths
 from toolscope_core.cli.plan_command import plans_of
 from toolscope_core.cli.searcher import (
     ALL_TOOLS,
@@ -125,7 +125,7 @@ def evaluate(
     knobs: SearchKnobs = DEFAULT_SEARCH,
     searched: SearchedTools = ALL_TOOLS,
     ask: AskRequest = SAVED,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how well queries find their tools or servers, before and after a merge.
 

@@ -14,6 +14,7 @@ from toolscope_core.cli.asking import asking
 from toolscope_core.cli.options import (
     SAVED,
     Accepted,
+    AsJson,
     AskRequest,
     CatalogPaths,
     EmbedderName,
@@ -64,7 +65,6 @@ _Decompose = Annotated[
         "default: as the named paper does, or else rules.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from toolscope_core.check.version_changes import (
 from toolscope_core.check.version_changes import diff as changes_between
 from toolscope_core.cli.advising import advice_json, advice_on, some, tell_advice
 from toolscope_core.cli.machine_command import ASKS, MachineOptions, show_machine
-from toolscope_core.cli.options import HERE, EngineChoice, OwnQueries, PolicyFile
+from toolscope_core.cli.options import HERE, AsJson, EngineChoice, OwnQueries, PolicyFile
 from toolscope_core.cli.terminal import command, fail_for, progress, say, say_json
 from toolscope_core.judging.implied_servers import implied_servers
 from toolscope_core.merging.server_choice import Advice
@@ -52,7 +52,7 @@ def inspect(
             "the MCP clients of this machine, as `overview` shows them."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
@@ -106,7 +106,7 @@ def inspect(
 def diff(
     old: Annotated[Path, typer.Argument(help="The old catalog: a file or folder.")],
     new: Annotated[Path, typer.Argument(help="The new catalog: a file or folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
     config: PolicyFile = None,
 ) -> None:
     """Show what changed between two versions of a catalog; exit 1 if a change breaks callers, or a

@@ -47,6 +47,10 @@ PolicyFile = Annotated[
 WithGatewayTools = Annotated[
     bool, typer.Option("--gateway", help="Also merge clusters that need a gateway.")
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+AnswerYes = Annotated[
+    bool, typer.Option("--yes", help="Answer yes for every server shown; only in a terminal.")
+]
 EmbedderName = Annotated[
     str | None, typer.Option(help="A sentence-transformers model, by name or folder.")
 ]
