@@ -161,3 +161,45 @@ def test_what_a_server_may_keep(tools, apart):
     stores = Stores([*tools, *copies])
     assert stores.are_apart([tools[0], copies[0]]) is apart
     assert not Stores(tools).are_apart([tools[0], tools[0]]), "one server shares what it keeps"
+
+
+ACTIONS = {"type": "string", "enum": ["list", "mute"]}
+HOSTS = {
+    "name": "hosts",
+    "description": f"Manage the hosts of the Datadog account. {LONG}",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"action": ACTIONS, "host": TEXT},
+        "required": ["action"],
+    },
+}
+
+
+@pytest.mark.parametrize("note", [True, False])
+def test_a_tool_of_actions_takes_those_of_another_server_with_their_values(tmp_path, note):
+    given = {"host": "a", **({"note": "b"} if note else {})}
+    arguments = dict.fromkeys(given, TEXT)
+    special = [
+        record("list_hosts", f"List the hosts of the Datadog account. {LONG}"),
+        record("mute_host", f"Mute a Datadog host. {LONG}", **arguments),
+    ]
+    general = [HOSTS, record("dashboards", "List Datadog dashboards.", query=TEXT)]
+    analysis = analysed(read(("datadog-all", general), ("datadog-rest", special)), tmp_path)
+    config = PlanConfig(accept="all", gateway=True)
+    plan = plan_merge(analysis, (), config)
+    (cluster,) = plan.clusters
+    assert (cluster.kind, len(cluster.members)) == ("gateway" if note else "drop_in", 3)
+    assert not cluster.safe
+    write_folder(bundle_of(analysis, plan, (), config).files(), tmp_path / "bundle")
+    route = read_served_bundle(tmp_path / "bundle").table.routes["hosts"]
+    alphas = {alpha.tool_id: alpha for alpha in plan.arguments}
+    call = map_call(alphas["datadog-rest/mute_host"], given)
+    assert call.arguments["action"] == "mute"
+    assert set(route.schema["required"]) == {"action", *(["server"] if note else [])}
+    if note:
+        original = chosen_original(route, call.arguments)
+        assert original.tool_id == "datadog-rest/mute_host"
+        assert original_call(route, original, call.arguments, None).arguments == given
+        whole = {**call.arguments, "server": "datadog-all"}
+        assert chosen_original(route, whole).tool_id == "datadog-all/hosts"
+        assert chosen_original(route, {**call.arguments, "action": "unmute"}) is None

@@ -19,6 +19,7 @@ from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.candidate_pairs import PairRows, cosines
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging import distinctions
+from toolscope_core.judging.arguments.actions import action_arguments, action_of
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.explanation import ToolComparison, explain
@@ -29,6 +30,7 @@ from toolscope_core.judging.weights import EVEN, Weights, shipped_weights
 from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.protocols import Vectors
 from toolscope_core.model.tool import Tool
+from toolscope_core.wording.products import Products
 from toolscope_core.wording.reading import ToolReading
 from toolscope_core.wording.tool_text import source_name
 from toolscope_core.wording.vocabulary import is_foreign
@@ -39,20 +41,22 @@ from toolscope_core.wording.words import is_empty, is_english, stem, words_of
 class ToolFacts:
     """Facts by row of ``tools``.
 
-    ``mappable`` says for which tools calls can be mapped. ``general`` maps the id of each instance
-    to the id of its general tool.
+    ``mappable`` says for which tools calls can be mapped; ``general`` has the id of the general
+    tool of each instance. ``actions`` are the rows of tools and those of other servers' tools that
+    do the same by one value of an argument (``actions_across``).
     """
 
     tools: tuple[Tool, ...]
     general: Mapping[str, str]
     mappable: NDArray[np.bool_]
+    actions: tuple[PairRows, PairRows]
     _undeclared: NDArray[np.bool_]
     _undescribed: NDArray[np.bool_]
     _contents: NDArray[np.int64]
     _generals: NDArray[np.int64]
 
     @classmethod
-    def of(cls, tools: Sequence[Tool]) -> ToolFacts:
+    def of(cls, tools: Sequence[Tool], products: Sequence[Products]) -> ToolFacts:
         general = general_tools(tools)
         heads = set(general.values())
         generals = [general.get(tool.id, tool.id if tool.id in heads else "") for tool in tools]
@@ -60,6 +64,7 @@ class ToolFacts:
             tools=tuple(tools),
             general=general,
             mappable=np.array([unmappable(tool) is None for tool in tools], dtype=np.bool_),
+            actions=actions_across(tools, products),
             _undeclared=np.array([tool.schema is None for tool in tools], dtype=np.bool_),
             _undescribed=np.array([not tool.description.strip() for tool in tools], dtype=np.bool_),
             _contents=codes([_visible_content(tool) for tool in tools]),
@@ -73,6 +78,9 @@ class ToolFacts:
 
     def general_name(self, left: int, right: int) -> str:
         """The name of the general tool of which both are forms; empty if there is none."""
+        rows = np.array([left], np.int32), np.array([right], np.int32)
+        if self._do_one_action(*rows)[0]:
+            return next(self.tools[row].name for row in (left, right) if row in self.actions[1])
         if not self._generals[left] or self._generals[left] != self._generals[right]:
             return ""
         head = self.general_of(left)
@@ -81,7 +89,16 @@ class ToolFacts:
     def of_one_general(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs are two instances of one general tool, or that tool and an instance of it."""
         ours = self._generals[left]
-        return np.asarray((ours == self._generals[right]) & (ours > 0))
+        are_forms = (ours == self._generals[right]) & (ours > 0)
+        return np.asarray(are_forms | self._do_one_action(left, right))
+
+    def _do_one_action(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
+        """Which pairs are a tool and one of another server that does the same by an argument."""
+        special, general = self.actions
+        size = len(self.tools)
+        known = np.minimum(special, general).astype(np.int64) * size + np.maximum(special, general)
+        asked = np.minimum(left, right).astype(np.int64) * size + np.maximum(left, right)
+        return np.isin(asked, known)
 
     def too_little_known(self, left: PairRows, right: PairRows) -> NDArray[np.bool_]:
         """Which pairs a person must review because too little is known.
@@ -135,6 +152,30 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
     }
 
 
+def actions_across(
+    tools: Sequence[Tool], products: Sequence[Products]
+) -> tuple[PairRows, PairRows]:
+    """Rows of tools, and those of another server's tools that do the same by an argument's value.
+
+    Both servers are for one product with accounts: ``delete_record`` and
+    ``manage_records(action="delete")``.
+    """
+    by_account: dict[str, list[int]] = {}
+    for row, (tool, own) in enumerate(zip(tools, products, strict=True)):
+        if tool.server and own.accounts and any(action_arguments(tool)):
+            for account in own.accounts:
+                by_account.setdefault(account, []).append(row)
+    pairs = {
+        (row, general)
+        for row, (tool, own) in enumerate(zip(tools, products, strict=True))
+        for account in (own.accounts if tool.server else ())
+        for general in by_account.get(account, ())
+        if tools[general].server != tool.server and action_of(tool, tools[general])
+    }
+    rows = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]
+
+
 def _visible_content(tool: Tool) -> str:
     """The hash of the content that a person sees, without hidden characters.
 
@@ -157,10 +198,8 @@ def _name_words(name: str) -> frozenset[str]:
 
 _BLOCK = 4096
 _DIGITS = 6
-_OF_ONE_GENERAL = 0.97
-"""The probability for two instances of one general tool, or that tool and an instance: a fact read
-from names and schemas.
-"""
+OF_ONE_GENERAL = 0.97
+"""Two instances of one general tool, or it and an instance: a fact read from names and schemas."""
 _CERTAIN = 16.0
 """The log-odds shown for the probabilities 0 and 1, which would be infinite; six digits make no
 difference.
@@ -217,11 +256,12 @@ class OfflineJudge:
         ``vectors`` is float32 of shape (n, d), rows normalised, in the order of ``tools``, from the
         embedding model ``model``.
         """
+        signals = Signals.of(tools, vectors, model)
         return cls(
             tools=tuple(tools),
-            signals=Signals.of(tools, vectors, model),
+            signals=signals,
             weights=weights or shipped_weights(),
-            facts=ToolFacts.of(tools),
+            facts=ToolFacts.of(tools, signals.products),
         )
 
     @property
@@ -414,7 +454,7 @@ class OfflineJudge:
         contrary_or_distinct = contrary | self._have_distinctions(left, right, single)
         distinct = np.where(contrary_or_distinct, np.minimum(single, below), single)
         of_one = self.facts.of_one_general(left, right)
-        general = np.where(of_one, np.maximum(distinct, _OF_ONE_GENERAL), distinct)
+        general = np.where(of_one, np.maximum(distinct, OF_ONE_GENERAL), distinct)
         cautious = np.where(
             self.facts.too_little_known(left, right), self._cautious(general), general
         )

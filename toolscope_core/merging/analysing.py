@@ -94,7 +94,9 @@ def analyse(
     judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)
     first = _first_copies(catalog, judge.signals.products)
     same_names = same_named(judge.signals.plain, vectors, config.neighbours)
-    near = candidates(vectors, first, config.neighbours, threshold, same_names, engine)
+    also = zip(same_names, judge.facts.actions, strict=True)
+    far = tuple(np.concatenate(sides) for sides in also)
+    near = candidates(vectors, first, config.neighbours, threshold, far, engine)
     left, right, cosine = near.left, near.right, near.similarity
     cached_judge = CachedJudge.of(judge, cache.folder, engine)
     probabilities = cached_judge.pair_probabilities(left, right, progress)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolscope_core.embedding.candidate_pairs import PairRows
+from toolscope_core.judging.judge import OF_ONE_GENERAL
 from toolscope_core.judging.selector import DistinctWords
 from toolscope_core.judging.weights import EVEN
 from toolscope_core.merging.analysis import Analysis, bars_of
@@ -90,12 +91,36 @@ def groups_at(
     """
     if analysis.model_verdicts is not None:
         return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
-    judge = analysis.probabilities
+    row_judge = _with_actions(analysis)
+
+    def judge(pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        return row_judge(*analysis.ends(pairs))
+
     scores, is_merge = analysis.scores, merges_at(analysis, thresholds)
     graph = row_graph(analysis, links, scores.left[is_merge], scores.right[is_merge])
-    groups = correct(graph, analysis.row_probabilities, thresholds.same_job, links, divide=divide)
+    groups = correct(graph, row_judge, thresholds.same_job, links, divide=divide)
     groups = _divided_further(analysis, groups, judge) if divide else groups
     return with_requested(groups + suspended(groups, links, judge), links, judge)
+
+
+def _with_actions(analysis: Analysis) -> RowJudge:
+    """The judge of the same job by rows; two actions of one general tool are as close as each is
+    to it.
+    """
+    tools_by_general: dict[int, list[int]] = {}
+    for row, general in zip(*map(np.ndarray.tolist, analysis.judge.facts.actions), strict=True):
+        tools_by_general.setdefault(general, []).append(row)
+    pairs = [pair for rows in tools_by_general.values() for pair in combinations(rows, 2)]
+    one, other = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    size = len(analysis.rows)
+    codes = one.astype(np.int64) * size + other
+
+    def probabilities(left: PairRows, right: PairRows) -> NDArray[np.float64]:
+        own = analysis.row_probabilities(left, right)
+        beside = np.isin(left.astype(np.int64) * size + right, codes)
+        return np.where(beside, np.maximum(own, OF_ONE_GENERAL), own)
+
+    return probabilities if len(codes) else analysis.row_probabilities
 
 
 def _groups_with_verdicts(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from toolscope_core.judging.arguments.actions import action_of
 from toolscope_core.judging.arguments.alignment import argument_map, map_onto
 from toolscope_core.judging.distinctions import lost_parts, unshared
 from toolscope_core.judging.selector import own_words, selector_of
@@ -107,16 +108,18 @@ def synthesise(
             ),
         )
         return Synthesis("drop_in", canonical.id, document_of(canonical), maps)
+    general, actions = ("", {}) if family else _actions(allowed, members)
     canonical = min(
         allowed,
         key=lambda tool: (
+            tool.id != general,
             tool.id in keepers.warned or gateway_words.shouts(tool.description),
             len(tool.name),
             tool.id,
         ),
     )
     ordered = [canonical, *(tool for tool in members if tool.id != canonical.id)]
-    gateway = _gateway(ordered, members, family, keep_all)
+    gateway = _gateway(ordered, members, family, keep_all, actions)
     contents_of = keepers.contents_of if keep_all and not family else None
     return _in_words(gateway, ordered, blocked, replace(keepers, contents_of=contents_of))
 
@@ -226,23 +229,57 @@ def with_default_server(synthesis: Synthesis) -> Synthesis:
     return replace(synthesis, document=replace(synthesis.document, schema=new_schema))
 
 
+def _actions(allowed: Sequence[Tool], members: Sequence[Tool]) -> tuple[str, dict[str, JsonObject]]:
+    """The member that does what others do by one argument, and its value for each of those, by id.
+
+    Empty unless servers and values tell all members apart.
+    """
+    for general in allowed:
+        found = {
+            tool.id: action_of(tool, general) for tool in members if tool.owner != general.owner
+        }
+        acts = {tool: {act[0]: act[1]} for tool, act in found.items() if act}
+        choices = {(tool.owner, canonical_json(acts.get(tool.id))) for tool in members}
+        wholes = {tool.owner for tool in members if tool.id not in acts}
+        partly = {tool.owner for tool in members if tool.id in acts}
+        one = len({name for act in acts.values() for name in act}) == 1
+        if one and len(choices) == len(members) and wholes.isdisjoint(partly) and all(wholes):
+            return general.id, acts
+    return "", {}
+
+
 def _gateway(
-    ordered: Sequence[Tool], members: Sequence[Tool], family: bool, keep_all: bool
+    ordered: Sequence[Tool],
+    members: Sequence[Tool],
+    family: bool,
+    keep_all: bool,
+    actions: Mapping[str, JsonObject],
 ) -> Synthesis:
-    """The gateway tool without its texts; the canonical is the first of ``ordered``."""
+    """The gateway tool without its texts; the canonical is the first of ``ordered``.
+
+    ``actions`` are arguments and values of the canonical that choose members on one server.
+    """
     canonical = ordered[0]
     one_schema = _is_shared(ordered)
     schema = (canonical.schema or {}) if one_schema else {}
     joined = join_arguments(() if one_schema else ordered, family)
+    acts = {name for act in actions.values() for name in act}
+    if any(not acts.isdisjoint(joined.names[one].values()) for one in actions):
+        actions = {}
     properties = dict(schema.get("properties") or joined.properties)
-    needed = schema.get("required") or joined.always_supplied
-    selector, values = _selector(ordered, properties, family, keep_all)
-    properties[selector] = {"type": "string", "enum": [values[tool.id] for tool in ordered]}
+    needed = list(schema.get("required") or joined.always_supplied)
+    if actions:
+        selector, values = free_name("server", properties), {one.id: one.owner for one in ordered}
+        needed += acts.difference(needed)
+    else:
+        selector, values = _selector(ordered, properties, family, keep_all)
+    choice = list(dict.fromkeys(values[tool.id] for tool in ordered))
+    properties[selector] = {"type": "string", "enum": choice}
     rest = {"properties": properties, "required": [*needed, selector]}
     schema = {"type": "object", **schema, **rest}
     maps = []
     for tool in members:
-        constants = {selector: values[tool.id]}
+        constants = {selector: values[tool.id], **actions.get(tool.id, {})}
         if one_schema:
             same = argument_map(tool, canonical if tool.schema is None else tool)
             alpha = replace(same, to=canonical.id, constants=constants)
@@ -251,9 +288,18 @@ def _gateway(
             alpha = replace(alpha, inferred=joined.inferred[tool.id])
         maps.append(alpha)
     if not one_schema:  # only now, or the words of one would be held against the values of another
-        properties |= joined.described(selector, values)
+        labels = {alpha.tool_id: _label(alpha, selector) for alpha in maps}
+        described = joined.described(selector, labels)
+        properties |= {k: one for k, one in described.items() if not actions or k not in acts}
     document = Document(canonical.name, "", schema, None, merged_annotations(members))
     return Synthesis("gateway", canonical.id, document, tuple(maps), selector, keep_all)
+
+
+def _label(alpha: ArgumentMap, selector: str) -> str:
+    """The constants that choose a member, in words: the selector's, then an action's."""
+    actions = [str(value) for name, value in alpha.constants.items() if name != selector]
+    value = str(alpha.constants[selector])
+    return f"{value} ({', '.join(actions)})" if actions else value
 
 
 def _in_words(
@@ -263,7 +309,7 @@ def _in_words(
     first.
     """
     selector, document = gateway.selector, gateway.document
-    values = {alpha.tool_id: alpha.constants[selector] for alpha in gateway.arguments}
+    values = {alpha.tool_id: _label(alpha, selector) for alpha in gateway.arguments}
     texts = {
         values[tool.id]: "" if tool.id in blocked and tool is not ordered[0] else tool.description
         for tool in ordered

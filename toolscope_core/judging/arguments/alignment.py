@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolscope_core.judging.arguments import subschema
+from toolscope_core.judging.arguments.actions import action_of
 from toolscope_core.judging.arguments.argument_words import demands, difference
 from toolscope_core.judging.arguments.matching import Match, match_parameters, turned
 from toolscope_core.judging.arguments.roles import read_parameter
@@ -208,9 +209,11 @@ def argument_map(tool: Tool, target: Tool, matches: Sequence[Match] | None = Non
     if obstacle:
         return ArgumentMap(tool.id, target.id, lossy=(obstacle,))
     matches = match_parameters(tool, target) if matches is None else matches
-    pairs = {match.left: match.right for match in matches}
-    alpha = map_onto(tool, target.id, target.schema or {}, pairs, _fixed_values(tool, target))
-    lossy = (*alpha.lossy, *demands(tool, target, alpha.moves))
+    action = _action(tool, target)
+    pairs = {match.left: match.right for match in matches if match.right not in action}
+    constants = action or _fixed_values(tool, target)
+    alpha = map_onto(tool, target.id, target.schema or {}, pairs, constants)
+    lossy = (*alpha.lossy, *demands(tool, target, alpha.moves, alpha.constants))
     return replace(alpha, lossy=lossy, inferred=inferences(tool, matches))
 
 
@@ -290,6 +293,12 @@ def map_onto(
     )
 
 
+def _action(tool: Tool, target: Tool) -> dict[str, str]:
+    """The argument of ``target`` and its value that mean what ``tool`` does; empty without one."""
+    action = action_of(tool, target)
+    return dict([action]) if action else {}
+
+
 def _fixed_values(tool: Tool, target: Tool) -> dict[str, Any]:
     """Arguments of ``target`` whose value is part of the name of ``tool``.
 
@@ -330,7 +339,7 @@ def words_apart(tool: Tool, target: Tool) -> tuple[str, ...]:
             for m, words in differences
             if words
         ),
-        *demands(tool, target, moves),
+        *demands(tool, target, moves, _action(tool, target)),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from toolscope_core.judging.arguments import omitted_arguments, units, value_facts
@@ -222,9 +223,14 @@ def difference(one: Parameter, other: Parameter) -> str:
     return next(filter(None, map(_difference, _levels(one, other, one.name))), "")
 
 
-def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
+def demands(
+    tool: Tool,
+    target: Tool,
+    moves: Sequence[ArgumentMove],
+    constants: JsonObject = MappingProxyType({}),
+) -> Iterator[str]:
     """Sentences on why ``target`` cannot serve calls to ``tool`` as intended, though its schema
-    accepts them.
+    accepts them with the ``constants``.
 
     They cover the requirements in the target's words, and the target's behaviour if an argument is
     left out. If two tools have no other difference, anything that only one says about an argument
@@ -249,7 +255,7 @@ def demands(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator
     for words in ordered_apart(tool.description, target.description):
         yield f"in the tools' own descriptions, {words}"
     yield from _swapped(pairs)
-    yield from omitted_arguments.unmet_conditions(tool, target, moves)
+    yield from omitted_arguments.unmet_conditions(tool, target, moves, constants)
 
 
 def told_once(sentences: Iterable[str]) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from toolscope_core.model.cluster import ArgumentMove
-from toolscope_core.model.tool import Parameter, Tool, canonical_json
-from toolscope_core.wording.words import sentences, spelling
+from toolscope_core.model.tool import JsonObject, Parameter, Tool, canonical_json
+from toolscope_core.wording.words import sentences, spelling, words_of
 
 MOST_READ = 2_000
 """Facts are read in this many characters of a text; in the rest, words are only compared."""
@@ -155,15 +155,33 @@ def without_omission(description: str) -> str:
     return _USED.sub(" ", _STATED.sub(" ", text[:MOST_READ])) + text[MOST_READ:]
 
 
-def unmet_conditions(tool: Tool, target: Tool, moves: Sequence[ArgumentMove]) -> Iterator[str]:
-    """Sentences on conditions of ``target`` that not every call to ``tool`` meets."""
+def unmet_conditions(
+    tool: Tool, target: Tool, moves: Sequence[ArgumentMove], constants: JsonObject
+) -> Iterator[str]:
+    """Sentences on conditions of ``target`` that not every call to ``tool`` meets.
+
+    A condition on other values of an argument in ``constants`` does not count.
+    """
     always = {parameter.name for parameter in tool.parameters if parameter.required}
     targets = {move.target for move in moves}
     supplied = {move.target for move in moves if move.source in always}
     for condition in _alone(target, tool):
+        if _is_of_other_values(condition.sentence, target, constants):
+            continue
         at_once = len(condition.arguments & targets) if _AT_MOST.search(condition.sentence) else 1
         if at_once > 1 or condition.arguments.isdisjoint(supplied):
             yield f"not every call to {tool.id} does what {target.id} says: {_shown(condition)}"
+
+
+def _is_of_other_values(sentence: str, target: Tool, constants: JsonObject) -> bool:
+    """Whether the sentence names listed values of such an argument, but not the constant."""
+    words = set(words_of(sentence.casefold()))
+    for parameter in target.parameters:
+        if parameter.name in constants:
+            named = [v for v in parameter.enum if words.issuperset(words_of(str(v).casefold()))]
+            if named and constants[parameter.name] not in named:
+                return True
+    return False
 
 
 def conditions_apart(tool: Tool, target: Tool) -> Iterator[str]:
