@@ -64,12 +64,13 @@ def number_apart(one: ToolReading, other: ToolReading, described: bool = False) 
 
 
 def _objects(one: ToolReading, other: ToolReading) -> tuple[str, str]:
-    """The object of each tool, according to its name."""
-    return _object(one), _object(other)
+    """The object of each tool, by its name."""
+    return object_of(one), object_of(other)
 
 
 @lru_cache(maxsize=16_384)
-def _object(reading: ToolReading) -> str:
+def object_of(reading: ToolReading) -> str:
+    """The object of a tool by its name, as it is written; empty without one."""
     return _head(_without_verb(reading.name))
 
 
@@ -269,7 +270,7 @@ def belongings_apart(one: ToolReading, other: ToolReading) -> tuple[str, str] | 
     For example *articles* and the *references* of an article, which the first never mentions.
     """
     for whole, part in ((one, other), (other, one)):
-        thing, belonging = _object(whole), _object(part)
+        thing, belonging = object_of(whole), object_of(part)
         if (
             part.name[-1:] == (belonging,)
             and thing

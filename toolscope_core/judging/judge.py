@@ -19,10 +19,10 @@ from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.embedding.candidate_pairs import PairRows, cosines
 from toolscope_core.embedding.minilm import DEFAULT_MODEL
 from toolscope_core.judging import distinctions
-from toolscope_core.judging.arguments.actions import action_arguments, action_of
 from toolscope_core.judging.arguments.alignment import argument_map, serving, unmappable
 from toolscope_core.judging.arguments.matching import match_parameters
 from toolscope_core.judging.explanation import ToolComparison, explain
+from toolscope_core.judging.far_pairs import actions_across
 from toolscope_core.judging.guards import effect
 from toolscope_core.judging.selector import FIXED, kind_of_values
 from toolscope_core.judging.signals import COUNTS, SIGNALS, Matrix, Signals, codes
@@ -150,30 +150,6 @@ def general_tools(tools: Sequence[Tool]) -> dict[str, str]:
     return {
         tool: general for tool, general in general_by_id.items() if general not in general_by_id
     }
-
-
-def actions_across(
-    tools: Sequence[Tool], products: Sequence[Products]
-) -> tuple[PairRows, PairRows]:
-    """Rows of tools, and those of another server's tools that do the same by an argument's value.
-
-    Both servers are for one product with accounts: ``delete_record`` and
-    ``manage_records(action="delete")``.
-    """
-    by_account: dict[str, list[int]] = {}
-    for row, (tool, own) in enumerate(zip(tools, products, strict=True)):
-        if tool.server and own.accounts and any(action_arguments(tool)):
-            for account in own.accounts:
-                by_account.setdefault(account, []).append(row)
-    pairs = {
-        (row, general)
-        for row, (tool, own) in enumerate(zip(tools, products, strict=True))
-        for account in (own.accounts if tool.server else ())
-        for general in by_account.get(account, ())
-        if tools[general].server != tool.server and action_of(tool, tools[general])
-    }
-    rows = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
-    return rows[:, 0], rows[:, 1]
 
 
 def _visible_content(tool: Tool) -> str:

@@ -26,6 +26,7 @@ from toolscope_core.embedding.candidate_pairs import (
 from toolscope_core.embedding.minilm import MiniLmEmbedder
 from toolscope_core.embedding.vector_cache import VectorCache, embed_cached
 from toolscope_core.judging.cached_judge import CachedJudge
+from toolscope_core.judging.far_pairs import of_one_object
 from toolscope_core.judging.implied_servers import with_implied_servers
 from toolscope_core.judging.judge import OfflineJudge
 from toolscope_core.merging.analysis import Analysis, bars_of, own_thresholds, thresholds_of
@@ -93,10 +94,9 @@ def analyse(
     rows = {tool.id: row for row, tool in enumerate(catalog.tools)}
     judge = OfflineJudge.of(catalog.tools, vectors, model=embedder.name)
     first = _first_copies(catalog, judge.signals.products)
-    same_names = same_named(judge.signals.plain, vectors, config.neighbours)
-    also = zip(same_names, judge.facts.actions, strict=True)
-    far = tuple(np.concatenate(sides) for sides in also)
-    near = candidates(vectors, first, config.neighbours, threshold, far, engine)
+    near = candidates(
+        vectors, first, config.neighbours, threshold, _far_pairs(judge, config, threshold), engine
+    )
     left, right, cosine = near.left, near.right, near.similarity
     cached_judge = CachedJudge.of(judge, cache.folder, engine)
     probabilities = cached_judge.pair_probabilities(left, right, progress)
@@ -123,6 +123,21 @@ def analyse(
     with suppress(ConfigError):  # they are judged again then
         cached_judge.save()
     return analysis
+
+
+def _far_pairs(
+    judge: OfflineJudge, config: AnalysisConfig, threshold: float
+) -> tuple[PairRows, PairRows]:
+    """The pairs that are candidates at any cosine."""
+    signals = judge.signals
+    tools, products, vectors = signals.tools, signals.products, signals.vectors
+    kinds = (
+        same_named(signals.plain, vectors, config.neighbours),
+        of_one_object(tools, products, signals.reading, vectors, threshold),
+        judge.facts.actions,
+    )
+    left, right = (np.concatenate(side) for side in zip(*kinds, strict=True))
+    return left, right
 
 
 def judge_at_lowest_thresholds(analysis: Analysis) -> None:
