@@ -8,6 +8,7 @@ from tests.wording.test_words import WORDS, words
 from toolscope_core.judging.distinctions import (
     alternatives,
     belongings_apart,
+    choices_apart,
     facts_apart,
     fixed_one,
     lost_parts,
@@ -128,12 +129,26 @@ def test_objects_that_the_other_never_mentions(one, other, differ):
         (("list_tables", "Tables."), ("get_all_tables", "All of them."), False),
         (("get_table_size", "How large it is."), ("get_table_status", "How it does."), False),
         (("list_tables", "Tables."), ("list_databases", "Databases with their tables."), True),
-        (("list_channels", "Also conversations."), ("list_conversations", "Channels."), False),
+        (("list_channels", "Also conversations."), ("list_conversations", "Channels."), True),
+        (("list_slack", "Of a team."), ("list_discord", "Of a guild."), False),
     ],
 )
 def test_tools_about_other_things(one, other, apart):
     assert things_apart(spoken(*one), spoken(*other)) is apart
     assert things_apart(spoken(*other), spoken(*one)) is apart
+
+
+def test_a_tool_that_chooses_between_acts_differs_from_one_without_that_choice():
+    def tool(name, *actions):
+        choice = {"action": {"type": "string", "enum": list(actions)}} if actions else {}
+        schema = {"type": "object", "properties": choice, "required": [*choice]}
+        return read_tool(Tool(name, name, "Create or list milestones.", "", schema))
+
+    milestone = tool("milestone", "create", "list")
+    assert choices_apart(milestone, tool("create_version"))
+    assert choices_apart(milestone, tool("sprint", "create", "archive"))
+    assert not choices_apart(milestone, tool("sprint", "create", "list"))
+    assert not choices_apart(tool("create_status", "failed", "done"), tool("create_version"))
 
 
 def test_a_key_in_the_name_says_whose_things_are_listed():

@@ -469,16 +469,30 @@ def test_two_servers_of_which_one_says_nothing_of_a_tool_make_no_family():
 
 
 def test_two_servers_about_other_things_make_no_family_but_one_may():
-    def outcome(server):
+    def outcome(server, odds=16.0):
         tools = (
             tool("a", "list_tables", "List the tables of a shop.", server="desk"),
             tool("b", "list_shops", "List all of them.", server=server),
         )
-        judge = OfflineJudge.of(tools, embed(tools), biased(family_across=16.0, family_beside=16.0))
+        judge = OfflineJudge.of(tools, embed(tools), biased(family_across=odds, family_beside=odds))
         return judge.verdict(0, 1).outcome
 
     assert outcome("hall") != "family"
     assert outcome("desk") == "family"
+
+
+def test_two_things_of_one_server_are_a_family_only_if_that_is_likely():
+    tools = (
+        tool("a", "list_tables", "List the tables.", server="desk"),
+        tool("b", "list_shops", "List the shops.", server="desk"),
+    )
+    base = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=0.0))
+    rows = np.array([0], np.int32), np.array([1], np.int32)
+    own = base.weights.family_probability(base.signals.of_pairs(*rows), np.array([True]))[0]
+    for likely, outcome in ((0.6, "keep"), (0.7, "family")):
+        shift = math.log(likely / (1 - likely)) - math.log(own / (1 - own))
+        judge = OfflineJudge.of(tools, embed(tools), biased(job_beside=-16.0, family_beside=shift))
+        assert judge.verdict(0, 1).outcome == outcome
 
 
 def test_outcomes_follow_the_thresholds():

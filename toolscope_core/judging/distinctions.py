@@ -15,9 +15,11 @@ from functools import lru_cache
 
 from toolscope_core.catalog.operation_names import operation_of
 from toolscope_core.catalog.scan.hidden import without_hidden
+from toolscope_core.judging.arguments.actions import action_arguments
 from toolscope_core.model.numbers import listed, quoted
 from toolscope_core.model.tool import Parameter, Tool
 from toolscope_core.wording import words as english
+from toolscope_core.wording.products import names_a_product
 from toolscope_core.wording.reading import ToolReading
 from toolscope_core.wording.tool_text import source_name
 from toolscope_core.wording.vocabulary import action_classes, is_border, only_gets
@@ -295,12 +297,29 @@ def unmentioned_objects(one: ToolReading, other: ToolReading) -> tuple[str, str]
 
 
 def things_apart(one: ToolReading, other: ToolReading) -> bool:
-    """Whether one is about a thing that the other does not mention.
+    """Whether they are about two things.
 
-    For example *tables* and *databases*; *statistics* or a *status* are no things.
+    For example *tables* and *databases*; *statistics* or a *status* are no things, nor are names.
     """
-    things = removed_apart(one, other)
-    return things is not None and _UNCOUNTED.isdisjoint(things) and _are_nouns(things, one, other)
+    things = object_apart(one, other)
+    return (
+        things is not None
+        and _UNCOUNTED.isdisjoint(things)
+        and _are_nouns(things, one, other)
+        and not any(map(names_a_product, things))
+    )
+
+
+def choices_apart(one: ToolReading, other: ToolReading) -> bool:
+    """Whether the name of one says no act, because an argument chooses one, and the other has no
+    such choice.
+    """
+    choices = [
+        {(parameter.name, parameter.enum) for parameter in action_arguments(side.tool)}
+        for side in (one, other)
+        if side.verb not in side.name
+    ]
+    return any(choices) and choices != choices[:1] * 2
 
 
 def _are_nouns(objects: tuple[str, str], one: ToolReading, other: ToolReading) -> bool:

@@ -181,6 +181,8 @@ _CERTAIN = 16.0
 difference.
 """
 _JUST_BELOW = 0.001
+_OF_ANOTHER_THING = 0.65
+"""Below this two tools of one server that are about different things are no family."""
 _REMOVING = frozenset({"deletes"})
 
 
@@ -384,7 +386,12 @@ class OfflineJudge:
                 or distinctions.one_and_several(*readings)
                 or distinctions.part_apart(*readings)
                 or distinctions.moved_only(*readings)
-                or (not one_server[at] and distinctions.things_apart(*readings))
+                or distinctions.choices_apart(*readings)
+                or (
+                    all(one.tool.server for one in readings)
+                    and (not one_server[at] or family[at] < _OF_ANOTHER_THING)
+                    and distinctions.things_apart(*readings)
+                )
             ):
                 family[at] = weights.family_at - _JUST_BELOW
         return family
