@@ -50,6 +50,10 @@ def test_a_tool_is_made_for_what_it_says_and_for_what_its_server_is():
 def test_an_english_word_names_a_product_only_where_it_is_written_as_a_name():
     assert accounts(tool("close_box", "Close a box. Linear search.")) == [set()]
     assert accounts(tool("list_files", "Lists the files in Box.")) == [{"box"}]
+    assert accounts(tool("find_cafes", "Finds cafes near Times Square.")) == [set()]
+    assert accounts(tool("sync", "Syncs Jira Linear, and in Slack, Box.")) == [
+        {"jira", "linear", "slack", "box"}
+    ]
 
 
 def test_the_other_tools_of_a_server_say_what_it_is_made_for():

@@ -207,15 +207,18 @@ def _with_server(own: Products, server: Products, profile: frozenset[str]) -> Pr
 def _own_products(tool: Tool) -> Products:
     """The products in a tool's name and description.
 
-    A spelling that is also an English word counts only with a capital inside a sentence; a single
-    letter (*X*) never counts.
+    A spelling that is also an English word counts only with a capital inside a sentence, and not at
+    the end of a longer name (*Times Square*); a single letter (*X*) never counts.
     """
     name = [(word, _is_a_name(word)) for word in tool_name_words(tool)]
-    text, before = [], "."
-    for word in _WORD.findall(tool.description[:_TEXT]):
+    text, before, end, goes_on = [], ".", 0, False
+    for found in _WORD.finditer(tool.description[:_TEXT]):
+        word = found[0]
         is_name = word[0].isupper() and before not in ".!?\n:"
-        text.append((word.lower(), (is_name and len(word) > 1) or _is_a_name(word.lower())))
-        before = word
+        goes_on = goes_on and found.start() == end + 1 and before.lower() not in _spellings()
+        is_whole = is_name and len(word) > 1 and not goes_on
+        text.append((word.lower(), is_whole or _is_a_name(word.lower())))
+        before, end, goes_on = word, found.end(), is_name
     own = server_products(tool.server).unlisted
     return replace(
         _products([*_mentions(name), *_mentions(text)]),
