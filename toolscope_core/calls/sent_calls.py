@@ -22,7 +22,8 @@ from toolscope_core.mcp.servers.launches import Launch
 from toolscope_core.mcp.servers.offers import read_tools, without_secrets
 from toolscope_core.mcp.servers.server_failures import is_answer, only_leaf
 from toolscope_core.mcp.servers.sessions import NO_ANSWERS, OpenServer, load_sdk
-from toolscope_core.model.cluster import ArgumentMap
+from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError, ToolScopeError
 from toolscope_core.model.numbers import enumerated
@@ -56,8 +57,9 @@ class CallBudget:
 class ComparedTools:
     """A tool, and the tool that would take over its calls.
 
-    ``alphas`` are the argument maps from each tool to their merged tool, which has the ``schema``.
-    ``calls`` are arguments that a person wants to be sent.
+    ``alphas`` are the argument maps of both to their merged tool, which has the ``schema``.
+    ``calls`` are arguments that a person wants to see sent, ``left_out`` those that the person does
+    not want. Values found in results make further calls unless ``as_shown``.
     """
 
     source: Tool
@@ -65,6 +67,8 @@ class ComparedTools:
     alphas: tuple[ArgumentMap, ArgumentMap]
     schema: JsonObject
     calls: tuple[JsonObject, ...] = ()
+    left_out: tuple[JsonObject, ...] = ()
+    as_shown: bool = False
 
     @property
     def tools(self) -> tuple[Tool, Tool]:
@@ -81,8 +85,9 @@ class ComparedTools:
         return replace(call, losses=(*merged.losses, *foreign, *call.losses))
 
     def new_calls(self, seen: SeenValues, most: int) -> tuple[JsonObject, ...]:
-        """The person's calls and written ones, except calls that would lose an argument."""
-        every = (*self.calls, *written_calls(self.source, seen, most))
+        """The person's calls and written ones, without those of which an argument would be lost."""
+        written = written_calls(self.source, SeenValues() if self.as_shown else seen, most)
+        every = (*self.calls, *(one for one in written if one not in self.left_out))
         return tuple(one for one in every if not self.mapped(one).losses)[:most]
 
     def why_no_calls(self, seen: SeenValues) -> str:
@@ -94,14 +99,22 @@ class ComparedTools:
         return f"nothing gives each argument of {self.source.id} a value; write calls for it"
 
 
-def why_not_called(tool: Tool, ticked: Sequence[str]) -> str:
-    """Why a comparison may not call the tool; empty if the tool only reads.
+def merge_pairs(tools: Mapping[str, Tool], merge: Synthesis | Cluster) -> list[ComparedTools]:
+    """Each member of a merge with the kept tool, by the merge's argument maps; ``tools`` by id."""
+    alphas = {alpha.tool_id: alpha for alpha in merge.arguments}
+    kept, schema = merge.canonical, merge.document.schema or {}
+    return [
+        ComparedTools(tools[one], tools[kept], (alphas[one], alphas[kept]), schema)
+        for one in alphas
+        if one != kept
+    ]
 
-    A tool only reads if its server says so and its words do not contradict this. A tool that a
-    person ticked may be called as well.
+
+def why_not_called(tool: Tool) -> str:
+    """Why a person has to say first that the tool only reads; empty if that is clear.
+
+    It is if its server says so and its words do not contradict that.
     """
-    if tool.id in ticked:
-        return ""
     by_words = effect(read_tool(replace(tool, annotations={})))
     if tool.annotations.get("readOnlyHint") is not True:
         why = "its server does not say that it only reads"
@@ -110,7 +123,7 @@ def why_not_called(tool: Tool, ticked: Sequence[str]) -> str:
         why = "its server says that it only reads, but by its words it deletes"
     else:
         return ""
-    return f"{tool.id} is not called: {why}; if it only reads, use --reads-only {tool.id}"
+    return why
 
 
 def compare_tools(

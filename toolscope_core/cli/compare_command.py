@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,13 @@ import typer
 from toolscope_core.calls.call_verdicts import CallComparison
 from toolscope_core.calls.call_writing import SeenValues
 from toolscope_core.calls.recorded_results import recorded_comparisons
-from toolscope_core.calls.sent_calls import CallBudget, ComparedTools, compare_tools, why_not_called
+from toolscope_core.calls.sent_calls import (
+    CallBudget,
+    ComparedTools,
+    compare_tools,
+    merge_pairs,
+    why_not_called,
+)
 from toolscope_core.catalog.calls import read_call
 from toolscope_core.catalog.isolation import read_files
 from toolscope_core.cli.connect_command import confirmed_servers
@@ -27,9 +33,7 @@ from toolscope_core.mcp.servers.launches import Launch, keys_given, launches_of
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.merging.analysing import analyse, plan_merge
 from toolscope_core.merging.group_syntheses import GroupSyntheses
-from toolscope_core.merging.synthesis import Synthesis
 from toolscope_core.model.catalog import Catalog
-from toolscope_core.model.cluster import Cluster
 from toolscope_core.model.decision import Decision
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import enumerated, quantity
@@ -157,29 +161,14 @@ def _chosen_pairs(
         clusters = plan_merge(analyse(catalog), log).clusters
         wanted = ("proposed", "accepted")
         clusters = tuple(c for c in clusters if c.state in wanted and c.relation != "family")
-        return [two for one in clusters for two in _pairs_of(catalog, one.members, one)]
+        return [two for one in clusters for two in merge_pairs(catalog.by_id, one)]
     unknown = [one for one in pair if one not in catalog.by_id]
     if unknown or len(set(pair)) < 2:
         raise ConfigError(
             f"--pair was given {' '.join(map(repr, pair))}; use the ids of two different tools"
         )
-    members = tuple(sorted(pair))
-    return [*_pairs_of(catalog, members, GroupSyntheses(catalog).synthesis(members, None))]
-
-
-def _pairs_of(
-    catalog: Catalog, members: Sequence[str], merge: Synthesis | Cluster
-) -> Iterator[ComparedTools]:
-    alphas = dict(zip(members, merge.arguments, strict=True))
-    target = catalog.by_id[merge.canonical]
-    for member in members:
-        if member != target.id:
-            yield ComparedTools(
-                catalog.by_id[member],
-                target,
-                (alphas[member], alphas[target.id]),
-                merge.document.schema or {},
-            )
+    synthesis = GroupSyntheses(catalog).synthesis(tuple(sorted(pair)), None)
+    return merge_pairs(catalog.by_id, synthesis)
 
 
 def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]]:
@@ -219,9 +208,11 @@ def _callable(
     """The pairs whose tools may be called, with a person's calls; the other pairs are reported."""
     allowed = []
     for one in pairs:
-        refusals = [why for tool in one.tools if (why := why_not_called(tool, reads_only))]
-        for why in refusals:
-            say_error(why)
+        unsure = [tool for tool in one.tools if tool.id not in reads_only]
+        refusals = {tool.id: why for tool in unsure if (why := why_not_called(tool))}
+        for tool_id, why in refusals.items():
+            remedy = f"if it only reads, use --reads-only {tool_id}"
+            say_error(f"{tool_id} is not called: {why}; {remedy}")
         if not refusals:
             allowed.append(replace(one, calls=tuple(calls.get(one.source.id, ()))))
     if not allowed:
