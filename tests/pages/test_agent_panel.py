@@ -121,7 +121,8 @@ def test_what_cannot_be_started_is_refused_and_what_can_is_given_the_best_tools(
 
     def refused(request, keys, words, is_shared=False):
         with pytest.raises(ConfigError, match=words):
-            agent_jobs.start(page.now, request, servers, keys, is_shared=is_shared)
+            ticked = live_servers.TickedServers((), servers, keys)
+            agent_jobs.start(page.now, request, ticked, is_shared=is_shared)
 
     wanted = AgentRunRequest(SET, "accepted", first=1, config=AgentConfig(k=2))
     refused(wanted, {"north": "north"}, "'south'")

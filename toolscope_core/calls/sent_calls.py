@@ -146,10 +146,14 @@ def compare_tools(
         async with anyio.create_task_group() as group:
             session = _Session(group, launches, budget, limits)
             order = sorted(range(len(pairs)), key=lambda at: _needs(pairs[at]))
+            total = len(pairs) * budget.calls
             for done, at in enumerate(order):
-                progress(Step(STAGE, done, len(pairs)))
-                comparisons[at] = await session.compare(pairs[at])
-            progress(Step(STAGE, len(pairs), len(pairs)))
+
+                def report(calls: int, before: int = done * budget.calls) -> None:
+                    progress(Step(STAGE, before + calls, total))
+
+                comparisons[at] = await session.compare(pairs[at], report)
+            progress(Step(STAGE, total, total))
             group.cancel_scope.cancel()
         return comparisons
 
@@ -187,27 +191,29 @@ class _Session:
         hooks = Hooks(look=self._look, tell=_ignore, notice=lambda sentence: None)
         self._servers = OriginalServers(self.group, self.launches, self.limits, hooks)
 
-    async def compare(self, pair: ComparedTools) -> CallComparison:
+    async def compare(self, pair: ComparedTools, report: Callable[[int], None]) -> CallComparison:
         calls: list[AnsweredCall] = []
         stopped, versions = "", ("", "")
         left = self._ends - time.monotonic()
         with anyio.move_on_after(left) as scope:
             try:
                 versions = (await self._version(pair.source), await self._version(pair.target))
-                await self._send_all(pair, calls)
+                await self._send_all(pair, calls, report)
             except (_StopError, ToolScopeError) as error:
                 stopped = str(error)
         if scope.cancelled_caught:
             stopped = f"the {self.budget.seconds:g} seconds are over"
         return replace(comparison_of(pair.tools, calls), stopped=stopped, versions=versions)
 
-    async def _send_all(self, pair: ComparedTools, calls: list[AnsweredCall]) -> None:
-        """Send each call to both servers, then once more; results may give values for further
-        calls.
+    async def _send_all(
+        self, pair: ComparedTools, calls: list[AnsweredCall], report: Callable[[int], None]
+    ) -> None:
+        """Send each call to both, then once more; results may give values for further calls.
 
         Raises ``_StopError`` if there is no call to send.
         """
         while len(calls) < self.budget.calls:
+            report(len(calls))
             sent = [one.arguments for one in calls]
             new = pair.new_calls(self.seen, self.budget.calls)
             # a single call is sent again as a new one: two are needed to see which values change by

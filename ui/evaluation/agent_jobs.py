@@ -23,7 +23,6 @@ from toolscope_core.llm.tool_calling import ToolCallingModel
 from toolscope_core.mcp.gateway.routing import FoundTools, Search
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
-from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.protocols import Progress, silent
 from toolscope_core.model.search_configuration import RetrievalConfig
 from toolscope_core.model.tool import JsonObject, Tool, digest
@@ -35,8 +34,9 @@ from ui.evaluation import evaluations, experiment_requests
 from ui.evaluation.experiment_requests import SYNTHETIC
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared.kept import kept_under
-from ui.shared.services import exports, live_servers, model_runs
+from ui.shared.services import exports, model_runs
 from ui.shared.services.experiments import ORIGINAL
+from ui.shared.services.live_servers import TickedServers
 from ui.shared.services.model_runs import RunAccess
 from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
@@ -78,27 +78,20 @@ def servers(snapshot: Snapshot, run_request: AgentRunRequest) -> tuple[str, ...]
 
 
 def start(
-    snapshot: Snapshot,
-    run_request: AgentRunRequest,
-    configuration: ClientConfiguration,
-    keys: Mapping[str, str],
-    is_shared: bool = False,
+    snapshot: Snapshot, run_request: AgentRunRequest, ticked: TickedServers, is_shared: bool = False
 ) -> str:
     """Start the servers and run the agent in the background; returns the job's id.
 
-    If a run is active, its id is returned. ``keys`` has each server's key in the configuration.
-    Raises ``ConfigError`` if servers may not be started, one has no key, or no model is set up.
+    If a run is active, its id is returned. Raises ``ConfigError`` if servers may not be started,
+    one is not ticked, or no model is set up.
     """
-    if reason := live_servers.why_off(snapshot.work.settings, is_shared):
-        raise ConfigError(reason)
-    if missing := set(servers(snapshot, run_request)) - keys.keys():
-        raise ConfigError(
-            f"the server {min(missing)!r} is not chosen; choose its entry in the "
-            "configuration and tick it"
-        )
-    return model_runs.in_background(
-        snapshot, AGENT, lambda progress: run(snapshot, run_request, configuration, keys, progress)
-    )
+    needed = replace(ticked, names=servers(snapshot, run_request))
+    configuration = needed.required(snapshot.work.settings, is_shared)
+
+    def work(progress: Progress) -> None:
+        run(snapshot, run_request, configuration, ticked.keys, progress)
+
+    return model_runs.in_background(snapshot, AGENT, work)
 
 
 def run(

@@ -1,6 +1,5 @@
 """An agent's run on a query set, with the original and the merged toolset."""
 
-from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
@@ -8,20 +7,19 @@ import streamlit as st
 from toolscope_core.evaluation.agent.agent_report import AgentRun, WorkedRequest
 from toolscope_core.evaluation.agent.agent_work import WorkRow, work_rows
 from toolscope_core.evaluation.agent.toolset_pair import AgentEstimate
-from toolscope_core.mcp.servers.launches import likely_key
-from toolscope_core.mcp.servers.server_definitions import ClientConfiguration
 from toolscope_core.model.configuration import AgentConfig
 from toolscope_core.model.errors import JobError, ToolScopeError
 from toolscope_core.model.numbers import quantity
 from toolscope_core.model.plan import Experiment
-from toolscope_core.model.tool import digest
 from ui.evaluation import agent_jobs
 from ui.evaluation.agent_jobs import AGENT, AgentRunRequest
 from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import ask_panel, data_tables, safe_text, sign_in
 from ui.shared.data_tables import Column
-from ui.shared.services import experiments, judging, live_servers
+from ui.shared.models import ask_panel
+from ui.shared.services import experiments, judging
+from ui.shared.services.live_servers import TickedServers
 from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
 
@@ -58,10 +56,7 @@ def agent_panel(snapshot: Snapshot) -> None:
 
 
 def _form(snapshot: Snapshot) -> None:
-    if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
-        st.info(reason, icon=":material/block:")
-        return
-    if sign_in.asks_for_token():
+    if not server_picker.is_allowed(snapshot):
         return
     if not ask_panel.can_ask(snapshot, AGENT, _WITHOUT):
         return
@@ -85,19 +80,17 @@ def _form(snapshot: Snapshot) -> None:
         safe_text.show_error(error)
         return
     st.markdown(_in_words(estimate))
-    before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
-    configuration = server_picker.configuration(before, "agent")
-    if configuration is None:
+    ticked = server_picker.ticked(snapshot, servers, "agent")
+    if ticked.configuration is None:
         return
-    keys = _servers(servers, configuration)
     st.button(
         f"Start {quantity(len(servers), 'server')} and the agent",
         type="primary",
         icon=":material/play_arrow:",
         key="agent_start",
-        disabled=len(keys) < len(servers),
+        disabled=not ticked.is_complete,
         on_click=_start,
-        args=(snapshot, run_request, configuration, keys),
+        args=(snapshot, run_request, ticked),
         help="Tick every server first. All of them are stopped when the run ends.",
     )
 
@@ -141,38 +134,9 @@ def _in_words(estimate: AgentEstimate) -> str:
     )
 
 
-def _servers(servers: tuple[str, ...], configuration: ClientConfiguration) -> dict[str, str]:
-    """The server of the configuration for each ticked server of the catalog."""
-    by_name = {server.name: server for server in configuration.servers}
-    keys = dict[str, str]()
-    for name in servers:
-        likely = likely_key(name, list(by_name))
-        with st.container(border=True, gap="xsmall"):
-            key = st.selectbox(
-                f"Server {safe_text.untrusted(name or 'of the catalog')}",
-                list(by_name),
-                list(by_name).index(likely) if likely else None,
-                key=f"agent_server_{digest(name, list(by_name))[:12]}",
-                placeholder="Which entry of the configuration is this server?",
-            )
-            if key is not None:
-                server = by_name[key]
-                # a tick is for the command that was shown, not for one that comes in its place
-                box = f"agent_tick_{digest(name, server.as_json())}"
-                if server_picker.tick(server, configuration, box, ""):
-                    keys[name] = key
-    return keys
-
-
-def _start(
-    snapshot: Snapshot,
-    run_request: AgentRunRequest,
-    configuration: ClientConfiguration,
-    keys: Mapping[str, str],
-) -> None:
+def _start(snapshot: Snapshot, run_request: AgentRunRequest, ticked: TickedServers) -> None:
     safe_text.attempt(
-        _FAILED,
-        lambda: agent_jobs.start(snapshot, run_request, configuration, keys, sign_in.is_shared()),
+        _FAILED, lambda: agent_jobs.start(snapshot, run_request, ticked, sign_in.is_shared())
     )
 
 

@@ -253,6 +253,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
         cluster_card.merged_tool(card)
     argument_panel.arguments(card)
     argument_panel.try_new_call(card, cluster.id)
+    _try_both(snapshot, cluster)
     _members(snapshot, card, listing, blind)
     if open_to_change:
         _change_line(snapshot, card, listing, blind)
@@ -287,6 +288,20 @@ def _wider_family(snapshot: Snapshot, cluster: Cluster, blind: bool) -> None:
     family = family_with(snapshot.plan, [cluster.canonical])
     if family is not None and not blind:
         cluster_card.wider_family(family, cluster, snapshot.catalog.by_id)
+
+
+def _try_both(snapshot: Snapshot, cluster: Cluster) -> None:
+    """The box that sends calls to two of the tools and compares the results."""
+    if cluster.relation == "family" or cluster.kind == "looks_alike":
+        return
+    box = st.expander(
+        "Try both", icon=":material/compare_arrows:", key=f"try_{cluster.id}", on_change="rerun"
+    )
+    if box.open:
+        from ui.review.try_both_panel import try_both_panel  # with all that starts servers
+
+        with box:
+            try_both_panel(snapshot, cluster)
 
 
 def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
@@ -430,7 +445,7 @@ def _flags(snapshot: Snapshot, listing: Listing) -> None:
     requested.
     """
     for pair, compared in review.comparisons_on(snapshot, listing.current).items():
-        text = safe_text.untrusted(f"{pair.left}, {pair.right}: {compared.detail['verdict']}")
+        text = safe_text.sentence(f"{pair.left}, {pair.right}: {compared.detail['verdict']}")
         st.markdown(f":material/compare_arrows: Calls to {text} :gray[({compared.at[:10]})]")
     for decision in review.flags_on(snapshot, listing.current):
         _flag(snapshot, decision)

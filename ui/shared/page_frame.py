@@ -281,6 +281,7 @@ def draw_tabs(
 
 STAGES = {
     "servers": "Reading servers",
+    "calls": "Comparing answers to calls",
     "embed": "Embedding texts",
     "tokens": "Embedding texts token by token",
     "compare": "Finding similar tools",

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolscope_core.catalog.sources import Source
@@ -53,6 +53,32 @@ class ServersRead:
     def configuration(self) -> server_definitions.ClientConfiguration:
         """The servers without values; those that need none can be read again with it."""
         return server_definitions.ClientConfiguration("the last reading", self.servers)
+
+
+@dataclass(frozen=True, slots=True)
+class TickedServers:
+    """Servers of the catalog; ``keys`` has the entry in the configuration of each ticked one."""
+
+    names: tuple[str, ...]
+    configuration: server_definitions.ClientConfiguration | None
+    keys: Mapping[str, str]
+
+    @property
+    def is_complete(self) -> bool:
+        return self.configuration is not None and self.keys.keys() >= set(self.names)
+
+    def required(
+        self, settings: Settings, is_shared: bool
+    ) -> server_definitions.ClientConfiguration:
+        """The configuration, if all may be started. Raises ``ConfigError``."""
+        if reason := why_off(settings, is_shared):
+            raise ConfigError(reason)
+        if self.configuration is None or not self.is_complete:
+            raise ConfigError(
+                f"the server {min(set(self.names) - self.keys.keys())!r} is not chosen; choose its "
+                "entry in the configuration and tick it"
+            )
+        return self.configuration
 
 
 @kept()

@@ -1,15 +1,19 @@
 """The choice of servers: their configuration, and a tick for each that may be started."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
 from toolscope_core.catalog.scan.hidden import for_terminal
+from toolscope_core.mcp.servers.launches import likely_key
 from toolscope_core.mcp.servers.server_definitions import ClientConfiguration, ServerDefinition
 from toolscope_core.model.errors import ConfigError
 from toolscope_core.model.numbers import quantity
-from ui.shared import safe_text
+from toolscope_core.model.tool import digest
+from ui.shared import safe_text, sign_in
 from ui.shared.services import live_servers
+from ui.shared.snapshot import Snapshot
 
 
 def configuration(
@@ -46,6 +50,41 @@ def configuration(
     except ConfigError as error:
         safe_text.show_error(error)
         return None
+
+
+def is_allowed(snapshot: Snapshot) -> bool:
+    """Whether this visitor may start servers; otherwise says why not, or asks for the token."""
+    if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
+        st.info(reason, icon=":material/block:")
+        return False
+    return not sign_in.asks_for_token()
+
+
+def ticked(snapshot: Snapshot, servers: Sequence[str], key: str) -> live_servers.TickedServers:
+    """The catalog's ``servers`` in the given configuration, each with a tick for its command.
+
+    ``key`` begins the keys of the widgets.
+    """
+    before = live_servers.last_read(snapshot.work.store, snapshot.record.name)
+    given = configuration(before, key)
+    keys = dict[str, str]()
+    by_name = {server.name: server for server in given.servers} if given else {}
+    for name in servers if given else ():
+        likely = likely_key(name, list(by_name))
+        with st.container(border=True, gap="xsmall"):
+            entry = st.selectbox(
+                f"Server {safe_text.untrusted(name or 'of the catalog')}",
+                list(by_name),
+                list(by_name).index(likely) if likely else None,
+                key=f"{key}_server_{digest(name, list(by_name))[:12]}",
+                placeholder="Which entry of the configuration is it?",
+            )
+            if given is not None and entry is not None:
+                server = by_name[entry]
+                # a tick is for the command that was shown, not for one that comes in its place
+                if tick(server, given, f"{key}_tick_{digest(name, server.as_json())}", ""):
+                    keys[name] = entry
+    return live_servers.TickedServers(tuple(servers), given, keys)
 
 
 def tick(

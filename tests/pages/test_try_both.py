@@ -1,0 +1,132 @@
+"""Review → Try both: calls shown first, sent once each server is ticked, the verdict on the card."""
+
+import json
+import sys
+
+import pytest
+
+from tests.calls import planted_server
+from tests.calls.test_sent_calls import SIDES, planted_catalog
+from toolscope_core.calls import sent_calls
+from toolscope_core.model.errors import ConfigError
+from ui.review import try_both_panel
+from ui.shared import sign_in
+from ui.shared.services import live_servers
+
+NAMES = ("get_price", "add")
+asks_for_token = sign_in.asks_for_token
+
+
+@pytest.fixture
+def page(open_app, monkeypatch):
+    monkeypatch.setattr(sign_in, "is_shared", lambda: False)
+    monkeypatch.setattr(sign_in, "asks_for_token", lambda: False)
+    tools = planted_catalog().by_id
+    page = open_app(*(tools[f"{side}/{name}"] for name in NAMES for side in SIDES))
+    return page.open("review", cluster=card(page, "get_price").id)
+
+
+def card(page, name):
+    (cluster,) = [one for one in page.now.plan.clusters if f"left/{name}" in one.members]
+    return cluster
+
+
+def configuration():
+    entries = {
+        side: {"command": sys.executable, "args": ["-I", "-S", planted_server.__file__, side]}
+        for side in SIDES
+    }
+    return json.dumps({"mcpServers": entries})
+
+
+def opened(page):
+    page.at.session_state[f"try_{card(page, 'get_price').id}"] = True
+    page.at.run()
+    return page
+
+
+def configured(page):
+    page.widget("text_area", "try_").set_value(configuration()).run()
+    return page
+
+
+def ticked(page, *names):
+    for name in names:
+        (box,) = [box for box in page.at.checkbox if f"**{name}**" in box.label]
+        box.check().run()
+    return page
+
+
+def sent(page):
+    """Start the servers, and wait for the verdict."""
+    page.press("try_both")
+    (pair,) = sent_calls.merge_pairs(page.now.catalog.by_id, card(page, "get_price"))
+    return page.after(page.now.job(try_both_panel.job_kind(pair)))
+
+
+def test_nothing_is_sent_before_each_server_is_ticked(page):
+    configured(opened(page))
+    (calls,) = page.tables("arguments", "mapped")
+    assert {"count": 3} in [json.loads(one) for one in calls["arguments"]]
+    assert page.button("try_both").disabled
+    ticked(page, "left")
+    assert page.button("try_both").disabled
+    ticked(page, "right")
+    assert not page.button("try_both").disabled
+    assert page.now.log == ()
+
+
+def test_the_verdict_is_on_the_card_speaks_against_it_and_names_each_call(page):
+    sent(ticked(configured(opened(page)), "left", "right"))
+    (decision,) = page.now.log
+    assert (decision.action, decision.detail["versions"]) == ("compare", ["1.2", "1.2"])
+    assert "100 times" in page.text
+    assert any("were compared" in one for one in card(page, "get_price").reasons)
+    (rows,) = page.tables("arguments", "differences")
+    assert len(rows) == decision.detail["calls"]
+    assert all("price: " in one for one in rows["differences"])
+
+
+def test_a_persons_calls_are_sent_and_no_others(page):
+    configured(opened(page))
+    page.widget("text_area", "calls_").set_value('{"count": 7}').run()
+    page.widget("toggle", "try_further").set_value(False).run()
+    sent(ticked(page, "left", "right"))
+    (decision,) = page.now.log
+    assert {one["arguments"]["count"] for one in decision.detail["rows"]} == {7}
+
+
+def test_what_cannot_be_read_is_said_and_offers_no_button(page):
+    configured(opened(page)).widget("text_area", "calls_").set_value("{").run()
+    assert "line 1" in page.at.error[0].value
+    assert not page.widgets("button", "try_both")
+
+
+def test_a_tool_that_does_not_say_that_it_only_reads_needs_a_tick(page, monkeypatch):
+    monkeypatch.setattr(try_both_panel, "why_not_called", lambda tool: "nobody says so")
+    ticked(configured(opened(page)), "left", "right")
+    assert page.button("try_both").disabled
+    for box in page.widgets("checkbox", "reads_"):
+        assert not box.value
+        box.check().run()
+    assert not page.button("try_both").disabled
+
+
+def test_what_is_not_ticked_is_not_started(page):
+    tools = page.now.catalog.by_id
+    (pair,) = sent_calls.merge_pairs(tools, card(page, "get_price"))
+    servers = live_servers.configuration("mcp.json", configuration().encode())
+    alone = live_servers.TickedServers((), servers, {"left": "left"})
+    with pytest.raises(ConfigError, match="'right'"):
+        try_both_panel.start(page.now, pair, alone, "ann", is_shared=False)
+    both = live_servers.TickedServers((), servers, {"left": "left", "right": "right"})
+    with pytest.raises(ConfigError, match="other machines"):
+        try_both_panel.start(page.now, pair, both, "ann", is_shared=True)
+    assert page.now.log == ()
+
+
+def test_it_asks_for_the_token_of_this_start(page, monkeypatch):
+    monkeypatch.setattr(sign_in, "asks_for_token", asks_for_token)
+    opened(page)
+    assert page.at.text_input(key="start_token")
+    assert not page.widgets("button", "try_both")

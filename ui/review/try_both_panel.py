@@ -1,0 +1,214 @@
+"""The same calls sent to two tools of a card: shown first, then sent by a job, then compared."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from toolscope_core.calls.call_writing import SeenValues
+from toolscope_core.calls.sent_calls import (
+    CallBudget,
+    ComparedTools,
+    compare_tools,
+    merge_pairs,
+    why_not_called,
+)
+from toolscope_core.files.json_lines import objects_of_list, rows_in
+from toolscope_core.mcp.servers.launches import launches_of
+from toolscope_core.model.cluster import Cluster
+from toolscope_core.model.decision import Decision
+from toolscope_core.model.errors import JobError, ToolScopeError
+from toolscope_core.model.numbers import enumerated, quantity
+from toolscope_core.model.pair import Pair, pair_key
+from toolscope_core.model.protocols import Progress
+from toolscope_core.model.tool import JsonObject, canonical_json, digest
+from ui.shared import data_tables, page_frame, safe_text, sign_in
+from ui.shared.data_tables import Column, Columns
+from ui.shared.services import review
+from ui.shared.services.live_servers import TickedServers
+from ui.shared.snapshot import Snapshot
+from ui.shared.tools import server_picker
+
+_FAILED = "try_both_failed"
+"""Session key: why no calls were sent, shown once."""
+_BUDGET = CallBudget()
+_ABOUT = (
+    "Sends the same calls to both tools on their servers, and compares the results. Each call is "
+    "sent twice to both, to see what changes by itself. It ends at the first sign that a call "
+    "changes something."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A call of one tool, and the call of the other that it becomes; ``losses`` have no place."""
+
+    arguments: str
+    mapped: str
+    losses: str
+
+
+def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
+    """The calls for the chosen pair, the servers with their ticks, progress and the last result."""
+    st.caption(_ABOUT)
+    pairs = {_in_words(one): one for one in merge_pairs(snapshot.catalog.by_id, cluster)}
+    words = next(iter(pairs))
+    if len(pairs) > 1:
+        words = st.selectbox("Tools", list(pairs), key=f"try_pair_{cluster.id}")
+    pair = pairs[words]
+    of_pair = Pair.of(pair.source.id, pair.target.id)
+    if decision := review.comparisons_on(snapshot, cluster).get(of_pair):
+        _results(decision)
+    job = snapshot.job(job_kind(pair))
+    if job is not None and job.live:
+        page_frame.job_panel(job.id)
+        return
+    safe_text.show(_FAILED)
+    if job is not None and page_frame.has_failed(job):
+        safe_text.show_error(JobError(job.message))
+    reads = _only_read(pair)
+    chosen = _chosen_calls(pair)
+    if chosen is None or not server_picker.is_allowed(snapshot):
+        return
+    ticked = server_picker.ticked(snapshot, servers_of(pair), f"try_{pair_key(of_pair)}")
+    count = len(chosen.new_calls(SeenValues(), _BUDGET.calls))
+    st.button(
+        f"Start {quantity(len(ticked.names), 'server')} and send {quantity(count, 'call')}",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="try_both",
+        disabled=not (count and reads and ticked.is_complete),
+        on_click=_start,
+        args=(snapshot, chosen, ticked, page_frame.reviewer()),
+        help="Tick every server first, and say of both tools that they only read. The servers are "
+        "stopped at the end.",
+    )
+
+
+def job_kind(pair: ComparedTools) -> str:
+    """The kind of the job that compares these two tools."""
+    return f"calls {digest(*(tool.fingerprint for tool in pair.tools))[:16]}"
+
+
+def servers_of(pair: ComparedTools) -> tuple[str, ...]:
+    """The servers that the calls are sent to."""
+    return tuple(sorted({tool.server for tool in pair.tools}))
+
+
+def start(
+    snapshot: Snapshot, pair: ComparedTools, ticked: TickedServers, reviewer: str, is_shared: bool
+) -> str:
+    """Send the calls in the background and record the verdict; returns the job's id.
+
+    Raises ``ConfigError`` if the servers may not be started, or one is not ticked.
+    """
+    servers = servers_of(pair)
+    configuration = replace(ticked, names=servers).required(snapshot.work.settings, is_shared)
+    _, launches = launches_of(servers, configuration, ticked.keys, os.environ)
+
+    def work(progress: Progress) -> None:
+        (comparison,) = compare_tools([pair], launches, _BUDGET, progress=progress)
+        if not comparison.calls:
+            raise JobError(comparison.verdict)
+        ids = [tool.id for tool in pair.tools]
+        review.say(snapshot, "compare", ids, reviewer, comparison.as_json())
+
+    return snapshot.start(job_kind(pair), work)
+
+
+def _start(snapshot: Snapshot, pair: ComparedTools, ticked: TickedServers, reviewer: str) -> None:
+    safe_text.attempt(_FAILED, lambda: start(snapshot, pair, ticked, reviewer, sign_in.is_shared()))
+
+
+def _in_words(pair: ComparedTools) -> str:
+    return enumerated(tool.id for tool in pair.tools)
+
+
+def _only_read(pair: ComparedTools) -> bool:
+    """Whether both tools only read: their servers say so, or else a person ticks it here."""
+    reads = True
+    for tool in pair.tools:
+        if why := why_not_called(tool):
+            reads &= st.checkbox(
+                f"**{safe_text.untrusted(tool.id)}** only reads ({safe_text.untrusted(why)})",
+                key=f"reads_{tool.fingerprint[:16]}",
+            )
+    return reads
+
+
+def _chosen_calls(pair: ComparedTools) -> ComparedTools | None:
+    """The pair with the calls that a person edited; ``None`` if they cannot be read."""
+    proposed = pair.new_calls(SeenValues(), _BUDGET.calls)
+    text = st.text_area(
+        f"Calls of {safe_text.untrusted(pair.source.id)}: the arguments as JSON, one call a line",
+        "\n".join(map(canonical_json, proposed)),
+        key=f"calls_{digest([tool.fingerprint for tool in pair.tools])[:16]}",
+        height=160,
+    )
+    as_shown = not st.toggle(
+        f"Make further calls with values found in the results, up to {_BUDGET.calls} in all",
+        True,
+        key="try_further",
+    )
+    try:
+        given = [row for _, row in rows_in(text.encode("utf-8", "backslashreplace"), "Calls")]
+    except ToolScopeError as error:
+        safe_text.show_error(error)
+        return None
+    rows = [*_sent(pair, given)]
+    columns: Columns[SentCall] = [
+        Column("arguments", title=pair.source.id, width=320),
+        Column("mapped", title=pair.target.id, width=320),
+        Column(
+            "losses",
+            title="not sent, because these have no place",
+            width=240,
+            visible=any(row.losses for row in rows),
+        ),
+    ]
+    data_tables.draw(rows, columns, "The calls that both tools get", most=240)
+    if len(given) > _BUDGET.calls:
+        st.caption(f"Only {_BUDGET.calls} are sent, first those that you wrote.")
+    return replace(
+        pair,
+        calls=tuple(one for one in given if one not in proposed),
+        left_out=tuple(one for one in proposed if one not in given),
+        as_shown=as_shown,
+    )
+
+
+def _sent(pair: ComparedTools, calls: Sequence[JsonObject]) -> Iterator[SentCall]:
+    for arguments in calls:
+        mapped = pair.mapped(arguments)
+        losses = ", ".join(mapped.losses)
+        yield SentCall(canonical_json(arguments), canonical_json(mapped.arguments), losses)
+
+
+def _results(decision: Decision) -> None:
+    """Each call of the last comparison, and what differed."""
+    rows = objects_of_list(decision.detail.get("rows"))
+    columns: Columns[JsonObject] = [
+        Column("arguments", lambda row: canonical_json(row.get("arguments")), width=280),
+        Column("differences", _differences, width=560),
+    ]
+    st.markdown(f"**Last compared** :gray[({safe_text.clock(decision.at)} UTC)]")
+    st.markdown(safe_text.sentence(str(decision.detail["verdict"])))
+    data_tables.draw(rows, columns, "Calls and how the answers differed", most=240)
+    names = decision.detail.get("names")
+    for left, right in names.items() if isinstance(names, dict) else ():
+        st.caption(safe_text.sentence(f"`{left}` of one is `{right}` of the other."))
+
+
+def _differences(row: JsonObject) -> str:
+    refused = row.get("refused")
+    parts = [f"refused: {one}" for one in (refused if isinstance(refused, list) else ()) if one]
+    for one in objects_of_list(row.get("differences")):
+        values = " and ".join(_cell(one.get(side)) for side in ("left", "right"))
+        parts.append(f"{one.get('path') or 'text'}: {values} ({one.get('kind')})")
+    return "; ".join(parts) or "same"
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
