@@ -17,7 +17,6 @@ from ui.evaluation.measure_panel import describe, newest, say_unknown
 from ui.evaluation.measured_sides import POLICIES
 from ui.shared import ask_panel, data_tables, safe_text, sign_in
 from ui.shared.data_tables import Column
-from ui.shared.models import ask_panel
 from ui.shared.services import experiments, judging
 from ui.shared.services.live_servers import TickedServers
 from ui.shared.snapshot import Snapshot
