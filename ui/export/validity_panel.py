@@ -19,7 +19,7 @@ from ui.shared.data_tables import Column, Columns
 from ui.shared.services.exports import ExportFigures, PolicySize, ToolsetLine
 from ui.shared.tools import catalog_tables
 
-TOKENS_WIDTH = 300
+TOKENS_WIDTH = 360
 
 
 def validity_panel(figures: ExportFigures, target: str) -> str:
@@ -34,8 +34,8 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
     tokens = row.container(width=TOKENS_WIDTH)
     sizes: Columns[SizeChange] = [
         Column("format", lambda one: one.name),
-        Column("before", lambda one: one.before.tokens, format="localized"),
-        Column("after", lambda one: one.after.tokens, format="localized"),
+        Column("tokens before", lambda one: one.before.tokens, format="localized"),
+        Column("tokens after", lambda one: one.after.tokens, format="localized"),
     ]
     data_tables.draw(figures.sizes, sizes, "Tokens of the toolset by format", place=tokens)
     tokens.caption(f"Tokens: {safe_text.untrusted(tokenizer().label)}.")
