@@ -243,9 +243,9 @@ def server_means(vectors: Vectors, servers: NDArray[np.int64]) -> NDArray[np.flo
 
     ``servers`` has the server number of each row.
     """
-    sums = np.zeros((int(servers.max(initial=0)) + 1, vectors.shape[1]))
-    np.add.at(sums, servers, vectors)
-    return sums / np.maximum(np.bincount(servers, minlength=len(sums)), 1)[:, None]
+    counts = np.bincount(servers, minlength=1)
+    sums = [np.bincount(servers, column, len(counts)) for column in vectors.T]
+    return np.stack(sums, axis=1) / np.maximum(counts, 1)[:, None]
 
 
 def server_fields(vectors: Vectors, servers: NDArray[np.int64], model: str) -> Vectors | None:

@@ -27,7 +27,7 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
 from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
@@ -188,7 +188,7 @@ def named_alike(
     judge = _by_ids(analysis, family_judge(analysis))
     by_template: dict[object, list[int]] = {}
     for row in np.flatnonzero(free).tolist():
-        for template in _templates(read_tool(analysis.catalog.tools[row])):
+        for template in _templates(analysis.catalog.tools[row]):
             by_template.setdefault(template, []).append(row)
     alike, ids = [], tuple(analysis.rows)
     for rows in by_template.values():
@@ -210,9 +210,9 @@ def named_alike(
     return tuple(families)
 
 
-def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
+def _templates(tool: Tool) -> Iterator[tuple[object, ...]]:
     """The parts that a tool shares with similarly named ones, for each word that may differ."""
-    tool, name = reading.tool, reading.name
+    name = whole_name(tool)
     if not tool.server or not tool.parameters or len(name) < 2:
         return
     arguments = sorted(

@@ -80,7 +80,7 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     """A tool as words, those of ``plain`` if boilerplate was removed from it."""
     shown = plain or tool
     description = _TAG.sub(" ", without_hidden(source_text(shown)[:_LONGEST])).lower()
-    name, text = _name(shown), words_of(description)
+    name, text = whole_name(shown), words_of(description)
     if text[:1] in (["return"], ["returns"]):
         text[0] = "get"  # elsewhere it may be what an investment does
     name_words = named_words(shown)
@@ -132,9 +132,15 @@ def read_tool(tool: Tool, plain: Tool | None = None) -> ToolReading:
     )
 
 
+@lru_cache(maxsize=65_536)
+def whole_name(tool: Tool) -> tuple[str, ...]:
+    """All words of the name, in order: the ``name`` of its ``ToolReading``."""
+    return tuple(words_of(without_hidden(source_name(tool))))
+
+
 def named_words(tool: Tool) -> tuple[str, ...]:
     """The words of the name without filler, and without *by id*, which an argument expresses."""
-    return _distinct(_telling(_name(tool)))
+    return _distinct(_telling(whole_name(tool)))
 
 
 def _argument_words(tool: Tool) -> Iterator[str]:
@@ -145,10 +151,6 @@ def _argument_words(tool: Tool) -> Iterator[str]:
         yield from (word for word in plain_words(parameter.name) if word not in KEY_WORDS)
         for value in parameter.enum:
             yield from words_of(str(value))
-
-
-def _name(tool: Tool) -> tuple[str, ...]:
-    return tuple(words_of(without_hidden(source_name(tool))))
 
 
 def _telling(name: Sequence[str]) -> Iterator[str]:
