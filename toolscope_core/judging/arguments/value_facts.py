@@ -226,8 +226,7 @@ def _statements(text: str, name: str) -> dict[str, frozenset[str]]:
     statements = _merged(_by_words(_FORM_WORDS, lower), _by_words(_WEAK_WORDS, lower))
     origin = _FOUND.search(lower)
     for words in (lower[: origin.start()] if origin else lower, name):
-        kinds = _by_words(_FORM_WORDS, words).get(IDENTIFIER, frozenset())
-        kinds |= _by_words(_WEAK_WORDS, words).get(IDENTIFIER, frozenset())
+        kinds = _labels(_FORM_WORDS[IDENTIFIER], words) | _labels(_WEAK_WORDS[IDENTIFIER], words)
         statements[IDENTIFIER] = kinds
         if kinds:
             break
@@ -237,11 +236,12 @@ def _statements(text: str, name: str) -> dict[str, frozenset[str]]:
 def _by_words(
     tables: Mapping[str, Mapping[str, re.Pattern[str]]], text: str
 ) -> dict[str, frozenset[str]]:
-    labels_by_topic = {
-        about: frozenset(label for label, words in labels.items() if words.search(text))
-        for about, labels in tables.items()
-    }
+    labels_by_topic = {about: _labels(table, text) for about, table in tables.items()}
     return {about: labels for about, labels in labels_by_topic.items() if labels}
+
+
+def _labels(table: Mapping[str, re.Pattern[str]], text: str) -> frozenset[str]:
+    return frozenset(label for label, words in table.items() if words.search(text))
 
 
 def _examples(text: str) -> Iterator[str]:
