@@ -209,7 +209,8 @@ class Bundle:
         """The accepted document variants of the exported tools, if there are any."""
         accepted = variants(self.plan.catalog, self.log).items()
         filled = {one: variant for one, variant in accepted if variant.is_there}
-        tools = with_variants((item.tool for item in self.plan.tools), filled, self.plan.phi)
+        own = (item.tool for item in self.plan.tools) if filled else ()
+        tools = with_variants(own, filled, self.plan.phi)
         rows = variant_rows({tool.id: tool.augmentation for tool in tools if tool.augmentation})
         if rows:
             yield _VARIANTS, lines_of(rows)
