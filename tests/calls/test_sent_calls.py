@@ -34,14 +34,15 @@ def planted_catalog():
     return read_catalog([Source("tools.json", json.dumps(document).encode())])
 
 
-def compared(names, budget=BUDGET, limits=LIMITS):
+def compared(names, budget=BUDGET, limits=LIMITS, versions=("", "")):
     catalog = planted_catalog()
     pairs = []
     for name in names:
         tools = [catalog.by_id[f"{side}/{name}"] for side in SIDES]
         ids = tuple(one.id for one in tools)
         synthesis = GroupSyntheses(catalog).synthesis(ids, None)
-        pairs.append(ComparedTools(*tools, synthesis.arguments, synthesis.document.schema))
+        maps, schema = synthesis.arguments, synthesis.document.schema
+        pairs.append(ComparedTools(*tools, maps, schema, versions=versions))
     command = [sys.executable, "-I", "-S", planted_server.__file__]
     entries = {
         side: {
@@ -122,6 +123,12 @@ def test_a_tool_that_changed_is_not_called(monkeypatch):
     )
     (one,) = compared(["add"]).values()
     assert "has changed" in one.stopped
+    assert one.calls == ()
+
+
+def test_a_server_of_another_version_than_the_catalogs_is_not_called():
+    (one,) = compared(["add"], versions=("1.2", "1.1")).values()
+    assert "right has version '1.2'" in one.stopped
     assert one.calls == ()
 
 

@@ -57,7 +57,11 @@ def test_mcp_parts():
     assert gate["gate_state"].returns["properties"] == {"open": {"type": "boolean"}}
 
     farm = read_data("mcp_servers.json")
-    assert farm.servers == (Server("barn"), Server("orchard", "Trees."), Server("pond"))
+    assert farm.servers == (
+        Server("barn", version="1"),
+        Server("orchard", "Trees."),
+        Server("pond"),
+    )
     tree = {"type": "string", "description": "Which tree."}
     kinds = {"type": "array", "items": {"type": "string"}, "description": "Kinds."}
     pick = farm.by_id["orchard/pick"].schema

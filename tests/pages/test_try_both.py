@@ -60,7 +60,7 @@ def ticked(page, *names):
 def sent(page):
     """Start the servers, and wait for the verdict."""
     page.press("try_both")
-    (pair,) = sent_calls.merge_pairs(page.now.catalog.by_id, card(page, "get_price"))
+    (pair,) = sent_calls.merge_pairs(page.now.catalog, card(page, "get_price"))
     return page.after(page.now.job(try_both_panel.job_kind(pair)))
 
 
@@ -113,8 +113,7 @@ def test_a_tool_that_does_not_say_that_it_only_reads_needs_a_tick(page, monkeypa
 
 
 def test_what_is_not_ticked_is_not_started(page):
-    tools = page.now.catalog.by_id
-    (pair,) = sent_calls.merge_pairs(tools, card(page, "get_price"))
+    (pair,) = sent_calls.merge_pairs(page.now.catalog, card(page, "get_price"))
     servers = live_servers.configuration("mcp.json", configuration().encode())
     alone = live_servers.TickedServers((), servers, {"left": "left"})
     with pytest.raises(ConfigError, match="'right'"):

@@ -23,6 +23,7 @@ from toolscope_core.mcp.servers.offers import read_tools, without_secrets
 from toolscope_core.mcp.servers.server_failures import is_answer, only_leaf
 from toolscope_core.mcp.servers.sessions import NO_ANSWERS, OpenServer, load_sdk
 from toolscope_core.merging.synthesis import Synthesis
+from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, Cluster
 from toolscope_core.model.configuration import ConnectionLimits
 from toolscope_core.model.errors import ConfigError, ToolScopeError
@@ -59,7 +60,8 @@ class ComparedTools:
 
     ``alphas`` are the argument maps of both to their merged tool, which has the ``schema``.
     ``calls`` are arguments that a person wants to see sent, ``left_out`` those that the person does
-    not want. Values found in results make further calls unless ``as_shown``.
+    not want. Values found in results make further calls unless ``as_shown``. ``versions`` are those
+    of both servers when their tools were listed, empty if unknown.
     """
 
     source: Tool
@@ -69,6 +71,7 @@ class ComparedTools:
     calls: tuple[JsonObject, ...] = ()
     left_out: tuple[JsonObject, ...] = ()
     as_shown: bool = False
+    versions: tuple[str, str] = ("", "")
 
     @property
     def tools(self) -> tuple[Tool, Tool]:
@@ -99,15 +102,17 @@ class ComparedTools:
         return f"nothing gives each argument of {self.source.id} a value; write calls for it"
 
 
-def merge_pairs(tools: Mapping[str, Tool], merge: Synthesis | Cluster) -> list[ComparedTools]:
-    """Each member of a merge with the kept tool, by the merge's argument maps; ``tools`` by id."""
+def merge_pairs(catalog: Catalog, merge: Synthesis | Cluster) -> list[ComparedTools]:
+    """Each member of a merge with the kept tool, by the merge's argument maps."""
     alphas = {alpha.tool_id: alpha for alpha in merge.arguments}
-    kept, schema = merge.canonical, merge.document.schema or {}
-    return [
-        ComparedTools(tools[one], tools[kept], (alphas[one], alphas[kept]), schema)
-        for one in alphas
-        if one != kept
-    ]
+    versions = {server.name: server.version for server in catalog.servers}
+    kept, schema = catalog.by_id[merge.canonical], merge.document.schema or {}
+    pairs = []
+    for tool in (catalog.by_id[one] for one in alphas if one != kept.id):
+        both = versions.get(tool.server, ""), versions.get(kept.server, "")
+        maps = alphas[tool.id], alphas[kept.id]
+        pairs.append(ComparedTools(tool, kept, maps, schema, versions=both))
+    return pairs
 
 
 def why_not_called(tool: Tool) -> str:
@@ -197,7 +202,10 @@ class _Session:
         left = self._ends - time.monotonic()
         with anyio.move_on_after(left) as scope:
             try:
-                versions = (await self._version(pair.source), await self._version(pair.target))
+                versions = (
+                    await self._version(pair.source, pair.versions[0]),
+                    await self._version(pair.target, pair.versions[1]),
+                )
                 await self._send_all(pair, calls, report)
             except (_StopError, ToolScopeError) as error:
                 stopped = str(error)
@@ -279,10 +287,11 @@ class _Session:
         self.seen.add(tool, answer.columns)
         return answer
 
-    async def _version(self, tool: Tool) -> str:
+    async def _version(self, tool: Tool, listed: str) -> str:
         """The version of the tool's server.
 
-        Raises ``_StopError`` if the server now declares the tool differently from the catalog.
+        Raises ``_StopError`` if it is not the ``listed`` one, or if the server now declares the
+        tool differently from the catalog.
         """
         server = await self._servers.ready(tool.server, NO_ANSWERS)
         now = self._declared[tool.server].by_name.get(tool.name)
@@ -290,7 +299,13 @@ class _Session:
             what = "no longer has" if now is None else "has changed"
             raise _StopError(f"{tool.server} {what} {tool.name}; list its tools again")
         info = server.client.server_info
-        return info.version if info else ""
+        version = info.version if info else ""
+        if listed and version != listed:
+            raise _StopError(
+                f"{tool.server} has version {version!r}, and {listed!r} in the catalog; list its "
+                "tools again"
+            )
+        return version
 
     async def _look(self, name: str, server: OpenServer) -> None:
         records, _ = await read_tools(server, self.limits)

@@ -125,12 +125,13 @@ def server_of(holder: JsonObject) -> Server:
     words += [info.get("instructions") for info in (about, object_at(holder, "server"))]
     description = "\n".join(dict.fromkeys(one for one in words if isinstance(one, str) and one))
     titles = [about.get("title"), source.get("server"), holder.get("title")]
+    versions = [about.get("version"), source.get("version")]
     texts = [
         next((writable(one) for one in candidates if isinstance(one, str) and one), "")
-        for candidates in ([description], start, titles)
+        for candidates in ([description], start, titles, versions)
     ]
     title = "" if texts[2] == name else texts[2]
-    return Server(writable(name), texts[0], started=texts[1], title=title)
+    return Server(writable(name), texts[0], started=texts[1], title=title, version=texts[3])
 
 
 def cursor_of(page: JsonObject) -> JsonObject:

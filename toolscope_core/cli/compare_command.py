@@ -161,14 +161,14 @@ def _chosen_pairs(
         clusters = plan_merge(analyse(catalog), log).clusters
         wanted = ("proposed", "accepted")
         clusters = tuple(c for c in clusters if c.state in wanted and c.relation != "family")
-        return [two for one in clusters for two in merge_pairs(catalog.by_id, one)]
+        return [two for one in clusters for two in merge_pairs(catalog, one)]
     unknown = [one for one in pair if one not in catalog.by_id]
     if unknown or len(set(pair)) < 2:
         raise ConfigError(
             f"--pair was given {' '.join(map(repr, pair))}; use the ids of two different tools"
         )
     synthesis = GroupSyntheses(catalog).synthesis(tuple(sorted(pair)), None)
-    return merge_pairs(catalog.by_id, synthesis)
+    return merge_pairs(catalog, synthesis)
 
 
 def _calls_in(catalog: Catalog, file: Path) -> Mapping[str, Sequence[JsonObject]]:

@@ -56,6 +56,7 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
     home = united(joined)
     groups = {frozenset(group) for group in home.values() if len(group) > 1}
     conflicts = {frozenset(home[p.left]) for p in cannot if p.right in home.get(p.left, ())}
+    by_pair = comparisons(catalog, log)
     return Constraints(
         must=tuple(sorted(groups - conflicts, key=sorted)),
         cannot=frozenset(cannot),
@@ -69,9 +70,10 @@ def constraints(catalog: Catalog, log: Sequence[Decision]) -> Constraints:
         one_account=one_account(catalog, log),
         differing={
             pair: item.detail["verdict"]
-            for pair, item in comparisons(catalog, log).items()
+            for pair, item in by_pair.items()
             if item.detail["differing"]
         },
+        compared=frozenset(pair for pair, item in by_pair.items() if item.detail["calls"]),
     )
 
 
@@ -107,13 +109,20 @@ def one_account(catalog: Catalog, log: Sequence[Decision]) -> dict[frozenset[str
 
 
 def comparisons(catalog: Catalog, log: Sequence[Decision]) -> dict[Pair, Decision]:
-    """The last comparison of the calls of each pair, as long as both tools are unchanged."""
+    """The last comparison of the calls of each pair, as long as both tools and the versions of
+    their servers are unchanged; unknown versions count as unchanged.
+    """
     locate = ToolLocator(catalog, log)
+    versions = {server.name: server.version for server in catalog.servers}
     latest = {}
     for item in active(log):
         present = locate(item)[0] if item.action == "compare" else {}
         if len(present) == 2:
-            latest[Pair.of(*present.values())] = item
+            recorded = item.detail.get("versions") or ("", "")
+            now = [versions.get(catalog.by_id[present[at]].server, "") for at in (0, 1)]
+            is_same = all(not (a and b) or a == b for a, b in zip(recorded, now, strict=True))
+            if is_same:
+                latest[Pair.of(*present.values())] = item
     return dict(sorted(latest.items()))
 
 

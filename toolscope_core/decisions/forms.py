@@ -358,6 +358,12 @@ ACTIONS: Mapping[Action, DecisionForm] = {
             ),
             _count("calls"),
             _count("differing"),
+            DetailPart(
+                "versions",
+                lambda two, _: _are_texts(two) and isinstance(two, list) and len(two) == 2,
+                "a list of the two servers' versions",
+                optional=True,
+            ),
         ),
         beside_merges=True,
     ),

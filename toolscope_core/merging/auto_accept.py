@@ -29,12 +29,14 @@ class Differences:
 
     ``arguments`` are about arguments that a gateway keeps apart because of their units, or whose
     calls would change their meaning. ``words`` are about words that only one of the members uses.
-    ``guards`` come from the module ``guards``.
+    ``guards`` come from the module ``guards``. ``formless`` are identifiers of whose form nothing
+    is said, by the pair of tools, if the two are on different servers that can be started.
     """
 
     arguments: tuple[str, ...]
     words: tuple[str, ...]
     guards: tuple[str, ...]
+    formless: Mapping[Pair, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Proposal:
     ``blocked`` says whether a member has a blocking finding, ``wants_a_look`` whether somebody
     reserved two members for a person. ``auto_at`` is the required probability of the weakest pair.
     ``addressing`` are the members whose text addresses models. ``differing`` describes the results
-    of calls, for pairs that did not answer alike.
+    of calls, for pairs that did not answer alike; ``compared`` are all pairs of which calls showed
+    something.
     """
 
     group: Group
@@ -55,6 +58,7 @@ class Proposal:
     auto_at: float = 0.0
     addressing: frozenset[str] = frozenset()
     differing: Mapping[Pair, str] = field(default_factory=dict)
+    compared: frozenset[Pair] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,16 @@ def _check_calls(proposal: Proposal) -> Iterator[str]:
     for pair, verdict in sorted(proposal.differing.items()):
         if {pair.left, pair.right} <= set(proposal.group.members):
             yield f"calls to {pair.left} and {pair.right} were compared: {verdict}"
+
+
+def _check_tried(proposal: Proposal) -> Iterator[str]:
+    for pair, names in sorted(proposal.differences().formless.items()):
+        if pair not in proposal.compared:
+            arguments = ", ".join(f"`{name}`" for name in names)
+            yield (
+                f"try both: nothing proves that {arguments} has one format in {pair.left} and "
+                f"{pair.right}"
+            )
 
 
 def _check_words(proposal: Proposal) -> Iterable[str]:
@@ -211,6 +225,12 @@ _RULES = (
     _Rule("look", "Nobody asked to review it first.", _check_look),
     *RULES_ON_TOOLS,
     _Rule("calls", "No two members answered the same calls differently.", _check_calls),
+    _Rule(
+        "tried",
+        "If two members are on different servers that can be started, calls to both were compared, "
+        "unless something says which form their identifiers have (``keys_without_form``).",
+        _check_tried,
+    ),
     _Rule("origin", "The program proposed it, not a person.", _check_origin),
     _Rule(
         "doubts",

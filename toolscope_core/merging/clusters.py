@@ -83,6 +83,7 @@ def build_clusters(
             auto_at=auto_at,
             addressing=addressing.intersection(group.members),
             differing=constraints.differing,
+            compared=constraints.compared,
         )
         to_rewrite = [*_to_rewrite(members, own, edit, blocked)]
         conflicts = [

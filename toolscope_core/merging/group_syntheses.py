@@ -11,7 +11,11 @@ from types import MappingProxyType
 
 from toolscope_core.catalog.tokens import Costs
 from toolscope_core.judging.arguments.alignment import argument_map, words_apart
-from toolscope_core.judging.arguments.argument_words import silent_changes, told_once
+from toolscope_core.judging.arguments.argument_words import (
+    keys_without_form,
+    silent_changes,
+    told_once,
+)
 from toolscope_core.judging.guards import (
     Companions,
     guards,
@@ -25,7 +29,7 @@ from toolscope_core.merging.auto_accept import Differences, Proposal, is_clean
 from toolscope_core.merging.synthesis import Keepers, Synthesis, synthesise
 from toolscope_core.model.catalog import Catalog
 from toolscope_core.model.cluster import ArgumentMap, ClusterKind, Group
-from toolscope_core.model.pair import Relation
+from toolscope_core.model.pair import Pair, Relation
 from toolscope_core.model.tool import Tool, digest
 from toolscope_core.model.unicode_forms import comparable_name
 from toolscope_core.wording.products import Products, products_of
@@ -288,8 +292,23 @@ class GroupSyntheses:
                 guards=guards(
                     tools, synthesis.canonical, synthesis.kind, self._companions, one_account
                 ),
+                formless={
+                    Pair.of(tool.id, canonical.id): names
+                    for tool, alpha in others
+                    if synthesis.kind == "drop_in" and self._are_startable(tool, canonical)
+                    if (names := keys_without_form(tool, canonical, alpha.moves))
+                },
             )
         return self._differences[key]
+
+    def _are_startable(self, tool: Tool, other: Tool) -> bool:
+        """Whether two servers can be started, and are not one program."""
+        one, two = (self._starts.get(side.server, "") for side in (tool, other))
+        return bool(one and two) and one != two
+
+    @cached_property
+    def _starts(self) -> Mapping[str, str]:
+        return {server.name: server.started for server in self._catalog.servers}
 
     def _words(self, canonical: Tool, others: Iterable[tuple[Tool, ArgumentMap]]) -> Iterator[str]:
         for tool, alpha in others:

@@ -20,9 +20,9 @@ class Server:
     """An owner of tools: an MCP server, an agent or an OpenAI namespace.
 
     ``title`` is the display name that the server gives itself; it is empty if that equals ``name``.
-    ``started`` says how a live server was started or reached, without secrets; it is empty for
-    tools that came from a file. ``raw`` is the namespace as it was read, without its tools; it is
-    empty for any other server.
+    ``started`` says how a live server was started or reached, without secrets; ``version`` is its
+    version then. Both are empty for tools that came from a file. ``raw`` is the namespace as it was
+    read, without its tools; it is empty for any other server.
     """
 
     name: str
@@ -30,14 +30,16 @@ class Server:
     raw: JsonObject = field(default_factory=dict, repr=False, hash=False)
     started: str = ""
     title: str = ""
+    version: str = ""
 
     @property
-    def fullness(self) -> tuple[int, str, int, str, str]:
+    def fullness(self) -> tuple[int, str, int, str, str, str, str]:
         """Sort key for descriptions of one server in several files: the longest description sorts
         last.
         """
         raw = canonical_json(self.raw)
-        return len(self.description), self.description, len(raw), raw, self.title
+        texts = self.title, self.started, self.version
+        return len(self.description), self.description, len(raw), raw, *texts
 
 
 @dataclass(frozen=True, slots=True)

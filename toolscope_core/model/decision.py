@@ -44,7 +44,8 @@ class Constraints:
     them that only a person may merge. ``families`` are sets that people marked as a family: a group
     that contains one stays a family. ``omitted`` tools are left out of the toolset and of
     everything above. ``one_account`` says for two servers whether they work on one account.
-    ``differing`` has what calls showed of pairs that did not answer alike, in words.
+    ``differing`` has what calls showed of pairs that did not answer alike, in words; ``compared``
+    are all pairs of which calls showed something.
     """
 
     must: tuple[frozenset[str], ...] = ()
@@ -58,6 +59,7 @@ class Constraints:
     omitted: frozenset[str] = frozenset()
     one_account: Mapping[frozenset[str], bool] = field(default_factory=dict)
     differing: Mapping[Pair, str] = field(default_factory=dict)
+    compared: frozenset[Pair] = frozenset()
 
     def are_on_one_account(self, servers: Iterable[str]) -> bool | None:
         """Whether people said that these servers work on one account.

@@ -53,7 +53,7 @@ class SentCall:
 def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
     """The calls for the chosen pair, the servers with their ticks, progress and the last result."""
     st.caption(_ABOUT)
-    pairs = {_in_words(one): one for one in merge_pairs(snapshot.catalog.by_id, cluster)}
+    pairs = {_in_words(one): one for one in merge_pairs(snapshot.catalog, cluster)}
     words = next(iter(pairs))
     if len(pairs) > 1:
         words = st.selectbox("Tools", list(pairs), key=f"try_pair_{cluster.id}")

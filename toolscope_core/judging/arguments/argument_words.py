@@ -19,6 +19,7 @@ from toolscope_core.judging.arguments import omitted_arguments, units, value_fac
 from toolscope_core.judging.arguments.omitted_arguments import MOST_READ
 from toolscope_core.judging.arguments.subschema import inlined
 from toolscope_core.judging.arguments.value_facts import FORMS, IDENTIFIER, LIST, WEAK, ValueFacts
+from toolscope_core.judging.distinctions import is_key
 from toolscope_core.model.cluster import ArgumentMove
 from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject, Parameter, Tool
@@ -267,6 +268,32 @@ def told_once(sentences: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         f"{fact}{_NOT_SAID}{enumerated(tools)}" if tools else fact
         for fact, tools in tools_by_fact.items()
+    )
+
+
+_TELL_FORM = frozenset("const format pattern examples example default".split())
+
+
+def keys_without_form(tool: Tool, other: Tool, moves: Sequence[ArgumentMove]) -> tuple[str, ...]:
+    """The identifiers of ``tool`` that become one of ``other`` though nothing says of
+    either which form it has: no listed value, format, pattern, example or word.
+    """
+    ours, theirs = ({one.name: one for one in side.parameters} for side in (tool, other))
+    matched = ((ours.get(one.source), theirs.get(one.target)) for one in moves)
+    return tuple(
+        own.name
+        for own, its in matched
+        if own and its and is_key(own) and "string" in own.type and _lacks_form(own, its)
+    )
+
+
+def _lacks_form(*parameters: Parameter) -> bool:
+    return not any(
+        one.enum
+        or not _TELL_FORM.isdisjoint(one.schema)
+        or value_facts.facts_of(one).of(IDENTIFIER) - WEAK
+        or value_facts.examples_of(one.description)
+        for one in parameters
     )
 
 
