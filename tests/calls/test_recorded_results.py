@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 from toolscope_core.calls.recorded_results import recorded_comparisons
 from toolscope_core.calls.sent_calls import ComparedTools
 from toolscope_core.model.cluster import ArgumentMap, ArgumentMove
 from toolscope_core.model.tool import Tool
+from toolscope_core.usage.trace_formats import read_traces
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
@@ -49,3 +52,41 @@ def test_results_in_every_form_are_read():
         one for n, form in enumerate(forms) for one in (call(LEFT, n, form), call(RIGHT, n, "5"))
     ]
     assert comparison(*calls).verdict == "same on 3 of 3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result"),
+    [
+        ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result"),
+        ("input.value", "output.value"),
+        ("ai.toolCall.args", "ai.toolCall.result"),
+    ],
+)
+def test_results_in_spans_are_compared(arguments, result):
+    def span(number, tool, answer, **more):
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": f"{tool.server}__get",
+            arguments: '{"n": 1}',
+            result: answer,
+        }
+        ids = {"traceId": "t", "spanId": str(number)}
+        return {"name": "execute_tool get", **ids, "attributes": attributes, **more}
+
+    def verdict(left, right, **more):
+        lines = [json.dumps(span(1, LEFT, left, **more)), json.dumps(span(2, RIGHT, right))]
+        trace = read_traces({"spans": "\n".join(lines).encode()}, with_results=True)
+        (one,) = recorded_comparisons([PAIR], trace, [LEFT, RIGHT])
+        return one.verdict
+
+    part = {"content": [{"type": "text", "text": '{"x": 5}'}]}
+    assert verdict('{"x": 5}', json.dumps(part)) == "same on 1 of 1"
+    assert "`[].x`" in verdict('[{"x": 5}]', '[{"x": 6}]')
+    assert "refuses" in verdict("no", '{"x": 6}', status={"code": 2})
+
+
+def test_results_in_spans_are_forgotten_unless_they_are_needed():
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": "secret"}
+    line = {"name": "execute_tool get", "spanId": "1", "attributes": attributes}
+    (call,) = read_traces({"spans": json.dumps(line).encode()}).calls
+    assert call.result is None

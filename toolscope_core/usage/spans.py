@@ -41,6 +41,10 @@ _ARGUMENTS = (
     *("gen_ai.tool.call.arguments", "ai.toolCall.args", "input.value", "traceloop.entity.input"),
     "gen_ai.input.messages",
 )
+_RESULTS = (
+    *("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "traceloop.entity.output"),
+    "gen_ai.output.messages",
+)
 _NUMBERS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
 _KINDS = (".kind", ".type", "spantype")
 _MARKS = ("__", "/", ".", ":")
@@ -108,10 +112,11 @@ def _span_of_run(record: Span, name: str | None) -> list[Span]:
     ]
 
 
-def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
+def trace_of_spans(spans: Sequence[Span], with_results: bool = False) -> traced_calls.CallTrace:
     """The calls of tools in the spans; a request has the calls of its trace (``traceId``).
 
-    Nested spans of agent, client and server for the same call count once.
+    Nested spans of agent, client and server for the same call count once. Arguments and results are
+    kept ``with_results``.
     """
     attributes = [_attributes(span.get("attributes")) for span in spans]
     places = {_place(span): row for row, span in enumerate(spans) if _place(span)[1]}
@@ -142,7 +147,13 @@ def trace_of_spans(spans: Sequence[Span]) -> traced_calls.CallTrace:
             given = next((own[name] for name in _ARGUMENTS if own.get(name)), None)
             wrapped = wrapped_names(CallEvent(tools[row], None, given))
             call = traced_calls.TracedCall(
-                tools[row], has_failed=failed, at=at, key=key, wrapped=wrapped
+                tools[row],
+                has_failed=failed,
+                at=at,
+                key=key,
+                wrapped=wrapped,
+                arguments=given if with_results else None,
+                result=_result(own) if with_results else None,
             )
             calls.append(call)
             calls_of.setdefault(trace, {})[key or str(row)] = call
@@ -219,6 +230,13 @@ def _has_failed(span: Span, attributes: Mapping[str, Any]) -> bool:
     status = span.get("status") or span.get("otel_status_code")
     code = status.get("code", status.get("status_code")) if isinstance(status, dict) else status
     return code in ERRORS or bool(attributes.get("error.type") or span.get("is_exception"))
+
+
+def _result(attributes: Mapping[str, Any]) -> Any:
+    """The result of a call as recorded; an object in a JSON text is read."""
+    result = next((attributes[name] for name in _RESULTS if attributes.get(name)), None)
+    value = _from_json(result)
+    return value if isinstance(value, dict) else result
 
 
 def _start(span: Span) -> str:

@@ -230,7 +230,7 @@ def read_traces(files: Mapping[str, bytes], with_results: bool = False) -> trace
         traces.append(traced_calls.CallTrace(unread=records.unread))
         logged += _gateway_calls(records.log_rows)
         spans += records.spans
-    traces.append(trace_of_spans(spans))
+    traces.append(trace_of_spans(spans, with_results))
     lines = traced_calls.distinct_calls(logged)
     of_agents = traced_calls.distinct_calls(call for trace in traces for call in trace.calls)
     return traced_calls.CallTrace(

@@ -90,6 +90,8 @@ def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
                 original=first.original or call.original,
                 has_failed=first.has_failed or call.has_failed,
                 at=first.at or call.at,
+                arguments=call.arguments if first.arguments is None else first.arguments,
+                result=call.result if first.result is None else first.result,
             )
     return tuple(distinct.values())
 
