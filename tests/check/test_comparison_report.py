@@ -67,6 +67,14 @@ def test_nothing_changed_brings_nothing_and_judges_nothing(judge):
     assert report.tokens.total.before.tokens == sum(map(tool_tokens, ALL))
 
 
+def test_a_new_pair_says_what_calls_to_both_showed(judge):
+    detail = {"verdict": "differs in 1 of 2", "calls": 2, "differing": 1}
+    log = logged(decision_on((MAIL, NEW_MAIL), "compare", **detail))
+    report = compare(catalog(*ALL, NEW_MAIL), Baseline(BEFORE, log), judge)
+    (item,) = (one for one in gate_items(report, APP) if NEW_MAIL.id in one.tools)
+    assert "differs in 1 of 2" in item.details[-1]
+
+
 def test_a_new_copy_is_an_overlap_with_the_first_that_was_there(judge):
     report = compare(catalog(*ALL, NEW_MAIL), Baseline(BEFORE), judge)
     assert pairs(report.pairs.overlaps) == [Pair.of(MAIL.id, NEW_MAIL.id)]

@@ -1,6 +1,6 @@
 """Compares a catalog with its baseline: the report, and a table of its checks."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from toolscope_core.check.field_changes import FieldChange
 from toolscope_core.check.policy import Acceptance, Policy, fingerprint_of
 from toolscope_core.check.text_mentions import TextSearch, search_below
 from toolscope_core.check.version_changes import DiffRow, ToolChange, both_sides
+from toolscope_core.decisions.constraints import comparisons
 from toolscope_core.evaluation.confusions import NONE, NOT_A_TOOL
 from toolscope_core.evaluation.measured_toolsets import Ranker
 from toolscope_core.evaluation.query_sets import Query
@@ -42,6 +43,8 @@ class GateReport:
     texts: TextSearch = field(default_factory=TextSearch)
     replayed: checks.ReplayedCases = field(default_factory=checks.ReplayedCases)
     profile: ProfileReport | None = None
+    compared: Mapping[Pair, str] = field(default_factory=dict)
+    """What the same calls to two tools showed, by pair."""
 
 
 def compare(
@@ -60,6 +63,10 @@ def compare(
         tokens=checks.token_growth(baseline.catalog, catalog),
         stale=checks.stale_decisions(catalog, baseline, changes),
         findings=checks.new_findings(baseline.catalog, catalog, changes),
+        compared={
+            pair: str(one.detail["verdict"])
+            for pair, one in comparisons(catalog, baseline.log).items()
+        },
     )
 
 
@@ -249,7 +256,9 @@ def _pairs(
         ids = sorted((pair.left, pair.right), key=lambda one: one not in report.changes.new_ids)
         relation = _PERHAPS if check == "unsure" else RELATIONS[verdict.relation]
         summary = f"{relation}, probability {probability(verdict):.2f}"
-        yield _item(check, ids, summary, verdict.evidence, app.address(pair))
+        tried = report.compared.get(pair)
+        calls = [f"calls to both were compared: {tried}"] if tried else []
+        yield _item(check, ids, summary, (*verdict.evidence, *calls), app.address(pair))
 
 
 def _mention_item(
