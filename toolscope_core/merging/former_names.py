@@ -1,7 +1,7 @@
-"""The names by which agents called each server's tools, after this and all earlier exports.
+"""The names under which agents called each server's tools, after this export and all earlier ones.
 
-A bundle has them and is an input again, so they persist from round to round. A name never means
-another server's tool later.
+A bundle contains these names and can be loaded again, so they persist from round to round. A name
+never comes to mean another server's tool.
 """
 
 import json
@@ -24,9 +24,10 @@ from toolscope_core.model.unicode_forms import comparable_name
 
 
 def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
-    """The former names, those of the input, and those exported and served, by name, then server.
+    """The former names, sorted by name and then by server.
 
-    Each comes with the plan's tool that it means now.
+    These are the names in the input, its former names, and the names that are exported and served
+    now. Each comes with the tool of the plan that it means now.
     """
     outgoing, earlier = [item.tool for item in plan.tools], plan.catalog.former_names
     came_in = [FormerName(tool.name, tool.server, tool.id) for tool in plan.catalog.tools]
@@ -41,14 +42,16 @@ def names_after(plan: MergePlan) -> tuple[FormerName, ...]:
 
 
 def served_names(plan: MergePlan, tools: Sequence[Tool]) -> dict[str, str]:
-    """By id, the name under which a bundle of the plan serves each of these tools."""
+    """The name under which a bundle of the plan serves each of these tools, by id."""
     own = {tool.id: tool.name for tool in tools}
     came_in = (tool.name for tool in plan.catalog.tools)
     return own | unique_names(tools, came_in, names_after(plan))
 
 
 def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
-    """The catalog with the names in the bundle that its own will replace, if any."""
+    """The catalog with the names in the bundle that its own bundle will replace,
+    if there is one.
+    """
     try:
         parts = [json.loads(read_file(path)) for path in files_of(folder, "neutral.json")]
     except DAMAGE:
@@ -57,13 +60,13 @@ def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
 
 
 def with_earlier_names(catalog: Catalog, names: Iterable[FormerName]) -> Catalog:
-    """The catalog with the ``names`` of an earlier export, as far as they mean its tools."""
+    """The catalog with those ``names`` of an earlier export that mean one of its tools."""
     earlier = names_among(catalog.tools, names)
     return replace(catalog, former_names=_joined(earlier, catalog.former_names))
 
 
 def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) -> list[FormerName]:
-    """The names that no other tool had before; a newcomer gets another name."""
+    """The names that no other tool had before; a new tool with such a name gets another one."""
     owners = grouped(earlier, lambda one: comparable_name(one.name))
 
     def is_free(name: FormerName) -> bool:
@@ -76,7 +79,7 @@ def _of_nobody_else(names: Iterable[FormerName], earlier: Iterable[FormerName]) 
 
 
 def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[FormerName, ...]:
-    """The names ``now``, and earlier ones that a server no longer uses."""
+    """The names ``now``, together with the earlier ones that a server no longer uses."""
     rows = set(now)
     names_in_use = {(one.name, one.server) for one in rows}
     rows |= {one for one in earlier if (one.name, one.server) not in names_in_use}
@@ -85,9 +88,10 @@ def _joined(earlier: Iterable[FormerName], now: Iterable[FormerName]) -> tuple[F
 
 @dataclass(frozen=True, slots=True)
 class NewNames:
-    """New names of a tool's parameters: ``top`` by old name, ``nested`` below, outer ones first.
+    """New names of a tool's parameters: ``top`` by old name, and ``nested`` ones, outermost first.
 
-    ``top`` may include a parameter that only an alternative at the top of the schema declares.
+    ``top`` may include a parameter that is declared only in an alternative at the top of the
+    schema.
     """
 
     top: Mapping[str, str]
@@ -97,10 +101,10 @@ class NewNames:
 def with_tools(
     plan: MergePlan, changed: Mapping[str, Tool], renamed: Mapping[str, NewNames] | None = None
 ) -> MergePlan:
-    """The plan with some outgoing tools replaced by others of the same id, such as renamed ones.
+    """The plan with some outgoing tools replaced by others with the same id, such as renamed ones.
 
-    ``renamed`` says for each id which parameters have new names: α of every tool that became this
-    one is composed with it, and created if there was none.
+    ``renamed`` gives the new parameter names for each id. The α of every tool that was merged into
+    such a tool is composed with them, and created if there was none.
     """
     renamed = renamed or {}
     tools = tuple(replace(item, tool=changed.get(item.tool.id, item.tool)) for item in plan.tools)
@@ -126,7 +130,7 @@ def with_tools(
 
 
 def composed(alpha: ArgumentMap, new: NewNames) -> ArgumentMap:
-    """α followed by new parameter names of its target tool."""
+    """α, followed by the new parameter names of its target tool."""
     moves = [replace(move, target=new.top.get(move.target, move.target)) for move in alpha.moves]
     spoken_of = {name for move in alpha.moves for name in (move.source, move.target)}
     spoken_of |= alpha.constants.keys() | alpha.dropped.keys()
@@ -139,7 +143,7 @@ def composed(alpha: ArgumentMap, new: NewNames) -> ArgumentMap:
 
 
 def _lifted(rename: NestedRename, top: Mapping[str, str]) -> NestedRename:
-    """A nested rename under the new name of the argument that contains it."""
+    """A nested rename, with the new name of the argument that contains it."""
 
     def lifted(pointer: str) -> str:
         _, first, rest = pointer.split("/", 2)

@@ -1,8 +1,8 @@
-"""Writes what agents read about a gateway tool.
+"""Writes the texts about a gateway tool that agents read.
 
-The text says what the tool does, how to choose, and which special forms some members' arguments
-need. A query language of one of two searches (``ti:``, ``AND``) must be kept and attributed:
-callers of the other would get nothing for it.
+The text says what the tool does, how to choose a member, and which special forms the arguments of
+some members need. If one of two searches has a query language (``ti:``, ``AND``), the text must
+keep it and say which search it belongs to: callers of the other search would get nothing for it.
 """
 
 import re
@@ -15,7 +15,7 @@ from toolscope_core.catalog.scan.hidden import without_hidden
 from toolscope_core.wording.words import text_words
 
 _MOST_DESCRIBED = 12
-"""The most values of a selector that are described; its schema lists all."""
+"""The largest number of selector values that are described; the schema lists all values."""
 
 _FORM = re.compile(
     r"(?<![\w/.\-])[A-Za-z_]{1,20}:(?!//)(?=[\"'“<\[{*\w])"  # ti:"…", from:ann
@@ -29,15 +29,17 @@ _FORM = re.compile(
     r"|(?:in|of|as|with) (?:the |this |an? )?(?:following )?format|formatted (?:as|like)"
     r"|formats?(?: is| are|:)))"
 )
-"""Text on how an argument has to be written."""
+"""Text about how an argument has to be written."""
 
 _PATTERN = re.compile(r"format(?:ted as| of| is|:)? (['\"])([^'\"]+)\1", re.IGNORECASE)
-"""A format that is given: *in the format 'City, State'*."""
+"""A format that is given literally: *in the format 'City, State'*."""
 
 _SHOUT = re.compile(r"\b(?:MANDATORY|MUST|NEVER|ALWAYS|DO NOT)\b|!!|(?i:\byou will cause\b)")
-"""Commands. *IMPORTANT* or *WARNING* mostly introduces a fact that callers need."""
+"""Commands. *IMPORTANT* and *WARNING* are not among them, because they mostly introduce a fact that
+callers need.
+"""
 _MOST_WORDS = 12
-"""The number of words of a selector's value that explain it."""
+"""The largest number of words that explain one value of a selector."""
 
 _MOST_CONTENTS = 3
 
@@ -48,43 +50,45 @@ _ENTRY = re.compile(rf"{_BULLET.pattern}|\s*\w+(?: \([^)]*\))?:\s")
 _OF_RESULTS = re.compile(r"(?:returns?|outputs?|raises?)\b", re.IGNORECASE)
 _OF_ARGUMENTS = re.compile(r"(?:args|arguments|parameters|params)\s*:\s*$", re.IGNORECASE)
 _CLOSING = ")]\"'`*%”’»）」』】"
-"""Characters besides letters and digits that may end a sentence without a full stop."""
+"""Characters other than letters and digits that may end a sentence without a full stop."""
 _IDEOGRAPHS = "\u3000"
-"""Scripts from here on have their own full stop."""
+"""Scripts from this character on have their own full stop."""
 _SHORT_LINE = 50
-"""A shorter line ends its sentence, unless a lower-case letter follows."""
+"""A line shorter than this ends its sentence, unless the next line starts with a
+lower-case letter.
+"""
 
 
 class _Paragraph(NamedTuple):
-    """The parts of a paragraph in order, and the text between them."""
+    """The parts of a paragraph, in order, and the text between them."""
 
     parts: list[str]
     between: str = " "
 
     def without(self, parts: Sequence[str]) -> str:
-        """The text without these parts; empty if only their introduction would be left."""
+        """The text without these parts; empty if only the introduction to them would be left."""
         left = [part for part in self.parts if part not in parts]
         return "" if all(map(_OF_ARGUMENTS.match, left)) else self.between.join(left)
 
 
 def shouts(text: str) -> bool:
-    """Whether a description gives orders in capitals or threatens."""
+    """Whether a description gives orders in capitals, or threatens the reader."""
     return bool(_SHOUT.search(text))
 
 
 def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
     """The description of a gateway tool whose members are chosen by ``selector``.
 
-    It is the canonical tool's, plus what only some of the members say about the form of arguments.
-    The selector's own description explains its values. ``texts`` are the members' descriptions by
-    value, canonical first.
+    It is the description of the canonical tool, with added notes on the form of arguments where
+    only some members describe one. The description of the selector itself explains its values.
+    ``texts`` maps each value to its member's description, canonical first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
     alone = _paragraphs_of_some(paragraphs)
     canonical, own = next(iter(paragraphs.items()))
     first = own[0].parts[0] if own else ""
     if set(alone[canonical]) == {first}:
-        alone[canonical] = []  # the lead says it, or nothing would say what the tool does
+        alone[canonical] = []  # the lead already says this, or nothing would say what the tool does
     away = [part for part in alone[canonical] if part != first]
     lead = "\n\n".join(text for one in own if (text := one.without(away)))
     notes: dict[tuple[str, ...], list[str]] = {}
@@ -97,8 +101,8 @@ def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
 def selector_description(texts: Mapping[str, str]) -> str:
     """The description of a gateway tool's selector.
 
-    It has the first sentence of each member by value, in the member's own words and language; equal
-    ones are grouped.
+    For each value, it gives the first sentence of the member's description, in the member's own
+    words and language. Values with equal sentences are grouped.
     """
     values_by_job: dict[object, list[str]] = {}
     jobs: dict[object, str] = {}
@@ -116,9 +120,10 @@ def selector_description(texts: Mapping[str, str]) -> str:
 
 
 def store_description(contents: Mapping[str, Sequence[str]]) -> str:
-    """The description of a selector of servers that each store things of their own.
+    """The description of a selector for servers that each store things of their own.
 
-    By value it has the first of the ``contents`` that not all of them have; empty if one has none.
+    For each value, it lists the first few of the server's ``contents`` that not all servers have.
+    It is empty if a server has no such contents.
     """
     shared = frozenset[str].intersection(*map(frozenset, contents.values()))
     texts = {
@@ -129,10 +134,11 @@ def store_description(contents: Mapping[str, Sequence[str]]) -> str:
 
 
 def argument_description(selector: str, texts: Mapping[str, str], each: bool = False) -> str:
-    """The description of a gateway tool's argument, from its members' descriptions.
+    """The description of a gateway tool's argument, made from the descriptions of its members.
 
-    They are by the value of ``selector``, in order. It has the first description, and each that
-    describes a form not shared by all. It has all of them if ``each`` one means something else.
+    ``texts`` maps each value of ``selector`` to its member's description, in order. The result has
+    the first description, and each further one that describes a form not shared by all. With
+    ``each``, every member means something else, and the result has all descriptions.
     """
     clean = {value: " ".join(without_hidden(text).split()) for value, text in texts.items()}
     if each:
@@ -153,7 +159,10 @@ def argument_description(selector: str, texts: Mapping[str, str], each: bool = F
 
 
 def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[str]) -> str:
-    """Which members have an argument, by selector values, and which require it; empty if all do."""
+    """A note on which members (by selector value) have an argument, and which of them require it.
+
+    It is empty if all members have the argument, and either all or none of them require it.
+    """
     others = [value for value in every if value not in owners]
     required_for = ", ".join(required)
     if not others:
@@ -167,13 +176,15 @@ def owners_note(owners: Sequence[str], every: Sequence[str], required: Sequence[
 
 
 def paragraph(sentences: Iterable[str]) -> str:
-    """The non-empty sentences as one text, each ended except the last."""
+    """The non-empty sentences as one text; every sentence but the last gets a full stop if it needs
+    one.
+    """
     texts = list(filter(None, sentences))
     return " ".join([*map(_ended, texts[:-1]), *texts[-1:]])
 
 
 def limits_note(values: Sequence[str], text: str) -> str:
-    """A sentence on the values of an argument that some members accept."""
+    """A sentence on the values that some members accept for an argument."""
     return f"{', '.join(values)}: {text}."
 
 
@@ -199,7 +210,7 @@ def _note(head: str, parts: Sequence[str]) -> str:
 
 
 def _paragraphs_of_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, list[str]]:
-    """The parts of each text, by value, on argument forms that not all texts share."""
+    """For each value, the parts of its text about argument forms that not all texts share."""
     parts = {value: [part for one in text for part in one.parts] for value, text in texts.items()}
     forms = {value: _forms(own) for value, own in parts.items()}
     common = frozenset.intersection(*forms.values())
@@ -210,7 +221,7 @@ def _paragraphs_of_some(texts: Mapping[str, Sequence[_Paragraph]]) -> dict[str, 
 
 
 def _forms(texts: Iterable[str]) -> frozenset[str]:
-    """The signs and words of notations in the texts; all ways to say *format* are one."""
+    """The signs and words of notations in the texts; all ways to say *format* count as one."""
     whole = "\n".join(texts)
     signs = {match[2].casefold() for match in _PATTERN.finditer(whole)}
     forms = (match[0].casefold() for match in _FORM.finditer(whole))
@@ -219,9 +230,10 @@ def _forms(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:
-    """A text without hidden characters and source indentation, as paragraphs of ended sentences.
+    """A text as paragraphs of complete sentences, without hidden characters or source indentation.
 
-    A list is one part with its introduction; a list of arguments has a part for each.
+    A list and its introduction form one part, except in a list of arguments, where each argument is
+    a part.
     """
     paragraphs: list[_Paragraph] = []
     for number, piece in enumerate(_FENCED.split(cleandoc(without_hidden(text)).strip())):
@@ -248,7 +260,7 @@ def _paragraph(lines: list[str], is_list: bool) -> _Paragraph:
 def _lines(block: str) -> list[str]:
     """The lines of a paragraph, with continuation lines joined.
 
-    List entries begin their own lines, deeper ones indented by two spaces.
+    Each list entry is a line of its own; deeper entries are indented by two spaces.
     """
     lines: list[str] = []
     depth = outer = 0
@@ -271,7 +283,7 @@ def _lines(block: str) -> list[str]:
 
 
 def _ended(text: str) -> str:
-    """The text with a full stop, unless it ends with punctuation."""
+    """The text with a full stop added, unless it already ends with punctuation."""
     text = text.rstrip()
     if not text or not (text[-1].isalnum() or text[-1] in _CLOSING) or text.endswith("```"):
         return text

@@ -1,7 +1,7 @@
-"""The merge graph: tools joined if the judge says *merge* (ToolScope, graph construction).
+"""The merge graph: tools are joined if the judge says *merge* (ToolScope, graph construction).
 
-An edge exists if M_C(a, b) = 1 (equation 1 of the paper), or a person said so; a person's *never
-merge* removes it. Built on networkx; every result is in id order.
+An edge exists if M_C(a, b) = 1 (equation 1 of the paper), or if a person said so. A person's *never
+merge* removes an edge. The graph is built on networkx; every result is in id order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,19 +16,21 @@ from toolscope_core.model.tool import sorted_ids
 
 @dataclass(frozen=True, slots=True)
 class MergeGraph:
-    """Edges with their merge probability, in [0, 1], over the tools that have any."""
+    """Edges with their merge probabilities, in [0, 1]. Only tools with an edge are in the graph."""
 
     edges: Mapping[Pair, float]
 
     @property
     def components(self) -> tuple[tuple[str, ...], ...]:
-        """Connected components of two or more tools, each sorted, sorted by first id."""
+        """The connected components of two or more tools. Each is sorted, and they are ordered by
+        first id.
+        """
         components = nx.connected_components(_network(self.edges))
         return tuple(sorted(sorted_ids(component) for component in components))
 
     @property
     def bridges(self) -> tuple[Pair, ...]:
-        """Edges whose removal disconnects a component of three or more tools, sorted."""
+        """The edges whose removal would split a component of three or more tools, sorted."""
         graph = _network(self.edges)
         return tuple(
             sorted(
@@ -39,8 +41,8 @@ class MergeGraph:
         )
 
     def parts(self, weights: Mapping[str, int]) -> dict[Pair, tuple[int, int]]:
-        """Each bridge with the weight of the tools on its left tool's side,
-        and on the other side.
+        """For each bridge, the weight of the tools on its left tool's side and on
+        the other side.
         """
         graph, bridges = _network(self.edges), set(self.bridges)
         sides: dict[Pair, tuple[int, int]] = {}
@@ -58,7 +60,9 @@ class MergeGraph:
         return sides
 
     def without(self, bridge: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tools on the side of the bridge's left tool, and those on the other side, sorted."""
+        """The tools on the side of the bridge's left tool, and the tools on the other side, both
+        sorted.
+        """
         graph = _network(self.edges)
         graph.remove_edge(bridge.left, bridge.right)
         left, right = (
@@ -67,7 +71,7 @@ class MergeGraph:
         return sorted_ids(left), sorted_ids(right)
 
     def intransitive(self, members: Iterable[str]) -> tuple[tuple[str, str, str], ...]:
-        """Triples (a, b, c) with edges a-b and b-c but not a-c, a < c, sorted."""
+        """Triples (a, b, c) with edges a-b and b-c but no edge a-c, where a < c, sorted."""
         graph = _network(self.edges).subgraph(list(members))
         return tuple(
             sorted(
@@ -81,8 +85,9 @@ class MergeGraph:
 
 
 def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeGraph:
-    """The judged ``edges`` after people's decisions: must-links added (at 1.0), cannot-links
-    removed.
+    """The graph of the judged ``edges`` after people's decisions.
+
+    Must-links are added with probability 1.0, and cannot-links are removed.
     """
     allowed = {pair: p for pair, p in edges.items() if pair not in constraints.cannot}
     for group in constraints.must:
@@ -92,7 +97,9 @@ def merge_graph(edges: Mapping[Pair, float], constraints: Constraints) -> MergeG
 
 
 def spanning_pairs(pairs: Iterable[Pair], joined: Iterable[Pair]) -> list[Pair]:
-    """The pairs whose tools are not connected by the ``joined`` or earlier pairs."""
+    """The pairs whose tools are not already connected by the ``joined`` pairs or
+    by earlier pairs.
+    """
     parts: nx.utils.UnionFind[str] = nx.utils.UnionFind()
     for pair in joined:
         parts.union(pair.left, pair.right)

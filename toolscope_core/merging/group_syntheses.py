@@ -1,6 +1,6 @@
-"""The merged tools of sets of tools and the objections, each computed once.
+"""The merged tools of sets of tools and the objections to them, each computed only once.
 
-A decision on one cluster leaves thousands of others unchanged.
+A decision on one cluster leaves thousands of other clusters unchanged.
 """
 
 from collections import Counter
@@ -40,20 +40,24 @@ from toolscope_core.wording.words import singular
 
 _FILES = frozenset("file directory folder document".split())
 _PATHS = frozenset("path file filename filepath folder directory dir root pattern".split())
-"""Words in parameter names for a file."""
+"""Words in parameter names that refer to a file."""
 
 _LENGTHS = frozenset("max maximum limit length".split())
-"""Words in parameter names for the size of a result."""
+"""Words in parameter names that refer to the size of a result."""
 
 _LEAST_TOOLS = 2
 """The number of tools that must work on a thing before the server is said to have it."""
 
 _SAME_TOOLS = 0.4
-"""Two servers are instances of one if they share this part of the smaller one's tools."""
+"""Two servers are instances of the same server if they share this part of the
+smaller one's tools.
+"""
 
 
 class Stores:
-    """The servers of a catalog, by whether they store something; each is read at most once."""
+    """Answers whether the servers of a catalog store something; each server is examined at most
+    once.
+    """
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._every = tuple(tools)
@@ -70,8 +74,8 @@ class Stores:
     def are_apart(self, members: Sequence[Tool]) -> bool:
         """Whether the members are on several servers that may have separate stores.
 
-        Tools of a server belong together: *search* concerns its notes if another tool writes them.
-        Tools that only compute are ignored.
+        The tools of a server are read together: its *search* searches its notes if another of its
+        tools writes notes. Tools that only compute are ignored.
         """
         servers = sorted({tool.owner for tool in members})
         if len(servers) < 2 or all(map(only_computes, members)):
@@ -82,12 +86,12 @@ class Stores:
         return instances or not self._reach_one_store(members)
 
     def are_instances(self, one: str, other: str) -> bool:
-        """Whether the tools of two servers are the same for another folder or account."""
+        """Whether two servers have the same tools, each for another folder or account."""
         ours, theirs = ({_shape(tool) for tool in self._tools[server]} for server in (one, other))
         return len(ours & theirs) >= _SAME_TOOLS * min(len(ours), len(theirs))
 
     def share_a_product(self, one: str, other: str) -> bool:
-        """Whether tools of both servers are made for one product that has accounts."""
+        """Whether tools of both servers are made for the same product, one that has accounts."""
         ours, theirs = (
             frozenset[str]().union(
                 *(self._products[tool.id].accounts for tool in self._tools[server])
@@ -97,7 +101,7 @@ class Stores:
         return not ours.isdisjoint(theirs)
 
     def subjects(self, owner: str) -> tuple[str, ...]:
-        """The things, owned by people, that a server's tools work on, most frequent first."""
+        """The things owned by people that a server's tools work on, most frequent first."""
         counts = Counter(
             noun
             for tool in self._tools[owner]
@@ -120,8 +124,9 @@ class Stores:
         )
 
     def _may_keep(self, server: str) -> bool:
-        """Whether a server may store something: unless most of its tools clearly do not, and the
-        others only look.
+        """Whether a server may store something.
+
+        It does not if most of its tools clearly store nothing and the others only look things up.
         """
         if server not in self._is_store:
             tools = self._tools[server]
@@ -131,13 +136,13 @@ class Stores:
 
 
 def _owned(reading: ToolReading) -> frozenset[str]:
-    """The owned things that the tool mentions besides those of a machine: *in your notes*."""
+    """The owned things that the tool mentions, except those of a machine: *in your notes*."""
     words = map(singular, reading.content)
     return frozenset(w for w in words if keeps_things([w]) and not is_of_the_machine([w]))
 
 
 def _has_its_own_folder(reading: ToolReading) -> bool:
-    """Whether the tool works on files without being told which."""
+    """Whether the tool works on files without an argument that says which."""
     return not _FILES.isdisjoint(map(singular, nouns_of(reading))) and _PATHS.isdisjoint(
         reading.arguments or ()
     )
@@ -151,7 +156,7 @@ _Members = tuple[str, ...]
 
 
 class GroupSyntheses:
-    """Merged tools of one catalog; members are ids, sorted.
+    """The merged tools of one catalog, each computed once; members are ids, sorted.
 
     ``keepers`` are the shares of ``Keepers``; ``costs`` are the sizes of tools before and after
     merges.
@@ -179,7 +184,9 @@ class GroupSyntheses:
 
     @cached_property
     def owners(self) -> Mapping[str, set[str]]:
-        """Names as clients compare them → ids of the tools with them in the input."""
+        """For each name, as clients compare names, the ids of the tools that have
+        it in the input.
+        """
         owners: dict[str, set[str]] = {}
         for tool in self._catalog.tools:
             owners.setdefault(comparable_name(tool.name), set()).add(tool.id)
@@ -199,13 +206,15 @@ class GroupSyntheses:
         }
 
     def _contents_of(self, owner: str) -> Sequence[str]:
-        """The contents of a server: its own description, or the things that its tools work on."""
+        """The contents of a server: its own description, or else the things that
+        its tools work on.
+        """
         if owner not in self._contents:
             self._contents[owner] = self._described.get(owner) or self._stores.subjects(owner)
         return self._contents[owner]
 
     def cluster_id(self, members: _Members) -> str:
-        """Like the function of this name."""
+        """The same as the function ``cluster_id``, for ids."""
         if members not in self._ids:
             self._ids[members] = cluster_id(self.of(members))
         return self._ids[members]
@@ -218,11 +227,12 @@ class GroupSyntheses:
         kind: ClusterKind | None = None,
         unfit: frozenset[str] = frozenset(),
     ) -> Synthesis:
-        """The merged tool of the members, with people's canonical and kind, if chosen.
+        """The merged tool of the members, with the canonical and the kind that people chose, if
+        any.
 
-        ``unfit`` members never represent the others. No canonical represents members that may each
-        store something (``stores``), unless people chose a drop-in; a member with a blocking
-        finding need not stay reachable.
+        ``unfit`` members never represent the others. If each member may store something
+        (``stores``), no canonical represents them, unless people chose a drop-in. A member with a
+        blocking finding need not stay reachable.
         """
         key = members, canonical, family, kind, unfit
         if key not in self._syntheses:
@@ -237,8 +247,9 @@ class GroupSyntheses:
         return self._syntheses[key]
 
     def is_clean(self, members: _Members, unfit: frozenset[str] = frozenset()) -> bool:
-        """Whether the group could be accepted without a person, apart from its probability. See
-        ``auto_accept.is_clean``.
+        """Whether the group could be accepted without a person if its probability allowed it.
+
+        See ``auto_accept.is_clean``.
         """
         synthesis = self.synthesis(members, None, unfit=unfit)
         blocked = not self._blocked.isdisjoint(members)
@@ -246,8 +257,8 @@ class GroupSyntheses:
         return is_clean(Proposal(Group(members), synthesis, differences, blocked))
 
     def relation(self, members: _Members, synthesis: Synthesis, family: bool) -> Relation:
-        """The relation of the members: *subsumes* if one serves the others
-        and not each serves it.
+        """The relation between the members; *subsumes* if one serves the others, but not each of
+        them serves it.
         """
         if family:
             return "family"
@@ -265,7 +276,8 @@ class GroupSyntheses:
     ) -> Differences:
         """The differences that a person must read before the members become the ``synthesis``.
 
-        ``one_account`` says that people declared their servers to work on one account.
+        ``one_account`` says that people declared that the members' servers work on the same
+        account.
         """
         key = members, synthesis.canonical, synthesis.kind, one_account
         if key not in self._differences:
@@ -317,7 +329,7 @@ class GroupSyntheses:
 
 
 def _default_lengths(canonical: Tool, alpha: ArgumentMap) -> Iterator[str]:
-    """Sentences on defaults that shorten results for callers of an old tool."""
+    """Sentences on defaults that would shorten the results for callers of an old tool."""
     given = {move.target for move in alpha.moves} | alpha.constants.keys()
     for parameter in canonical.parameters:
         default = parameter.schema.get("default")
@@ -330,5 +342,5 @@ def _default_lengths(canonical: Tool, alpha: ArgumentMap) -> Iterator[str]:
 
 
 def cluster_id(members: Iterable[Tool]) -> str:
-    """12 hex digits of the hash of the sorted member fingerprints."""
+    """12 hex digits of the hash of the members' sorted fingerprints."""
     return digest(sorted(tool.fingerprint for tool in members))[:12]

@@ -1,8 +1,9 @@
-"""Finds the tools that an analysis puts together: groups of one job, and families among the others.
+"""Finds the tools that an analysis puts together: groups that do one job, and families among the
+other tools.
 
-A family is one operation for several providers or fixed values, with one varying selector. No
-member could serve another's callers, because the difference is in no argument; a gateway with a
-selector could represent them all.
+A family is one operation for several providers or fixed values, told apart by a single selector. No
+member of a family could serve the callers of another, because no argument covers the difference. A
+gateway with a selector could stand for them all.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -31,24 +32,26 @@ from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
 from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
-"""Whether only its probability could prevent merging these tools (ids, sorted) without a person."""
+"""Whether these tools (ids, sorted) could be merged without a person if their probability allowed
+it.
+"""
 
 Weakest = Callable[[tuple[str, ...]], float]
-"""The lowest probability of the same job over all pairs of these tools."""
+"""The lowest probability, over all pairs of these tools, that the two do the same job."""
 
 _FEWEST_ALIKE, _MOST_ALIKE = 3, 40
-"""The smallest and largest number of similarly named tools that are tested as one family."""
+"""The smallest and the largest number of similarly named tools that are tested as one family."""
 _LARGEST = 12
-"""Larger groups are left to people, because they have many pairs."""
+"""Groups larger than this are left to people, because they have many pairs."""
 
 
 def with_safe_subsets(
     groups: Sequence[Group], is_clean: Clean, weakest: Weakest, auto_at: float
 ) -> tuple[Group, ...]:
-    """The groups, with unclean ones divided into their safe subsets and the rest, sorted.
+    """The groups, sorted, where each unclean one is divided into its safe subsets and the rest.
 
-    Groups that people decided or put forward stay; so does one without a safe subset. A single
-    leftover tool is in no group.
+    Groups that people decided on or put forward are not divided, nor is a group without a safe
+    subset. A single leftover tool is in no group.
     """
     parts = [part for group in groups for part in _divided(group, is_clean, weakest, auto_at)]
     return tuple(sorted(parts, key=lambda group: group.members))
@@ -85,9 +88,9 @@ def groups_at(
 ) -> tuple[Group, ...]:
     """The groups that would be merged at these thresholds.
 
-    They are the corrected groups, those of people's decisions on changed tools, and those that
-    people put forward. ``divide`` as in ``correct``. A model's verdicts take priority over the
-    offline judge's; each group lists their disagreements.
+    They are the corrected groups, the groups from people's decisions on tools that have changed
+    since, and the groups that people put forward. ``divide`` is as in ``correct``. A model's
+    verdicts take priority over the offline judge's, and each group then lists where they disagree.
     """
     if analysis.model_verdicts is not None:
         return _groups_with_verdicts(analysis, links, thresholds, analysis.model_verdicts, divide)
@@ -104,8 +107,10 @@ def groups_at(
 
 
 def _with_actions(analysis: Analysis) -> RowJudge:
-    """The judge of the same job by rows; two actions of one general tool are as close as each is
-    to it.
+    """The judge of the same job, for rows.
+
+    Two actions of the same general tool are at least as close to each other as each is to that
+    tool.
     """
     tools_by_general: dict[int, list[int]] = {}
     for row, general in zip(*map(np.ndarray.tolist, analysis.judge.facts.actions), strict=True):
@@ -145,10 +150,10 @@ def _groups_with_verdicts(
 def with_families(
     analysis: Analysis, links: Constraints, groups: Sequence[Group]
 ) -> tuple[Group, ...]:
-    """The groups of one job, and families among the remaining tools, in member order.
+    """The groups that do one job, and the families among the remaining tools, in member order.
 
-    Groups that people put together as a family stay one. A tool with unmappable calls or a blocking
-    finding is in none.
+    A group that people put together as a family stays a family. A tool with unmappable calls or a
+    blocking finding is in no family.
     """
     judge = family_judge(analysis)
     family_at = bars_of(analysis).family_at
@@ -178,11 +183,12 @@ def with_families(
 def named_alike(
     analysis: Analysis, links: Constraints, free: NDArray[np.bool_]
 ) -> tuple[Group, ...]:
-    """Families of three or more ``free`` tools (by row) of one server with equal arguments and one
-    differing name word.
+    """Families of three or more ``free`` tools (by row) on one server with equal arguments, whose
+    names differ in one word.
 
-    Half of the pairs of each are a family, candidates or not; largest first. A family with a tool
-    that also does the same job as others is one of ``card_families``, and no part of it is one.
+    In each family, at least half of the pairs are judged a family, whether or not they are
+    candidates. The largest families come first. If one of the tools also does the same job as
+    others, the whole family is left to ``card_families``, and no part of it becomes a family here.
     """
     free, family_at = free.copy(), bars_of(analysis).family_at
     judge = _by_ids(analysis, family_judge(analysis))
@@ -210,9 +216,11 @@ def named_alike(
     return tuple(families)
 
 
-def _templates(tool: Tool) -> Iterator[tuple[object, ...]]:
-    """The parts that a tool shares with similarly named ones, for each word that may differ."""
-    name = whole_name(tool)
+def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
+    """What a tool shares with similarly named tools, once for each word of its name that may
+    differ.
+    """
+    tool, name = reading.tool, reading.name
     if not tool.server or not tool.parameters or len(name) < 2:
         return
     arguments = sorted(
@@ -223,7 +231,9 @@ def _templates(tool: Tool) -> Iterator[tuple[object, ...]]:
 
 
 def family_judge(analysis: Analysis) -> Judge:
-    """The probabilities of a family: the model's if it was asked, or else the offline judge's."""
+    """The probabilities of a family: from the model if it was asked, or else from the offline
+    judge.
+    """
     verdicts, offline = analysis.model_verdicts, analysis.family_probabilities
     if verdicts is None:
         return offline
@@ -231,7 +241,9 @@ def family_judge(analysis: Analysis) -> Judge:
 
 
 def job_judge(analysis: Analysis) -> Judge:
-    """The probabilities of the same job, from the same source."""
+    """The probabilities of the same job: from the model if it was asked, or else from the offline
+    judge.
+    """
     verdicts, offline = analysis.model_verdicts, analysis.probabilities
     if verdicts is None:
         return offline
@@ -246,11 +258,11 @@ def family_groups(
     tools: Mapping[str, Tool],
     stands: Callable[[Pair], bool] = lambda pair: False,
 ) -> tuple[Group, ...]:
-    """Groups of two or more tools in which any two are a family and one selector varies, sorted.
+    """Groups of two or more tools, sorted, in which any two are a family and one selector varies.
 
-    ``judge`` gives the probability of a family; at least ``family_at`` counts. Tools that
-    ``stands`` confirms in pairs are a family whatever their names. Only *never merge* constraints
-    matter: the graph has nothing that people put together.
+    ``judge`` gives the probability of a family, which must be at least ``family_at``. Tools are a
+    family, whatever their names, if ``stands`` confirms each pair of them. Of the constraints, only
+    *never merge* matters: nothing that people put together is in the graph.
     """
     cannot = Constraints(cannot=constraints.cannot)
     rows = {tool: row for row, tool in enumerate(graph.ids)}
@@ -265,7 +277,7 @@ def family_groups(
 
 
 def _by_selector(members: Sequence[Tool], stands: Callable[[Pair], bool]) -> list[tuple[str, ...]]:
-    """The ids that stay together when each member needs its own words, or server.
+    """The ids that can stay together when each member needs its own words, or its own server.
 
     A tool that differs from the others in another selector begins a new group.
     """
@@ -301,19 +313,23 @@ def _have_values(distinct: DistinctWords) -> bool:
 
 
 def _without_server(reading: ToolReading) -> frozenset[str]:
-    """The words of a name without its server's: *who am I*, of ``gmail/Gmail_WhoAmI``."""
+    """The words of a tool's name without those of its server: *who am I* for
+    ``gmail/Gmail_WhoAmI``.
+    """
     return frozenset(reading.name_words) - set(words_of(reading.tool.server))
 
 
 def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:
-    """Whether some but not all use a name word of another selector: *price*, beside *stock*."""
+    """Whether some of the tools, but not all, use a name word of another selector: *price*, beside
+    *stock*.
+    """
     names = [frozenset(one.name_words) for one in readings]
     common = frozenset.intersection(*names)
     return any(name - common - set(own) for name, own in zip(names, words, strict=True))
 
 
 def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]) -> RowGraph:
-    """The family pairs among the tools left by the ``groups`` of one job."""
+    """The pairs of a family, among the tools that the ``groups`` of one job leave free."""
     free = free_rows(analysis, links, groups)
     left, right, _, _ = staying(analysis, links, *family_rows(analysis))
     is_free = free[left] & free[right]
@@ -323,8 +339,9 @@ def family_graph(analysis: Analysis, links: Constraints, groups: Sequence[Group]
 def free_rows(
     analysis: Analysis, links: Constraints, groups: Iterable[Group], in_jobs: Set[str] = frozenset()
 ) -> NDArray[np.bool_]:
-    """By row, whether a tool may be in a family: in no group, or ``in_jobs``, and with mappable
-    calls.
+    """For each row, whether its tool may be in a family.
+
+    The tool's calls must be mappable, and it must be in no group, unless it is among ``in_jobs``.
     """
     used = {tool for group in groups for tool in (*group.members, *group.newcomers)} - in_jobs
     used |= analysis.catalog.blocked | links.omitted
@@ -333,7 +350,7 @@ def free_rows(
 
 
 def family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
-    """The candidate pairs that are a family, by row."""
+    """The candidate pairs that are a family, as rows."""
     if analysis.model_verdicts is None:
         is_family = analysis.scores.family >= analysis.judge.weights.family_at
         return analysis.scores.left[is_family], analysis.scores.right[is_family]
@@ -345,7 +362,7 @@ def family_rows(analysis: Analysis) -> tuple[PairRows, PairRows]:
 
 
 def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
-    """A judge of pairs of ids as one of pairs of rows."""
+    """A judge of pairs of ids, turned into a judge of pairs of rows."""
     ids = tuple(analysis.rows)
 
     def row_judge(one: PairRows, other: PairRows) -> NDArray[np.float64]:
@@ -357,9 +374,9 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
 def _divided_further(
     analysis: Analysis, groups: Sequence[Group], judge: Judge
 ) -> tuple[Group, ...]:
-    """The groups without tools that cannot join, and with safe subsets.
+    """The groups without tools that cannot join, divided into their safe subsets.
 
-    Groups across servers stay whole, because a gateway can serve more than two there.
+    Groups across servers stay whole, because there a gateway can serve more than two tools.
     """
     tools = analysis.catalog.by_id
     groups = [_joinable(analysis, group, judge) for group in groups]
@@ -375,9 +392,10 @@ def _divided_further(
 
 
 def _joinable(analysis: Analysis, group: Group, judge: Judge) -> Group:
-    """The group without tools whose calls the merged tool could not take; they stay single.
+    """The group without the tools whose calls the merged tool could not take; those tools stay
+    single.
 
-    The group is unchanged if people made it, or if fewer than two tools would be left.
+    The group stays unchanged if people made it, or if fewer than two tools would be left.
     """
     if len(group.members) < 3 or group.decided or group.put_forward:
         return group
@@ -405,9 +423,9 @@ def correct_pairs(
     at: float | None = None,
     divide: bool = True,
 ) -> tuple[Group, ...]:
-    """Like ``correct``, for a graph and a judge of pairs of ids.
+    """Like ``correct``, but for edges and a judge given as pairs of ids.
 
-    ``at`` defaults to the judge's own threshold.
+    ``at`` defaults to the threshold of the judge itself.
     """
     graph = row_graph(analysis, links, *analysis.ends(list(edges)))
     merge_at = bars_of(analysis).merge_at if at is None else at

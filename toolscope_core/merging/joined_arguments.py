@@ -1,8 +1,8 @@
-"""The arguments of a gateway tool: those of its members, joined if they mean the same.
+"""The arguments of a gateway tool: its members' arguments, joined if they mean the same.
 
-An argument of only some members is described as theirs, and so are a member's restrictions: fewer
-values, another type, a smaller range. So a call written from the merged schema alone contains what
-its member requires.
+If only some members have an argument, its description says which. It also states a member's
+restrictions: fewer values, another type or a smaller range. So a call that is written from the
+merged schema alone contains everything that its member requires.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,15 +34,18 @@ _NOUNS = {
     "boolean": "true or false",
 }
 _MOST_VALUES = 24
-"""The most values listed for one member; more are too long to read."""
+"""The largest number of values that are listed for one member; a longer list is
+not worth reading.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedArguments:
     """The ``properties`` of the merged schema, in order.
 
-    By tool id, ``names`` has each tool's parameters there, and ``inferred`` has sentences on
-    guessed matches. ``keys`` are properties that are each member's own key.
+    For each tool id, ``names`` maps the tool's parameters to properties, and ``inferred`` has
+    sentences on matches that were guessed. ``keys`` are the properties for which each member has a
+    key of its own.
     """
 
     members: tuple[Tool, ...]
@@ -61,8 +64,9 @@ class JoinedArguments:
         return [name for name in self.properties if all(name in names for names in required)]
 
     def described(self, selector: str, values: Mapping[str, str]) -> dict[str, JsonObject]:
-        """The properties with what an agent has to know about each; ``values`` are the selector's,
-        by tool id.
+        """The properties, each with what an agent has to know about it.
+
+        ``values`` gives the selector's value for each tool id.
         """
         owners: dict[str, dict[str, Parameter]] = {name: {} for name in self.properties}
         for tool in self.members:
@@ -76,7 +80,7 @@ class JoinedArguments:
     def _described(
         self, name: str, owners: Mapping[str, Parameter], selector: str, every: Sequence[str]
     ) -> JsonObject:
-        """A property with its owners, its meaning and each owner's restrictions."""
+        """A property with its owners, its meaning and the restrictions of each owner."""
         schema = self.properties[name]
         texts = {value: parameter.description for value, parameter in owners.items()}
         limits: dict[str, list[str]] = {}
@@ -101,8 +105,8 @@ class JoinedArguments:
 def join_arguments(members: Sequence[Tool], family: bool = False) -> JoinedArguments:
     """The joined arguments of the members, in order.
 
-    In a ``family``, keys of what distinguishes the members are one: ``issue_id`` and
-    ``merge_request_id`` are ``id``.
+    In a ``family``, the keys of the things that distinguish the members are joined: ``issue_id``
+    and ``merge_request_id`` become ``id``.
     """
     properties: dict[str, JsonObject] = {}
     givers: dict[str, list[tuple[Tool, Parameter]]] = {}
@@ -153,7 +157,7 @@ def _renamed(entries: Mapping[str, _Entry], old: str, new: str) -> dict[str, _En
 
 
 def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
-    """The name, with a number if a property already has it."""
+    """The name; a number is added if a property already has this name."""
     number, free = 1, name
     while free in properties:
         number += 1
@@ -164,10 +168,11 @@ def free_name(name: str, properties: Mapping[str, JsonObject]) -> str:
 def _common_keys(
     tool: Tool, so_far: Tool, pairs: Mapping[str, str], owners: Mapping[str, Tool]
 ) -> Mapping[str, tuple[str, str]]:
-    """By unmatched parameter, the property that is the same kind of key for the other tools'
-    subjects.
+    """For each unmatched parameter, an unmatched property that is the same kind of key for the
+    other tools' subjects.
 
-    It comes with the common part of their names, and only if it is the only one of both.
+    The part that both names share comes with it. A parameter and a property are joined only if
+    neither could be joined with another one.
     """
     rest = [p for p in tool.parameters if p.name not in pairs]
     others = [p for p in so_far.parameters if p.name not in pairs.values()]
@@ -187,9 +192,10 @@ def _common_keys(
 def _joint(
     schema: JsonObject, parameter: Parameter, givers: Sequence[tuple[Tool, Parameter]]
 ) -> JsonObject | None:
-    """A schema that accepts the values of all, with the first one's words.
+    """A schema that accepts the values of all members, with the first member's words.
 
-    If another takes only lists or texts, a value is a list of one, or text. ``None`` if impossible.
+    If only one side takes lists, a single value is passed as a list of one. If only one side takes
+    text, other values are passed as text. ``None`` if there is no such schema.
     """
     types = _types(schema), _types(parameter.schema)
     joint = _list_of(parameter, schema)
@@ -206,7 +212,7 @@ def _joint(
 
 
 def _list_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
-    """The list schema of one, if the other's values fit into it."""
+    """The schema of the side that takes lists, if the other side's values fit into its lists."""
     own = parameter.schema
     if ("array" in type_set(own)) == ("array" in type_set(schema)):
         return None
@@ -216,7 +222,7 @@ def _list_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
 
 
 def _text_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
-    """The text schema of one, if the other's values can be written as text."""
+    """The schema of the side that takes text, if the other side's values can be written as text."""
     for text, other in ((schema, parameter.schema), (parameter.schema, schema)):
         if not types_overlap(text, other):
             move = move_to(Parameter(parameter.name, False, other), parameter.name, text)
@@ -226,7 +232,9 @@ def _text_of(parameter: Parameter, schema: JsonObject) -> JsonObject | None:
 
 
 def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
-    """The smallest schema we can write for the values of both, with the first one's words."""
+    """The smallest schema we can write that accepts the values of both sides, with the words of the
+    first.
+    """
     other = parameter.schema
     if admits(schema, other) and not leaves_out(schema, other):
         return schema
@@ -244,7 +252,7 @@ def widened(schema: JsonObject, parameter: Parameter) -> JsonObject:
 
 
 def _all_values(values: list[Any], others: list[Any]) -> list[Any]:
-    """The values of both, with spelling variants once."""
+    """The values of both lists; spelling variants of a value appear only once."""
     are_distinct = all(len(set(map(spelling, one))) == len(one) for one in (values, others))
     spelled = {spelling(value) for value in values} if are_distinct else set()
     new = [one for one in others if one not in values and spelling(one) not in spelled]
@@ -263,7 +271,9 @@ def _types(schema: JsonObject) -> frozenset[str]:
 
 
 def _limits(own: JsonObject, joint: JsonObject) -> Iterator[str]:
-    """The restrictions of one compared with the joint schema, as parts of a sentence."""
+    """The restrictions in a member's own schema that the joint schema lacks, as parts of a
+    sentence.
+    """
     values, joint_values = own.get("enum"), joint.get("enum") or ()
     if isinstance(values, list) and len(values) <= _MOST_VALUES:
         spelled = set(map(spelling, values))

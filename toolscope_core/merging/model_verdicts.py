@@ -1,7 +1,7 @@
-"""A model's answers about a catalog alongside the offline judge: verdicts, audits, texts, grades.
+"""A model's answers about a catalog beside the offline judge's: verdicts, audits, texts and grades.
 
-A model alone changes nothing. Its verdicts decide which tools are proposed together; whatever would
-be accepted without a person is compared with the offline judge in ``doubts``.
+A model alone changes nothing. Its verdicts decide which tools are proposed together. Before
+anything is accepted without a person, ``doubts`` compares it with the offline judge.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +21,9 @@ from toolscope_core.model.tool import JsonObject
 
 Band = Literal["Low", "Medium", "High"]
 Probabilities = Callable[[Sequence[Pair]], NDArray[np.float64]]
-"""Probabilities of pairs by the offline judge, in their order: of the same job, or of a family
-where that is asked for.
+"""The offline judge's probabilities for pairs, in the order of the pairs.
+
+They are probabilities of the same job, or of a family where that is the question.
 """
 
 _JUST_BELOW = 0.001
@@ -33,8 +34,8 @@ _MOST_NAMED = 3
 class Bars:
     """The probabilities at which the offline judge's verdicts begin.
 
-    They are the probabilities of the same job for *unsure*, for *merge* and for accepting without a
-    person, and the probability of a family for *family*.
+    ``unsure_at``, ``merge_at`` and ``auto_at`` (for accepting without a person) are probabilities
+    of the same job; ``family_at`` is a probability of a family.
     """
 
     unsure_at: float
@@ -45,11 +46,11 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A model's answer on a cluster.
+    """A model's answer about a cluster.
 
-    ``groups`` partition its ``members`` (ids, sorted) into tools of one job, or the cases of a
-    ``family``. Without groups there is no usable answer, and ``reason`` says why; the cluster stays
-    unchanged.
+    ``groups`` divide its ``members`` (ids, sorted) into tools that do one job, or into the cases of
+    a ``family``. If there are no groups, the answer was unusable, and ``reason`` says why; the
+    cluster then stays unchanged.
     """
 
     members: tuple[str, ...]
@@ -60,7 +61,9 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentationGrade:
-    """The documentation grade of a tool, 1 to 5, and the deficient aspects."""
+    """The documentation grade of a tool, from 1 to 5, and the aspects that its
+    documentation lacks.
+    """
 
     score: int
     lacking: tuple[str, ...] = ()
@@ -74,10 +77,11 @@ class DocumentationGrade:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPairs:
-    """The numbers of questions that were not needed.
+    """How many questions were not needed.
 
-    ``sure`` counts pairs that the offline judge is sure to be *keep*, ``implied`` pairs that the
-    model's merges already decide, and ``clusters`` those that needed no audit.
+    ``sure`` counts the pairs that the offline judge surely keeps apart (*keep*), ``implied`` the
+    pairs that the model's merges already decide, and ``clusters`` the clusters that needed no
+    audit.
     """
 
     sure: int = 0
@@ -87,14 +91,14 @@ class SkippedPairs:
 
 @dataclass(frozen=True)
 class ModelVerdicts:
-    """All answers of ``judge`` (a model at an origin) on a catalog.
+    """All answers of ``judge`` (a model at an origin) about a catalog.
 
-    ``verdicts`` include *unanalysed* ones, with the reason as evidence. ``audits`` of one kind have
-    no common member. ``documents`` maps member ids to the model's changes to the offline document;
-    ``refused`` says in sentences why changes are not used. ``notes`` says for each tool id what was
-    left out of the prompt. ``suspicious_ids`` are tools whose text addresses models. ``message``
-    says why questions are left open, if any; ``configuration`` decided the questions (it contains
-    no key).
+    ``verdicts`` include *unanalysed* ones, whose evidence is the reason. No tool is in two
+    ``audits`` of the same kind. ``documents`` maps member ids to the model's changes to the offline
+    document, and ``refused`` maps them to sentences that say why changes are not used. ``notes``
+    lists, for each tool id, what was left out of the prompt. ``suspicious_ids`` are the tools whose
+    text addresses models. ``message`` says why questions are still open, if any are.
+    ``configuration`` is what decided the questions; it contains no key.
     """
 
     judge: str
@@ -117,7 +121,7 @@ class ModelVerdicts:
 
     @property
     def rejected(self) -> tuple[Audit, ...]:
-        """The audits with an unusable answer."""
+        """The audits whose answer was unusable."""
         return tuple(audit for audit in self.audits if not audit.groups)
 
     def edges(
@@ -129,9 +133,9 @@ class ModelVerdicts:
     ) -> dict[Pair, float]:
         """The edges of the merge graph.
 
-        They are the model's merges, ``offline`` edges of unasked pairs, and pairs that an audit put
-        together among connected tools. ``least`` is the cosine of a candidate pair; pairs in
-        ``far`` are candidates at any cosine.
+        These are the model's merges, the ``offline`` edges of pairs that the model was not asked
+        about, and the pairs of connected tools that an audit put together. ``least`` is the lowest
+        cosine of a candidate pair; pairs in ``far`` are candidates whatever their cosine.
         """
         return self._edges("merge", offline, bars.merge_at, least, far)
 
@@ -142,38 +146,41 @@ class ModelVerdicts:
         least: float = -1.0,
         far: frozenset[Pair] = frozenset(),
     ) -> dict[Pair, float]:
-        """The family edges, with their probability.
+        """The family edges, with their probabilities.
 
-        They are the model's families, ``offline`` edges of unasked pairs, and pairs that a family
-        audit put together. ``least`` and ``far`` as in ``edges``.
+        These are the model's families, the ``offline`` edges of pairs that the model was not asked
+        about, and the pairs that a family audit put together. ``least`` and ``far`` are as in
+        ``edges``.
         """
         return self._edges("family", offline, bars.family_at, least, far)
 
     def probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Probabilities of the same job for correction: audits override verdicts, which override
-        the offline judge.
+        """The probabilities of the same job that correction uses.
 
-        *merge* is at least ``bars.merge_at``, every other verdict is below it; two tools in
-        different groups of an audit are at 0.
+        An audit overrides a verdict, and a verdict overrides the offline judge. The probability of
+        a *merge* is at least ``bars.merge_at``, and that of any other verdict is below it. Two
+        tools in different groups of an audit get 0.
         """
         return self._answers("merge", pairs, offline, bars.merge_at)
 
     def family_probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """Probabilities of a family, in the same way; ``offline`` gives those of a family.
+        """The probabilities of a family, found in the same way; ``offline`` gives the offline
+        judge's.
 
-        *family* is at least ``bars.family_at``, every other verdict is below it; two that an audit
-        put together as one job, or into different families, are at 0.
+        The probability of a *family* is at least ``bars.family_at``, and that of any other verdict
+        is below it. Two tools get 0 if an audit put them together as one job, or into different
+        families.
         """
         return self._answers("family", pairs, offline, bars.family_at)
 
     def doubts(self, members: Sequence[str], offline: Probabilities, bars: Bars) -> tuple[str, ...]:
-        """Why a cluster based on the model must wait for a person, as sentences.
+        """Sentences that say why a cluster based on the model must wait for a person.
 
-        Empty without objections (``merging.auto_accept``, *doubts*).
+        Empty if there is no objection (see *doubts* in ``merging.auto_accept``).
         """
         pairs = [Pair(a, b) for a, b in combinations(sorted(members), 2)]
         pairs_by_doubt: dict[str, list[str]] = {}
@@ -199,10 +206,11 @@ class ModelVerdicts:
     ) -> frozenset[str]:
         """The members that do not serve all the others.
 
-        If verdicts say that some members serve all the others, directly or through each other, all
-        the other members are unfit. Otherwise, those are unfit for which a verdict denies it. A
-        merge below ``sure_at`` serves nobody, and an unasked pair says nothing. ``copies`` (tool →
-        the first of equal content) serve each other.
+        If some members serve all the others by the verdicts, directly or through each other, all
+        the remaining members are unfit. Otherwise, a member is unfit if a verdict denies that it
+        serves another. In a merge below ``sure_at``, neither tool serves the other, and a pair that
+        was not asked about says nothing. ``copies`` (each tool → the first tool with equal content)
+        serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
@@ -214,7 +222,7 @@ class ModelVerdicts:
                 serves[pair.left, pair.right] = side in ("left", "both")
                 serves[pair.right, pair.left] = side in ("right", "both")
         not_serving = frozenset(tool for (tool, _), does in serves.items() if not does)
-        import networkx as nx  # takes longer than the rest of a small merge
+        import networkx as nx  # this import takes longer than the rest of a small merge
 
         arrows = nx.DiGraph([ends for ends, does in serves.items() if does])
         whole = {
@@ -232,7 +240,10 @@ class ModelVerdicts:
         least: float,
         far: frozenset[Pair],
     ) -> dict[Pair, float]:
-        """The edges of one verdict, *merge* or *family*, each with at least a bar's probability."""
+        """The edges of one verdict, *merge* or *family*.
+
+        Those from the model have at least the probability ``at``.
+        """
         edges = {pair: p for pair, p in offline.items() if pair not in self.verdicts}
         edges |= {
             pair: max(_probability(verdict, outcome), at)
@@ -244,8 +255,10 @@ class ModelVerdicts:
     def _answers(
         self, outcome: PairOutcome, pairs: Sequence[Pair], offline: Probabilities, at: float
     ) -> NDArray[np.float64]:
-        """Probabilities of one verdict, *merge* or *family*: at least at a bar if the model says
-        so, or else below.
+        """The probabilities of one verdict, *merge* or *family*.
+
+        A probability is at least ``at`` if the model gave this verdict, and below it if the model
+        gave another.
         """
         family, values = outcome == "family", offline(pairs).copy()
         for row, pair in enumerate(pairs):
@@ -263,7 +276,7 @@ class ModelVerdicts:
         return values
 
     def _audited(self, edges: Mapping[Pair, float], at: float, family: bool) -> dict[Pair, float]:
-        """The pairs put together by audits of a kind, among tools connected by edges."""
+        """The pairs that audits of one kind put together, if edges connect the two tools."""
         import networkx as nx
 
         parts = nx.connected_components(nx.Graph([(pair.left, pair.right) for pair in edges]))
@@ -277,14 +290,16 @@ class ModelVerdicts:
         }
 
     def is_family(self, pair: Pair) -> bool:
-        """Whether the model says that the two are a family, directly or in an audit."""
+        """Whether the model says that the two tools are a family, directly or in an audit."""
         audited, verdict = self._together(pair, family=True), self.verdicts.get(pair)
         if audited is not None:
             return audited
         return verdict is not None and verdict.outcome == "family"
 
     def _together(self, pair: Pair, family: bool = False) -> bool | None:
-        """Whether an audit of this kind put the two together; ``None`` if none had both."""
+        """Whether an audit of this kind put the two tools together; ``None`` if no audit contained
+        both.
+        """
         left, right = (self._groups.get((family, tool)) for tool in (pair.left, pair.right))
         if left is None or right is None or left[0] != right[0]:
             return None
@@ -292,7 +307,9 @@ class ModelVerdicts:
 
     @cached_property
     def _groups(self) -> dict[tuple[bool, str], tuple[int, int]]:
-        """Kind of the audit and tool id → which audit, and which group of it."""
+        """For a kind of audit (whether of a family) and a tool id, the number of the audit and of
+        the tool's group in it.
+        """
         return {
             (one.family, tool): (audit, group)
             for audit, one in enumerate(self.audits)
@@ -303,9 +320,10 @@ class ModelVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A pair on which the model and the offline judge differ.
+    """A pair about which the model and the offline judge disagree.
 
-    ``gap`` is the larger distance of their probabilities of the same job or of a family.
+    ``gap`` is how far apart their probabilities are, of the same job or of a family, whichever is
+    more.
     """
 
     pair: Pair
@@ -321,8 +339,9 @@ class Disagreement:
 def disagreements(
     model_verdicts: ModelVerdicts, offline: Callable[[Sequence[Pair]], Sequence[Verdict]]
 ) -> tuple[Disagreement, ...]:
-    """The pairs with two different verdicts, widest gap first, then by ids, without unanalysed
-    ones.
+    """The pairs with two different verdicts, except unanalysed ones.
+
+    They are sorted by gap, widest first, and then by ids.
     """
     pairs = sorted(p for p, v in model_verdicts.verdicts.items() if v.outcome != "unanalysed")
     differing = (

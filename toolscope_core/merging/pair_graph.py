@@ -1,4 +1,4 @@
-"""Makes graphs from the pairs that join two tools, as edges of ids and as a graph of rows."""
+"""Builds graphs from the pairs of joined tools, as edges between ids and as a graph of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,34 +17,35 @@ from toolscope_core.model.tool import sorted_ids
 
 
 def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.bool_]:
-    """A mask of the candidate pairs that are merges at thresholds."""
+    """A mask of the candidate pairs that are merges at these thresholds."""
     near = analysis.nearness >= thresholds.similarity
     return np.asarray(near & (analysis.scores.same_job >= thresholds.same_job))
 
 
 def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
-    """The candidate pairs that the judge would merge (or those of other thresholds), with their
-    probability.
+    """The candidate pairs that would be merged, with their probabilities.
+
+    The thresholds are the judge's, unless others are given.
     """
     return _chosen(analysis, merges_at(analysis, thresholds or own_thresholds(analysis)))
 
 
 def unsure_pairs(analysis: Analysis) -> dict[Pair, float]:
-    """The candidate pairs about which the judge is unsure, with their probability."""
+    """The candidate pairs about which the judge is unsure, with their probabilities."""
     weights, scores = analysis.judge.weights, analysis.scores
     open_ = (scores.same_job >= weights.unsure_at) & (scores.same_job < weights.merge_at)
     return _chosen(analysis, open_ & (scores.family < weights.family_at))
 
 
 def family_edges(analysis: Analysis) -> dict[Pair, float]:
-    """The candidate pairs that are a family, with its probability."""
+    """The candidate pairs that are a family, with the probability of a family."""
     return _chosen(
         analysis, analysis.scores.family >= analysis.judge.weights.family_at, analysis.scores.family
     )
 
 
 def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
-    """The edges of the merge graph: ``merge_edges``, or the model's if it was asked."""
+    """The edges of the merge graph: those of ``merge_edges``, or the model's if it was asked."""
     edges, thresholds = merge_edges(analysis, thresholds), thresholds or own_thresholds(analysis)
     if analysis.model_verdicts is None:
         return edges
@@ -57,7 +58,7 @@ def edges_at(analysis: Analysis, thresholds: MergeThresholds | None = None) -> d
 
 
 def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, float]:
-    """The edges of the merge graph under the decisions, without those made only by people."""
+    """The edges of the merge graph after the decisions, except those that only people made."""
     links = constraints(analysis.catalog, log)
     edges = edges_at(analysis, thresholds_of(analysis, log))
     left, right, _, is_present = staying(analysis, links, *analysis.ends(list(edges)))
@@ -68,9 +69,9 @@ def judged_edges(analysis: Analysis, log: Sequence[Decision]) -> dict[Pair, floa
 
 
 def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
-    """Pairs that connect people's groups, a star for each group.
+    """The pairs that connect the tools of each group that people made, as a star.
 
-    They have the judge's probability of one job, or in a family, of a family.
+    A pair has the judge's probability of the same job, or of a family if the group is a family.
     """
     probabilities: dict[Pair, float] = {}
     for group in links.must:
@@ -82,8 +83,9 @@ def joined_pairs(analysis: Analysis, links: Constraints) -> dict[Pair, float]:
 
 
 def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: PairRows) -> RowGraph:
-    """These pairs of rows without those kept apart, then people's groups joined to their first
-    tools.
+    """The graph of these pairs of rows, without pairs that people keep apart.
+
+    In each group that people made, every tool is joined to the group's first tool.
     """
     rows, size = analysis.rows, len(analysis.rows)
     left, right, first, _ = staying(analysis, links, left, right)
@@ -109,8 +111,8 @@ def row_graph(analysis: Analysis, links: Constraints, left: PairRows, right: Pai
 def staying(
     analysis: Analysis, links: Constraints, left: PairRows, right: PairRows
 ) -> tuple[PairRows, PairRows, NDArray[np.int32], NDArray[np.bool_]]:
-    """The pairs without omitted tools, each tool's first copy, and which of the given pairs these
-    are.
+    """The pairs without omitted tools, the first copy of each tool, and a mask of the given pairs
+    that remain.
 
     If the first of several copies was left out, the next one represents the others.
     """
@@ -132,7 +134,9 @@ def staying(
 def _chosen(
     analysis: Analysis, mask: NDArray[np.bool_], values: NDArray[np.float64] | None = None
 ) -> dict[Pair, float]:
-    """The candidate pairs of a mask, with their probability or another of their ``values``."""
+    """The candidate pairs that a mask selects, with their probabilities, or with the given
+    ``values``.
+    """
     tools, scores = analysis.catalog.tools, analysis.scores
     values = scores.same_job if values is None else values
     return {
@@ -148,7 +152,7 @@ Members = tuple[str, ...]
 class GroupChange:
     """A cluster of ``members`` (ids, sorted) that gained or lost tools.
 
-    ``parts`` are what was joined, or what it split into, including single tools.
+    ``parts`` are the clusters and single tools that were joined, or into which it split.
     """
 
     members: Members
@@ -157,9 +161,10 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class ClusterChanges:
-    """New, grown, split and vanished clusters (vanished: no two tools are left together).
+    """Clusters that appeared, grew, split or vanished; in a vanished one, no two tools are left
+    together.
 
-    Largest first, then by ids.
+    They are sorted by size, largest first, and then by ids.
     """
 
     appeared: tuple[Members, ...] = ()
@@ -172,7 +177,7 @@ class ClusterChanges:
 
 
 def cluster_changes(before: Sequence[Members], after: Sequence[Members]) -> ClusterChanges:
-    """The changes of the clusters ``before``. A cluster may both split and grow."""
+    """How the clusters ``before`` have changed. A cluster may both split and grow."""
     same = set(before) & set(after)
     before, after = ([one for one in side if one not in same] for side in (before, after))
     appeared, grown = _regrouped(after, before)
@@ -183,7 +188,9 @@ def cluster_changes(before: Sequence[Members], after: Sequence[Members]) -> Clus
 def _regrouped(
     clusters: Sequence[Members], others: Sequence[Members]
 ) -> tuple[tuple[Members, ...], tuple[GroupChange, ...]]:
-    """The clusters without two tools together in the others, and those with several parts."""
+    """The clusters of which ``others`` keeps no two tools together, and those that it splits into
+    several parts.
+    """
     changes = sorted(_traced(clusters, others), key=lambda one: _largest(one[0]))
     loose = [members for members, parts in changes if all(len(part) == 1 for part in parts)]
     rest = [GroupChange(members, parts) for members, parts in changes if len(parts) > 1]
@@ -193,7 +200,7 @@ def _regrouped(
 def _traced(
     clusters: Sequence[Members], others: Sequence[Members]
 ) -> list[tuple[Members, tuple[Members, ...]]]:
-    """Each cluster with its members as the others group them, largest part first."""
+    """Each cluster with its members, grouped as in ``others``, largest part first."""
     home = {tool: place for place, members in enumerate(others) for tool in members}
     traces = []
     for members in clusters:

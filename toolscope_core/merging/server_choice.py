@@ -1,4 +1,6 @@
-"""Finds servers that can be switched off: covered ones, copies, and those no job needs."""
+"""Finds servers that can be switched off: those that others cover, copies, and those that no job
+needs.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,17 +19,17 @@ from toolscope_core.model.numbers import enumerated
 from toolscope_core.model.tool import JsonObject
 
 _MOST_TRIED = 40
-"""The number of servers that are tried back in the smallest set."""
+"""If more servers than this could go, the search does not try to put each of them back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Which servers of a catalog the others make unnecessary.
+    """The servers of a catalog that the other servers make unnecessary.
 
-    ``switch_off`` are servers with at least the share ``COVERED`` of their tools served by
-    remaining ones, largest token saving first; all can go together. ``needless`` are servers that
-    can go together without losing any tool's job. ``copies`` are groups of servers with the same
-    tools.
+    ``switch_off`` are servers that can all go together, largest token saving first: the remaining
+    servers serve at least the share ``COVERED`` of the tools of each. ``needless`` are servers that
+    can go together without losing the job of any tool. ``copies`` are groups of servers that have
+    the same tools.
     """
 
     switch_off: tuple[Coverage, ...]
@@ -36,8 +38,9 @@ class Advice:
 
     @property
     def needless_in_words(self) -> str:
-        """The servers outside the smallest set, which can go together; empty if there are not
-        several.
+        """A sentence that names the servers outside the smallest set, which can go together.
+
+        It is empty if there are fewer than two.
         """
         if len(self.needless) < 2:
             return ""
@@ -51,7 +54,7 @@ class Advice:
 
 
 def advise(servers: ServerCoverage) -> Advice:
-    """The advice on all servers."""
+    """Advice on all servers."""
     copies = _copies(servers)
     extra = {server for group in copies for server in group[1:]}
     every = [server for server in servers.servers if server not in extra]
@@ -74,7 +77,7 @@ def advise(servers: ServerCoverage) -> Advice:
     staying = {other for one in removable for other in one.others}
     for server in every:
         if server in off or server in staying or servers.handles_of(server):
-            continue  # what one server holds open several cannot share
+            continue  # several servers cannot share what one server holds open
         rest = [one for one in every if one not in off and one != server]
         if servers.of(server, rest).share >= COVERED:
             together = servers.of_fewest(server, rest)
@@ -91,9 +94,10 @@ def _dearest(one: Coverage) -> tuple[int, str]:
 def _that_can_go(
     order: Sequence[str], needs: Mapping[str, Sequence[frozenset[str]]], kept: str = ""
 ) -> set[str]:
-    """The servers that can go together, greedily in order, except the one ``kept``.
+    """The servers of ``order`` that can go together, chosen greedily and without the server
+    ``kept``.
 
-    Of each set that one of them needs, a server stays.
+    Of each set of servers that a removed one needs, at least one server stays.
     """
     removable: set[str] = set()
     for server in order:
@@ -104,13 +108,13 @@ def _that_can_go(
 
 
 def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
-    """Sort key of two directions, and of two keepers."""
+    """Sort key for choosing between two directions, or between two servers to keep."""
     lost = sum(bool(row.losses) for row in one.served)
     return -one.share, len(one.keeps), lost, -one.tokens, one.server, one.others
 
 
 def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
-    """Groups of servers that have the same tools: by name, and by the judge."""
+    """Groups of servers that have the same tools, both by name and by the judge."""
     by_names: defaultdict[frozenset[str], list[list[str]]] = defaultdict(list)
     for server, tools in servers.servers.items():
         groups = by_names[frozenset(tool.name for tool in tools)]
@@ -125,10 +129,10 @@ def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
 
 
 def _needless(servers: ServerCoverage, every: Sequence[str]) -> tuple[Coverage, ...]:
-    """The servers outside the smallest toolset that still does all jobs.
+    """The servers outside the smallest set that still does all jobs.
 
-    Greedy, most expensive first; then each is restored once if others that save more could go
-    instead.
+    The search is greedy, most expensive server first. Each removed server is then put back once, in
+    case other servers that save more could go instead.
     """
     needs = {server: servers.serving(server, every) for server in every}
     order = sorted(
@@ -150,10 +154,10 @@ _REVIEWER = "merge --by-server"
 
 
 def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage, ...]:
-    """The servers of the advice that can go without a person.
+    """The servers in the advice that can be switched off without asking a person.
 
-    Another server takes every call of each tool, nothing is lost or guessed, no call selects an
-    account, the server stores nothing, and nobody decided on its tools.
+    Other servers take every call of each tool, nothing is lost or guessed, no call selects an
+    account, the server stores nothing, and nobody has decided on its tools.
     """
     decided_ids = {member for one in clusters if one.state == "accepted" for member in one.members}
     return tuple(
@@ -169,10 +173,12 @@ def without_loss(advice: Advice, clusters: Sequence[Cluster]) -> tuple[Coverage,
 def merges_of(
     off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> Iterator[tuple[str, list[str]]]:
-    """By kept tool, all tools (sorted ids, itself too) that become one with it.
+    """Each tool that stays, with the ids of all tools that become one with it (sorted, including
+    its own).
 
-    They include those of the accepted merges they are in, so that one decision covers all. If one
-    of these is a gateway tool or a family, all of its tools stay, and there is no merge.
+    If some of these tools are in accepted merges, the other members of those merges are included,
+    so that one decision covers all. If such a merge is a gateway tool or a family, all of its tools
+    stay, and nothing is merged.
     """
     into: defaultdict[str, set[str]] = defaultdict(set)
     for one in off:
@@ -186,17 +192,17 @@ def merges_of(
 
 
 def kept_by(stays: str) -> JsonObject:
-    """The detail of a decision that keeps a tool."""
+    """The detail of a decision that keeps the tool ``stays`` for others."""
     return {"relation": "duplicate", "canonical": stays, "kind": "drop_in"}
 
 
 def switched_off(
     catalog: Catalog, log: Sequence[Decision], off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> tuple[Decision, ...]:
-    """The log with decisions that remove the servers.
+    """The log, with added decisions that remove the servers in ``off``.
 
-    Their tools are merged with those that serve them, or left out if an active decision says
-    otherwise.
+    Their tools are merged with the tools that serve them, or left out if an active decision does
+    not allow that.
     """
     log, merged_ids = tuple(log), set[str]()
     for stays, members in merges_of(off, clusters):

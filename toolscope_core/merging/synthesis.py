@@ -1,10 +1,11 @@
-"""The merged tool: its canonical member, its kind, its document and each member's argument map.
+"""The merged tool: its canonical member, its kind, its document, and the argument map of each
+member.
 
-A *drop-in* keeps one member unchanged, because its own schema serves every member's calls: the
-others can be switched off. A *gateway* is a new tool over all members, with a selector argument
-that says whose job is meant; it needs a gateway. *Unknown* members do not declare their arguments:
-they look alike, and nothing is merged. The description template is ours; an LLM may write a better
-one later (ToolScope, section 3.2, d* = M_D(C_b)).
+A *drop-in* keeps one member unchanged, because that member's own schema serves the calls of all
+members: the others can be switched off. A *gateway* is a new tool for all members, with a selector
+argument that says whose job is meant; it needs a gateway to run. *Unknown* members do not declare
+their arguments: they look alike, and nothing is merged. The description template is ours; an LLM
+may write a better description later (ToolScope, section 3.2, d* = M_D(C_b)).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,17 +27,17 @@ _CONDITIONS = frozenset(
     """$ref allOf anyOf oneOf not if patternProperties propertyNames maxProperties
     unevaluatedProperties""".split()
 )
-"""Keywords that may forbid an argument that a schema does not list."""
+"""Schema keywords that may forbid an argument even if the schema does not list it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keepers:
-    """Preferences for the kept member.
+    """Preferences for the member that is kept.
 
-    ``shares`` maps servers to the share of its tools that others replace (0 to 1; the lowest is
-    preferred). ``unfit`` are ids that cannot represent the others, ``warned`` ids with a *warn*
-    finding, which are avoided. ``contents_of`` says what an owner has: its own description, or the
-    things its tools work on, most frequent first.
+    ``shares`` gives, for each server, the share of its tools that others replace (0 to 1); the
+    lowest is preferred. ``unfit`` are the ids of tools that cannot represent the others. ``warned``
+    are the ids of tools with a *warn* finding; these are avoided. ``contents_of`` returns what an
+    owner contains: its own description, or the things that its tools work on, most frequent first.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -52,9 +53,9 @@ NO_KEEPERS = Keepers()
 class Synthesis:
     """The merged form of a set of tools.
 
-    ``arguments`` has one map per member, in member order. ``selector`` is the argument that says
-    which one is meant, empty for a drop-in. ``keep_all`` says whether they are a gateway tool
-    because each has to stay reachable.
+    ``arguments`` has one map for each member, in member order. ``selector`` is the argument that
+    says which member is meant; it is empty for a drop-in. ``keep_all`` says whether the tools form
+    a gateway tool because each of them has to stay reachable.
     """
 
     kind: ClusterKind
@@ -73,15 +74,20 @@ def synthesise(
     keep_all: bool = False,
     keepers: Keepers = NO_KEEPERS,
 ) -> Synthesis:
-    """The merged tool of ``members`` (in id order, two or more).
+    """The merged tool of ``members`` (two or more, in id order).
 
-    ``blocked`` members are canonical only if all are; ``preferred`` is the id of a person's
-    canonical. It is a drop-in if some allowed canonical serves all the others. A ``family`` never
-    is, because the words of one member do not serve another's callers, nor is a set that must
-    ``keep_all``; unless a person chose it, its result includes what those of the others do. Tools
-    with undeclared arguments only look alike. Of several that serve and are not unfit, the one on
-    the server least replaced by others (``keepers``) stays, so that all merges between two servers
-    keep the same one.
+    ``blocked`` members are canonical only if all members are blocked. ``preferred`` is the id of
+    the canonical that a person chose.
+
+    The merged tool is a drop-in if some allowed canonical serves all the other members. A
+    ``family`` is never a drop-in, because the words of one member do not serve the callers of
+    another. Nor is a set that must ``keep_all``. Unless a person chose the canonical, its result
+    must include what the results of the other members include. Tools with undeclared arguments only
+    look alike.
+
+    If several members serve all the others and are not unfit, the one on the server that others
+    replace least (``keepers``) stays. So all merges between two servers keep the tools of the same
+    server.
     """
     free = [tool for tool in members if tool.id not in blocked] or list(members)
     allowed = [tool for tool in free if tool.id == preferred] or free
@@ -125,7 +131,7 @@ def synthesise(
 
 
 def _loses_parts(canonical: Tool, members: Sequence[Tool]) -> bool:
-    """Whether the result of a member includes things that the canonical's lacks."""
+    """Whether the result of some member includes things that the canonical's result lacks."""
     kept = read_tool(canonical)
     return any(lost_parts(kept, read_tool(tool)) for tool in members if tool is not canonical)
 
@@ -133,8 +139,8 @@ def _loses_parts(canonical: Tool, members: Sequence[Tool]) -> bool:
 def _preference(
     tool: Tool, maps: Sequence[ArgumentMap], reading_by_id: Mapping[str, ToolReading]
 ) -> tuple[int, int, int, str]:
-    """Sort key: fewest limits, then most general (fewest words that others lack), shortest name,
-    id.
+    """Sort key: fewest limits, then most general (fewest words that others lack), then shortest
+    name, then id.
     """
     own = reading_by_id.get(tool.id)
     alone = sum(len(unshared(own, other)) for other in reading_by_id.values()) if own else 0
@@ -145,10 +151,10 @@ def _preference(
 def serving_maps(
     canonical: Tool, members: Sequence[Tool], guess: bool = False
 ) -> tuple[ArgumentMap, ...]:
-    """α of every member onto the canonical's own schema.
+    """The argument map α from each member to the canonical's own schema.
 
-    Empty if one would lose anything, or match an argument on weak evidence, unless all of it is a
-    ``guess``.
+    Empty if one of the maps would lose anything. Also empty if one of them would match an argument
+    on weak evidence, unless the whole match is a ``guess``.
     """
     maps = []
     for tool in members:
@@ -171,10 +177,10 @@ def edited_arguments(
     before: Sequence[ArgumentMap],
     renames: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[ArgumentMap, ...]:
-    """The maps of ``before`` for an edited schema, by target name.
+    """The argument maps ``before``, adapted to an edited schema by the names of their targets.
 
-    ``renames`` (old name of a merged parameter → new name) are applied first. An argument whose
-    target is gone or no longer accepts its values is dropped with the reason.
+    ``renames`` (old name of a merged parameter → new name) are applied first. An argument is
+    dropped, with the reason, if its target is gone or no longer accepts its values.
     """
     properties = schema.get("properties") or {}
     new_maps = []
@@ -194,10 +200,11 @@ def edited_arguments(
 
 
 def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
-    """The lowest common promise of the members' hints, for each hint that one of them gives.
+    """The lowest common promise of the members' hints, for each hint that at least one member
+    gives.
 
-    Read-only, harmless or closed only if all say so, since MCP assumes the opposite of a silent
-    tool. ``idempotentHint`` is never derived.
+    The merged tool is read-only, harmless or closed only if all members say so, because MCP assumes
+    the opposite for a tool that says nothing. ``idempotentHint`` is never derived.
     """
     hints: dict[str, Any] = {}
     for hint, safe in (
@@ -212,9 +219,9 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
 
 
 def with_default_server(synthesis: Synthesis) -> Synthesis:
-    """The same tool with the canonical's server as default.
+    """The same merged tool, with the canonical's server as the default.
 
-    People said that all servers work on one account.
+    It is for servers that, as people said, all work on the same account.
     """
     schema = synthesis.document.schema
     if synthesis.selector != "server" or schema is None:
@@ -230,9 +237,10 @@ def with_default_server(synthesis: Synthesis) -> Synthesis:
 
 
 def _actions(allowed: Sequence[Tool], members: Sequence[Tool]) -> tuple[str, dict[str, JsonObject]]:
-    """The member that does what others do by one argument, and its value for each of those, by id.
+    """The member that can do what other members do if one argument is set, and this argument with
+    its value for each of them, by id.
 
-    Empty unless servers and values tell all members apart.
+    Empty unless servers and values together tell all members apart.
     """
     for general in allowed:
         found = {
@@ -257,7 +265,7 @@ def _gateway(
 ) -> Synthesis:
     """The gateway tool without its texts; the canonical is the first of ``ordered``.
 
-    ``actions`` are arguments and values of the canonical that choose members on one server.
+    ``actions`` are the canonical's arguments and values that choose between members on one server.
     """
     canonical = ordered[0]
     one_schema = _is_shared(ordered)
@@ -287,7 +295,7 @@ def _gateway(
             alpha = map_onto(tool, canonical.id, schema, joined.names[tool.id], constants)
             alpha = replace(alpha, inferred=joined.inferred[tool.id])
         maps.append(alpha)
-    if not one_schema:  # only now, or the words of one would be held against the values of another
+    if not one_schema:  # only now, or one value's words would be compared with another's
         labels = {alpha.tool_id: _label(alpha, selector) for alpha in maps}
         described = joined.described(selector, labels)
         properties |= {k: one for k, one in described.items() if not actions or k not in acts}
@@ -296,7 +304,9 @@ def _gateway(
 
 
 def _label(alpha: ArgumentMap, selector: str) -> str:
-    """The constants that choose a member, in words: the selector's, then an action's."""
+    """The constants that choose a member, in words: the selector's value, then
+    that of an action.
+    """
     actions = [str(value) for name, value in alpha.constants.items() if name != selector]
     value = str(alpha.constants[selector])
     return f"{value} ({', '.join(actions)})" if actions else value
@@ -305,8 +315,9 @@ def _label(alpha: ArgumentMap, selector: str) -> str:
 def _in_words(
     gateway: Synthesis, ordered: Sequence[Tool], blocked: frozenset[str], keepers: Keepers
 ) -> Synthesis:
-    """The gateway tool with descriptions of itself and its selector, from its members', canonical
-    first.
+    """The gateway tool with descriptions of the tool and of its selector.
+
+    They are made from the descriptions of the members, canonical first.
     """
     selector, document = gateway.selector, gateway.document
     values = {alpha.tool_id: _label(alpha, selector) for alpha in gateway.arguments}
@@ -329,7 +340,7 @@ def _in_words(
 
 
 def _is_shared(members: Sequence[Tool]) -> bool:
-    """Whether all members share one schema, to which an argument can be added."""
+    """Whether all members share one schema to which an argument can be added."""
     schema = members[0].schema
     if schema is None:
         return len({tool.content_hash for tool in members}) == 1
@@ -340,10 +351,11 @@ def _is_shared(members: Sequence[Tool]) -> bool:
 def _selector(
     ordered: Sequence[Tool], properties: Mapping[str, JsonObject], family: bool, keep_all: bool
 ) -> tuple[str, dict[str, str]]:
-    """A free argument name and one value per tool id.
+    """A free argument name, and one value for each tool id.
 
-    In a family it is what differs, or else the server, the name, or the id; for ``keep_all`` tools
-    the server, or the id prefixed with it.
+    In a family, the argument is what distinguishes the members. Otherwise it is the server, the
+    name or the id, whichever first tells them apart. For ``keep_all`` tools, it is the server, or
+    the id, which begins with the server.
     """
     ids = [tool.id for tool in ordered]
     owners = {tool.id: tool.owner for tool in ordered}
@@ -364,5 +376,5 @@ def _selector(
 
 
 def _are_names(values: Mapping[str, str]) -> bool:
-    """Whether there are values, all different and not empty."""
+    """Whether there are values, all of them different and none empty."""
     return bool(values) and all(values.values()) and len(set(values.values())) == len(values)
