@@ -1,6 +1,6 @@
-"""Parts of the screen, grouped by purpose; a page combines them.
+"""Parts of the screen, grouped by purpose. A page combines them.
 
-Nothing here computes: a part calls one method of the workspace and draws the result.
+Nothing is computed here: each part calls one method of the workspace and draws the result.
 """
 
 PAGES = {
@@ -16,4 +16,4 @@ PAGES = {
     "history": "history",
     "settings": "settings",
 }
-"""Each page with its icon, in the order of the menu."""
+"""The icon of each page, in the order of the menu."""

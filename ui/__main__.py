@@ -1,6 +1,7 @@
-"""Starts the app.
+"""Start the app.
 
-Its imports are loaded and its first catalog is open, so that no first visit waits for them.
+The app's modules are imported and the first catalog is opened before the server starts, so that no
+visitor waits for them.
 
     python -m ui [--server.port 8501 …]
 
@@ -20,7 +21,7 @@ from ui.shared import page_frame
 
 APP = Path(__file__).parents[1] / "app.py"
 NEEDED_BY_STREAMLIT = ("streamlit.emojis",)
-"""Modules that Streamlit imports only on a page's request, which every page makes."""
+"""Modules that Streamlit imports only when a page is requested. Every page needs them."""
 
 
 @click.command()
@@ -31,9 +32,9 @@ def main(**options: object) -> None:
         import_module(".".join(path.relative_to(APP.parent).with_suffix("").parts))
     for name in NEEDED_BY_STREAMLIT:
         import_module(name)
-    with contextlib.suppress(ToolScopeError):  # the page will say it
+    with contextlib.suppress(ToolScopeError):  # the page reports the error
         page_frame.open_first_catalog()
-    sys.argv = [str(APP)]  # beside it Streamlit looks for its configuration
+    sys.argv = [str(APP)]  # Streamlit looks for its configuration beside this file
     settings = {
         name.replace("_", ".", 1): value
         for name, value in options.items()

@@ -1,1 +1,1 @@
-"""The Catalog page: adding a catalog, its overview, its tools and findings."""
+"""The Catalog page: adding a catalog, and showing its overview, tools and findings."""

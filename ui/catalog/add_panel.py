@@ -1,4 +1,6 @@
-"""The form to add a catalog from files, text or servers; and renaming or deleting one."""
+"""The form that adds a catalog from files, text or servers, and the panel that renames or deletes
+one.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -30,18 +32,18 @@ from ui.shared.tools import server_picker
 
 _SHOWN = 20
 OWN_FORMAT = 4
-"""The most files for which the format is asked separately."""
+"""Up to this many files, the format of each file is asked for separately."""
 _NAMED = 6
 MOST_PASTED = 2_000_000
 _HEIGHT = 420
 TALL = 3
-"""More servers than this scroll."""
+"""A list of more servers than this scrolls."""
 _TURN = "upload_turn"
-"""Session key: how many catalogs were added by these forms."""
+"""Session key for the number of catalogs added with these forms."""
 
 
 def add_panel(snapshot: Snapshot) -> None:
-    """A closed form; it closes again after a catalog is added."""
+    """Draw the form, collapsed. It collapses again after a catalog is added."""
     sources = {"Files": files_panel, "Pasted text": paste_panel, "MCP servers": servers_panel}
     for key in ("upload_error", "servers_error"):
         safe_text.show(key)
@@ -64,7 +66,7 @@ def add_panel(snapshot: Snapshot) -> None:
 
 
 def rename_delete_panel(snapshot: Snapshot) -> None:
-    """Rename the catalog, or delete it after a confirmation."""
+    """Draw the fields that rename the catalog, or delete it after a confirmation."""
     record = snapshot.record
     safe_text.show("rename_error")
     name = safe_text.untrusted(record.name)
@@ -103,7 +105,7 @@ def _delete(catalogs: Catalogs, name: str) -> None:
 
 
 def files_panel(snapshot: Snapshot) -> None:
-    """The form for files or a folder; nothing is stored until the button is pressed."""
+    """Draw the form for files or a folder. Nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
     folder = st.toggle("Upload a folder", key="folder", help="All its files become one catalog.")
     files = st.file_uploader(
@@ -128,7 +130,7 @@ def files_panel(snapshot: Snapshot) -> None:
 
 
 def paste_panel(snapshot: Snapshot) -> None:
-    """The form for pasted definitions; nothing is stored until the button is pressed."""
+    """Draw the form for pasted definitions. Nothing is stored until the button is pressed."""
     turn = st.session_state.setdefault(_TURN, 0)
     text = st.text_area(
         "Tool definitions in any format that ToolScope reads from files",
@@ -157,10 +159,10 @@ def preview_and_add(
     key: str,
     on_added: Callable[[str], object],
 ) -> None:
-    """A preview of the sources, a name field, and the button that stores them.
+    """Draw a preview of the sources, a field for the name, and the button that stores them.
 
-    The preview is in the first of the ``places``, the rest in the second. The name is ``stem``
-    unless it is taken. ``on_added`` is called with the name after storing.
+    The preview is drawn in the first of the ``places``, the rest in the second. The suggested name
+    is ``stem`` unless that name is taken. ``on_added`` is called with the name after storing.
     """
     preview, choice = places
     try:
@@ -172,7 +174,7 @@ def preview_and_add(
     with preview:
         _preview(catalog, len(sources) > 1)
     if not catalog.tools:
-        return  # servers without tools: the table of problems says how to get them
+        return  # without tools, the table of problems says how to get them
     name = choice.text_input(
         "Catalog name", _free_name(snapshot, stem, catalog), key=f"name_{key}", width=320
     )
@@ -196,7 +198,7 @@ def preview_and_add(
 
 
 def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
-    """The suggested name; never that of a catalog that would lose most of its tools."""
+    """The suggested name. It is never the name of a catalog that would lose most of its tools."""
     catalogs, name = snapshot.work.catalogs, stem
     ids = {record.name: record.id for record in catalogs.newest()}
     tools = {tool.name for tool in catalog.tools}
@@ -209,7 +211,10 @@ def _free_name(snapshot: Snapshot, stem: str, catalog: Catalog) -> str:
 
 
 def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str | None]:
-    """The format chosen for each file, or one for many files; ``None`` means detection."""
+    """The format chosen for each file; ``None`` means that it is detected.
+
+    With many files, one choice applies to all of them.
+    """
     one_by_one = len(files) <= OWN_FORMAT
     names = [f"Format of {safe_text.untrusted(file)}" for file in files] if one_by_one else []
     answers: list[str | None] = [
@@ -222,7 +227,7 @@ def _formats(place: DeltaGenerator, files: Sequence[str], key: str) -> list[str 
 
 
 def _preview(catalog: Catalog, many: bool) -> None:
-    """Draw the tools that an import would add, from ``many`` files or from one."""
+    """Draw the tools that an import would add. ``many`` says that they come from several files."""
     owners = f" on {quantity(len(catalog.servers), 'server')}" if catalog.servers else ""
     tools_in_words = f"{quantity(len(catalog.tools), 'tool')}{owners}"
     st.write(f"{tools_in_words}, format **{' and '.join(catalog.read_from)}**.")
@@ -260,7 +265,7 @@ def _preview(catalog: Catalog, many: bool) -> None:
 def _add(
     work: Workspace, key: str, sources: Sequence[Source], on_added: Callable[[str], object]
 ) -> None:
-    """Store and analyse the catalog; the sidebar and the address then show it."""
+    """Store and analyse the catalog, and show it in the sidebar and the address."""
     name = st.session_state[f"name_{key}"]
     if safe_text.attempt("upload_error", lambda: work.add(name, sources)):
         on_added(name.strip())
@@ -268,18 +273,20 @@ def _add(
 
 
 def _next_turn(_name: str) -> None:
-    """Clear and close the form for the next upload."""
+    """Clear and close the form, ready for the next upload."""
     st.session_state[_TURN] += 1
 
 
 def is_reading(snapshot: Snapshot) -> bool:
-    """Whether this page is reading servers, or has read servers that are not added yet."""
+    """Whether servers are being read on this page, or have been read but not added yet."""
     job = snapshot.job(live_servers.JOB_KIND)
     return (job is not None and job.live) or live_servers.survey(snapshot) is not None
 
 
 def servers_panel(snapshot: Snapshot) -> None:
-    """The panel; no server is started or contacted until it is ticked and the button pressed."""
+    """Draw the panel. A server is started or contacted only after it is ticked and the button is
+    pressed.
+    """
     job, survey = snapshot.job(live_servers.JOB_KIND), live_servers.survey(snapshot)
     if reason := live_servers.why_off(snapshot.work.settings, sign_in.is_shared()):
         st.info(reason, icon=":material/block:")
@@ -297,8 +304,8 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 
 def _configuration(before: live_servers.ServersRead | None) -> ClientConfiguration | None:
-    """The servers of this machine, if they exist and are chosen; otherwise
-    the given configuration.
+    """The servers of this machine if they exist and are chosen; otherwise the configuration that
+    the person gives.
     """
     source: str | None = machine_panel.FILE
     if machine_panel.setup().servers:
@@ -319,8 +326,8 @@ def _configuration(before: live_servers.ServersRead | None) -> ClientConfigurati
 def _choice(
     snapshot: Snapshot, configuration: ClientConfiguration, before: live_servers.ServersRead | None
 ) -> None:
-    """Each server with its command or address and a tick, and the button that starts the ticked
-    ones.
+    """Draw each server with its command or address and a tick, and the button that starts the
+    ticked ones.
     """
     changed_servers = live_servers.changed_servers(configuration, before) if before else ()
     others = dict(before.others) if before else {}
@@ -331,7 +338,7 @@ def _choice(
     with st.container(height=_HEIGHT if many else "content", border=many, key="servers_list"):
         for number, server in enumerate(configuration.servers):
             with st.container(gap="xsmall", key=f"server_at_{number}"):
-                # a tick is for the command that was shown, not for one that comes in its place
+                # a tick applies only to the command that was shown, not to one that replaces it
                 key, offers = f"server_{digest(server.as_json())}", others.get(server.name, "")
                 names += [server.name] * server_picker.tick(server, configuration, key, offers)
                 if server in changed_servers:
@@ -391,7 +398,9 @@ def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
 
 
 def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
-    """The catalog whose other servers keep their tools, if chosen."""
+    """This catalog's id if the tools of the servers that were not read are to be kept; otherwise
+    ``None``.
+    """
     others = [one.name for one in snapshot.catalog.servers if one.name not in survey.read]
     if not others:
         return None

@@ -1,4 +1,6 @@
-"""The changes in a new version of a catalog: before it is added, and afterwards step by step."""
+"""The changes in a new version of a catalog, shown before it is added and, step by step,
+afterwards.
+"""
 
 from collections.abc import Sequence
 
@@ -20,10 +22,10 @@ _SHOWN = 10
 
 
 def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerator) -> None:
-    """The steps for the current version: what changed, which decisions wait, what is new.
+    """Draw the steps for the current version: what changed, which decisions wait, and what is new.
 
-    Empty for a first version. It is drawn in ``first`` while something is left to do, then in
-    ``last``.
+    Nothing is drawn for a first version. The steps are drawn in ``first`` while something is left
+    to do, and in ``last`` after that.
     """
     record = snapshot.record
     earlier = {other.number: other for other in snapshot.earlier}
@@ -63,8 +65,9 @@ def changes_panel(snapshot: Snapshot, first: DeltaGenerator, last: DeltaGenerato
 
 
 def new_version_summary(name: str, changes: Changes, hold: int) -> None:
-    """Draw a sentence on the changes of adding a catalog under ``name``; ``hold`` decisions stay
-    valid.
+    """Draw a sentence on what changes if a catalog is added under ``name``.
+
+    ``hold`` is the number of decisions that stay valid.
     """
     title = f"**{safe_text.untrusted(name)}**"
     if changes.same:
@@ -115,8 +118,8 @@ def _new_proposals(snapshot: Snapshot) -> None:
 
 
 def _count(snapshot: Snapshot, part: Part) -> int | None:
-    """The number of clusters of one part of the new version; ``None``
-    before the analysis is done.
+    """The number of clusters in one part of the new version; ``None`` until the
+    analysis is done.
     """
     try:
         return len(review.queue_part(snapshot, part))
@@ -125,7 +128,7 @@ def _count(snapshot: Snapshot, part: Part) -> int | None:
 
 
 def _queue_link(snapshot: Snapshot, part: Part) -> None:
-    """A link to the queue of one part of the new version, if it is not empty."""
+    """Draw a link to the queue for one part of the new version, unless that queue is empty."""
     if count := _count(snapshot, part):
         page_frame.page_link(
             "review", f"{VERSION_PARTS[part]} ({count:,})", {"show": VERSION_PARTS[part]}
@@ -133,7 +136,7 @@ def _queue_link(snapshot: Snapshot, part: Part) -> None:
 
 
 def _doubts(snapshot: Snapshot, doubts: Sequence[Doubt]) -> None:
-    """The suspended decisions, each with what changed and a link to decide again."""
+    """Draw the suspended decisions, each with what has changed and a link to decide again."""
     for doubt in doubts[:_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"Decision {_in_words(doubt)}", width="content")
@@ -173,5 +176,5 @@ def _more_caption(count: int, noun: str) -> None:
 
 
 def _s(several: Sequence[object]) -> str:
-    """The ending of a verb after singular or plural."""
+    """The ending of a verb whose subject is ``several``: "s" for one item, otherwise empty."""
     return "s" if len(several) == 1 else ""

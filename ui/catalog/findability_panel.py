@@ -1,4 +1,4 @@
-"""Tools that a client's search never shows its model."""
+"""The tools that a client's search never returns to its model."""
 
 from collections.abc import Mapping
 
@@ -24,18 +24,18 @@ _SIDES = {
         "with the namespaces' descriptions."
     ),
 }
-"""A column's explanation of the tools on a side."""
+"""The help text for each column."""
 
 
 def chosen_search() -> str:
-    """The last search chosen."""
+    """The search that was chosen last."""
     return str(st.session_state.get("missed_by", COMPARED[0]))
 
 
 def found_shares(snapshot: Snapshot) -> Mapping[str, float] | None:
-    """The share of each tool's own requests for which the chosen search finds it, by tool id.
+    """For each tool id, the share of the tool's own requests for which the chosen search finds it.
 
-    Until it is computed, ``None``, and progress is drawn.
+    Until the shares are computed, returns ``None`` and draws the progress.
     """
     if snapshot.analysed is None:
         return None
@@ -48,7 +48,7 @@ def found_shares(snapshot: Snapshot) -> Mapping[str, float] | None:
 
 
 def found_figure(snapshot: Snapshot) -> None:
-    """How many tools the chosen search finds at all, with a link to the others."""
+    """Draw how many tools the chosen search finds at all, with a link to the tools it misses."""
     shares = found_shares(snapshot)
     if shares:
         found_count = sum(share > 0 for share in shares.values())
@@ -65,7 +65,7 @@ def found_figure(snapshot: Snapshot) -> None:
 
 
 def findability_panel(snapshot: Snapshot) -> None:
-    """A row for each search, and the tools that the chosen one misses."""
+    """Draw a row for each search, and the tools that the chosen one misses."""
     st.caption(
         "Many clients no longer put every tool into the prompt; the model searches and sees "
         "only what the search returns. Here each tool is searched for by its own requests: "
@@ -116,7 +116,7 @@ def findability_panel(snapshot: Snapshot) -> None:
 
 
 def _side_column(side: str) -> Column[findable_tools.SearchRow]:
-    """The mean share found on a side, in percent."""
+    """The column with the mean share found for one side, in percent."""
     return Column(
         side, lambda row: round(100 * row.shares[side]), format="%d %%", help=_SIDES[side]
     )

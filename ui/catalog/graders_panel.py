@@ -1,4 +1,4 @@
-"""Grades of documentation by people, compared with each other and with the model's."""
+"""People's grades of the documentation, compared with each other's and with the model's."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ _COLUMNS: Columns[GraderPair] = [
 
 
 def graders_panel(snapshot: Snapshot) -> None:
-    """Draw the sheet to grade, and how well the people who filled it in agree."""
+    """Draw the sheet to fill in, and how well the people who filled it in agree."""
     grades = judging.grades(snapshot)
     if not grades:
         return

@@ -1,4 +1,4 @@
-"""A catalog's contents other than its tools: implied servers, findings, unread records."""
+"""What a catalog contains besides its tools: implied servers, findings and unread records."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,9 @@ from ui.shared.tools import catalog_tables
 
 
 def implied_panel(snapshot: Snapshot) -> None:
-    """The implied servers of the catalog, and a form to change one; empty if there are none."""
+    """Draw the implied servers of the catalog, and a form to change one. Nothing is drawn if there
+    are none.
+    """
     servers = of(snapshot)
     if not servers:
         return
@@ -74,15 +76,15 @@ def _change(snapshot: Snapshot, servers: Sequence[ImpliedServer]) -> None:
 
 @kept()
 def of(snapshot: Snapshot) -> tuple[ImpliedServer, ...]:
-    """The implied servers as the judge uses them, by name, each with the reason."""
+    """The implied servers that the judge uses, sorted by name, each with the reason for it."""
     return present_servers(snapshot.catalog.tools, snapshot.owners)
 
 
 def change(snapshot: Snapshot, ids: Sequence[str], owner: str, reviewer: str) -> Decision:
-    """Assign these tools to ``owner``, or to no server if it is empty.
+    """Assign these tools to ``owner``, or to no server if ``owner`` is empty.
 
-    Assigning all tools of a server renames or dismisses it; assigning some splits it. Raises
-    ``DecisionError``.
+    Assigning all tools of a server renames or removes that server; assigning some of them splits
+    it. Raises ``DecisionError``.
     """
     return review.say(snapshot, "owner", ids, reviewer, {"owner": owner.strip()})
 
@@ -93,7 +95,7 @@ _ICONS = {"block": ":red[:material/block:]", "warn": ":orange[:material/warning:
 
 
 def findings_panel(snapshot: Snapshot) -> None:
-    """The records that could not be read, and the scan's findings in the others."""
+    """Draw the records that could not be read, and the scan's findings in the others."""
     _unread(snapshot)
     catalog = snapshot.catalog
     kinds = catalog_tables.findings_by_kind(catalog)
@@ -133,7 +135,7 @@ def _icon(kind: str) -> str:
 
 
 def _one_finding(snapshot: Snapshot, finding: Finding) -> None:
-    """The whole finding, and a button that shows its tool."""
+    """Draw the whole finding, and a button that shows the tool."""
     with st.container(border=True):
         st.markdown(f"**{SIGNS[finding.severity]}** · {safe_text.untrusted(finding.subject)}")
         st.text(finding.message)

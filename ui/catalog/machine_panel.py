@@ -1,6 +1,7 @@
-"""The MCP clients of this machine and their servers.
+"""The MCP clients on this machine and their servers.
 
-It shows the cost by client if the tools were listed, and the button to list them.
+The panel has the button that lists the servers' tools and, once they are listed, shows the cost for
+each client.
 """
 
 import json
@@ -30,22 +31,25 @@ from ui.shared.services import live_servers
 from ui.shared.snapshot import Snapshot
 
 SOURCES = FILE, HERE = "A file, text or address", "This machine"
-"""The sources of servers in the form."""
+"""The sources that the form offers for servers."""
 FROM = "servers_from"
-"""Session key of that choice."""
+"""Session key for the chosen source."""
 _CHOSEN = "machine_chosen"
 _SECONDS = 20
-"""How long clients' files are kept before they are read again."""
+"""How long the clients' files are cached before they are read again, in seconds."""
 
 
 @st.cache_resource(ttl=_SECONDS, show_spinner=False)
 def setup() -> MachineServers:
-    """The servers on this machine; nothing is started. Their values stay in memory."""
+    """The servers on this machine. Nothing is started, and the configured values stay in memory."""
     return machine_servers(Machine())
 
 
 def machine_panel(snapshot: Snapshot) -> None:
-    """A closed list of the servers; empty if other people reach the app, or no client is found."""
+    """Draw a collapsed list of the servers.
+
+    Nothing is drawn if other people can reach the app, or if no client is found.
+    """
     if live_servers.why_off(snapshot.work.settings, sign_in.is_shared()) or not setup().clients:
         return
     machine = setup()
@@ -72,7 +76,7 @@ def machine_panel(snapshot: Snapshot) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _ClientCost:
-    """The cost in one client of the listed servers enabled there."""
+    """What the listed servers cost in one client, counting only those enabled in that client."""
 
     client: str
     servers: int
@@ -81,9 +85,9 @@ class _ClientCost:
 
 
 def servers_by_client() -> Mapping[str, frozenset[str]]:
-    """The names of the enabled servers, by client of this machine.
+    """The names of the enabled servers for each client on this machine.
 
-    Empty if other people reach the app.
+    Empty if other people can reach the app.
     """
     names: defaultdict[str, set[str]] = defaultdict(set)
     for server in () if sign_in.is_shared() else setup().servers:
@@ -94,7 +98,8 @@ def servers_by_client() -> Mapping[str, frozenset[str]]:
 
 
 def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
-    """The cost by client of servers whose tools were listed before, and a button to add them.
+    """Draw what the servers whose tools were listed cost in each client, and a button to add their
+    tools.
 
     The tools are added as they were listed; nothing is started.
     """
@@ -126,7 +131,7 @@ def _listed(snapshot: Snapshot, machine: MachineServers) -> None:
 
 
 def _costs(catalog: Catalog) -> list[_ClientCost]:
-    """The clients, most expensive first."""
+    """The cost in each client, highest first."""
     tools = {
         client: [tool for tool in catalog.tools if tool.server in names]
         for client, names in servers_by_client().items()
@@ -141,7 +146,7 @@ def _costs(catalog: Catalog) -> list[_ClientCost]:
 
 
 def times_chosen() -> int:
-    """How often the server form was asked to show this machine's servers since the last catalog was
+    """How often the server form was told to show this machine's servers since the last catalog was
     added.
     """
     count: int = st.session_state.get(_CHOSEN, 0)
@@ -149,7 +154,7 @@ def times_chosen() -> int:
 
 
 def forget() -> None:
-    """Return the server form to its initial state."""
+    """Reset the server form."""
     st.session_state.pop(_CHOSEN, None)
     st.session_state.pop(FROM, None)
 
@@ -166,7 +171,7 @@ def _lines(heading: str, lines: Sequence[str]) -> None:
 
 
 def _choose() -> None:
-    """Show the server form with this machine's servers."""
+    """Make the server form show this machine's servers."""
     st.session_state["add_from"] = "MCP servers"
     st.session_state[FROM] = HERE
     st.session_state[_CHOSEN] = times_chosen() + 1

@@ -1,4 +1,4 @@
-"""The first page: collisions, shared names, findings, states, what to do next."""
+"""The first page: collisions, shared names, findings, states, and what to do next."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -49,7 +49,9 @@ class Collision:
 
     @property
     def in_words(self) -> str:
-        """Why they are confused: how similar they are, whether by name as well, and where."""
+        """Why agents confuse the two: how similar they are, and whether they share a name or are on
+        two servers.
+        """
         one, other = self.tools
         names = ", same name" if one.name == other.name else ""
         servers = ", two servers" if one.home != other.home else ""
@@ -57,14 +59,14 @@ class Collision:
 
     @property
     def reason(self) -> str:
-        """The first sentences of the evidence; only one for copies."""
+        """The first two sentences of the evidence; only the first one for identical copies."""
         copies = self.tools[0].content_hash == self.tools[1].content_hash
         return " ".join(self.verdict.evidence[: 1 if copies else 2])
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """A task that waits: its text, and the ``page`` and ``query`` where it is done."""
+    """A task to do: its text, and the ``page`` and ``query`` that open it."""
 
     text: str
     page: str
@@ -73,11 +75,11 @@ class NextStep:
 
 @kept()
 def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
-    """The five pairs that an agent confuses most; each tool is in at most one.
+    """The five pairs that an agent confuses most; no tool is in more than one of them.
 
-    They include families and neighbours as well as duplicates, ranked by the similarity of texts
-    and names, pairs on two servers first. Pairs kept apart and pairs inside an accepted cluster are
-    left out. Raises ``JobError`` before the analysis is done.
+    Families and neighbours count as well as duplicates. The pairs are ranked by the similarity of
+    their texts and names, and pairs on two servers are preferred. Pairs that are kept apart and
+    pairs inside an accepted cluster are left out. Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     kept_apart = constraints(analysis.catalog, snapshot.log).cannot
@@ -100,8 +102,8 @@ def worst(snapshot: Snapshot) -> tuple[Collision, ...]:
 
 @kept()
 def names_shared(plan: MergePlan) -> dict[str, list[str]]:
-    """The names that tools of several servers share, with those servers
-    sorted; most shared first.
+    """The names that tools on several servers share, most shared first. Each name has its servers,
+    sorted.
     """
     groups = shared_names(item.tool for item in plan.tools)
     names = {same[0].name: sorted({tool.home for tool in same}) for same in groups}
@@ -110,7 +112,7 @@ def names_shared(plan: MergePlan) -> dict[str, list[str]]:
 
 
 def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
-    """Tasks left from reading the files; needs no analysis."""
+    """The tasks left after reading the files. This needs no analysis."""
     if problems := len(catalog.problems):
         text = f"{quantity(problems, 'record')} could not be read: see why"
         yield NextStep(text, "catalog", {"part": "Findings"})
@@ -122,7 +124,8 @@ def reading_steps(catalog: Catalog) -> Iterator[NextStep]:
 
 @kept()
 def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
-    """The tasks after the analysis, most urgent first; the export if there are none.
+    """The tasks after the analysis, most urgent first. If there are none, the only step is to
+    export.
 
     Raises ``JobError`` before the analysis is done.
     """
@@ -137,7 +140,7 @@ def steps(snapshot: Snapshot) -> tuple[NextStep, ...]:
 
 
 def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
-    """Steps for a toolset that is too large for a client even with every merge in ``plan``."""
+    """The step for a toolset that is too large for a client even after every merge in ``plan``."""
     tools = len(plan.tools)
     over = {most: who for most, who in client_limits().items() if tools > most}
     if over:
@@ -147,9 +150,10 @@ def profile_steps(plan: MergePlan) -> Iterator[NextStep]:
 
 
 def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
-    """Steps on what a search gains from the requests of the query sets, or could learn from them.
+    """The step for a search that learns from the requests of the query sets: what it gains, or that
+    it could be trained.
 
-    Nothing if there are too few of them, or if they do not clearly help.
+    There is none if there are too few requests, or if learning does not clearly help.
     """
     lessons = learned_searches.lessons(snapshot)
     if not lessons:
@@ -158,7 +162,7 @@ def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
     try:
         trained = learned_searches.view(snapshot, "usage")
     except ConfigError:
-        trained = None  # a damaged model is trained again
+        trained = None  # a damaged model has to be trained again
     if trained is None:
         text = f"Let the search learn from {quantity(lessons, 'request')}: see what it gains"
         yield NextStep(text, "retrieval", usage)
@@ -170,11 +174,11 @@ def learning_steps(snapshot: Snapshot) -> Iterator[NextStep]:
 
 
 def most_confused(analysis: Analysis) -> Iterator[Pair]:
-    """Candidate pairs, most confusing first.
+    """The candidate pairs, most confusing first.
 
-    The score is the cosine of their texts (1 at most), plus a share for common names (``_OF_NAMES``
-    at most) and ``_OF_SERVERS`` if they are on two servers, which an agent cannot tell apart by the
-    tool's name.
+    The score of a pair is the cosine of the texts (at most 1), plus a bonus for similar names (at
+    most ``_OF_NAMES``), plus ``_OF_SERVERS`` if the tools are on two servers, because an agent
+    cannot tell them apart by name.
     """
     from rapidfuzz.distance import Levenshtein
 
@@ -191,9 +195,10 @@ def most_confused(analysis: Analysis) -> Iterator[Pair]:
 
 
 def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
-    """The tasks of review: duplicates and families.
+    """The tasks for review: duplicates and families.
 
-    Without duplicates, the export and the pairs about which the judge is ``unsure``.
+    If no duplicates are waiting, the steps are to export and to decide on the pairs about which the
+    judge is ``unsure``.
     """
     counts = progress.clusters
     safe, families, waiting = counts.safe, counts.families.pending, counts.duplicates.pending
@@ -219,13 +224,13 @@ def review_steps(progress: ReviewProgress, unsure: int) -> Iterator[NextStep]:
 def export_steps(
     plan: MergePlan, cache: BrokenRules, targets: Sequence[str] = ADVISED
 ) -> Iterator[NextStep]:
-    """The APIs that would reject the current export, with what they reject.
+    """A step for each API that would reject the current export, with what it rejects.
 
-    ``cache`` as in ``violation_counts``.
+    ``cache`` is the one that ``violation_counts`` takes.
     """
     for name in targets:
         target, rules = target_named(name), violation_counts(plan.tools, name, cache)
-        if rules["unique"]:  # a name counts once, as among the names on several servers
+        if rules["unique"]:  # count each name once, as for the names shared by several servers
             rules["unique"] = len(repeated_names((item.tool for item in plan.tools), target))
         refusals = [quantity(rules[rule], word) for rule, word in _REFUSED.items() if rules[rule]]
         refusals += [f"too many tools (limit: {target.rules.most_tools})"] if rules["count"] else []
@@ -235,7 +240,7 @@ def export_steps(
 
 
 Facet = Mapping[str, Collection[str]]
-"""Ids of tools, by the label that they share."""
+"""Tool ids grouped by a label that the tools share."""
 
 PROPOSED, _MERGED, ALONE, _LEFT_OUT = "in a proposal", "merged", "in no proposal", "left out"
 SHARES_NAME = "shares its name with another server"
@@ -243,7 +248,7 @@ SHARES_NAME = "shares its name with another server"
 
 @kept()
 def findings(catalog: Catalog) -> Facet:
-    """The tools by kind of finding, worst first."""
+    """The tools grouped by kind of finding, worst kind first."""
     kinds = findings_by_kind(catalog)
     ids = {kind: {one.tool_id for one in own} - {""} for kind, own in kinds.items()}
     return {kind: own for kind, own in ids.items() if own}
@@ -251,7 +256,7 @@ def findings(catalog: Catalog) -> Facet:
 
 @kept()
 def tool_states(plan: MergePlan) -> Facet:
-    """The tools of a plan by state; empty states are left out."""
+    """The tools of a plan grouped by state. Empty states are left out."""
     states: defaultdict[str, set[str]] = defaultdict(set)
     for cluster in plan.clusters:
         states[_MERGED if cluster.state == "accepted" else PROPOSED].update(cluster.members)

@@ -1,4 +1,4 @@
-"""The first view: the price tag, changes in a new version, advice, what to do next."""
+"""The overview: the price tag, changes in a new version, advice, and what to do next."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,9 +36,9 @@ _NAMED = 2
 
 
 def overview_panel(snapshot: Snapshot) -> None:
-    """Draw what needs no analysis, then its results.
+    """Draw what needs no analysis, then the results of the analysis.
 
-    Before it is done, progress is drawn and the page ends.
+    Until the analysis is done, progress is drawn and the page ends there.
     """
     newest = st.container()
     tag = draw_today(snapshot)
@@ -69,8 +69,8 @@ def overview_panel(snapshot: Snapshot) -> None:
 
 
 def _servers(snapshot: Snapshot) -> None:
-    """The servers that could be switched off; people decide by server
-    before they decide by tool.
+    """Draw the servers that could be switched off. People decide about servers before they decide
+    about tools.
     """
     advice = server_advice.advice(snapshot)
     if not advice.switch_off and not advice.copies:
@@ -108,7 +108,7 @@ def _worst(snapshot: Snapshot, collisions: Sequence[overview.Collision]) -> None
 
 
 def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
-    """The names that do not identify a server, one per line."""
+    """Draw the names that are used on several servers, one per line."""
     if not names:
         return
     with st.container(border=True, gap="xsmall"):
@@ -123,9 +123,10 @@ def _shared_names(names: Mapping[str, Sequence[str]]) -> None:
 
 
 def _missed(snapshot: Snapshot) -> None:
-    """The tools that queries need but search does not find, by the newest measurement.
+    """Draw the tools that queries need but search does not find, according to the newest
+    measurement.
 
-    If there are queries but no measurement, a link to measuring.
+    If there are queries but no measurement, a link to the measurement is drawn.
     """
     missed = experiments.missed(snapshot)
     sets = loaded_queries.sets(snapshot)
@@ -167,8 +168,9 @@ WITH_GATEWAY = PlanConfig(accept="all", gateway=True)
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPrice:
-    """The tools that an agent sees, and their tokens in every prompt, in
-    total and by named server.
+    """The number of tools that an agent sees, and their tokens in every prompt.
+
+    ``by_server`` has the number of tools on each named server.
     """
 
     tools: int
@@ -176,10 +178,10 @@ class ToolsetPrice:
     by_server: Mapping[str, int]
 
     def tools_in(self, client: str) -> int:
-        """The number of tools that a client (its title) sees.
+        """The number of tools that a client sees. ``client`` is its title.
 
-        That is all tools; in a catalog of this machine's servers, a local client sees only those of
-        its enabled servers.
+        Every client sees all tools, with one exception: in a catalog of this machine's servers, a
+        local client sees only the tools of the servers that are enabled in it.
         """
         names = machine_panel.servers_by_client()
         known = frozenset[str]().union(*names.values())
@@ -196,19 +198,21 @@ def today(snapshot: Snapshot) -> ToolsetPrice:
 
 @kept()
 def unused(snapshot: Snapshot) -> int:
-    """The tokens of unused definitions, which no price here includes."""
+    """The tokens of unused definitions. No price on this page includes them."""
     return sum(map(unused_tokens, snapshot.catalog.tools))
 
 
 @kept()
 def under(snapshot: Snapshot, config: PlanConfig) -> ToolsetPrice:
-    """The price of the plan's toolset. Raises ``JobError`` before the analysis is done."""
+    """The price of the toolset that the plan gives with ``config``. Raises ``JobError`` before the
+    analysis is done.
+    """
     return _price(snapshot, snapshot.plan_under(config).tools)
 
 
 @kept()
 def without_servers(snapshot: Snapshot) -> ToolsetPrice:
-    """The price, with today's decisions, after switching off all servers named in the advice.
+    """The price with today's decisions after all servers named in the advice are switched off.
 
     Raises the errors of ``under``.
     """
@@ -228,14 +232,15 @@ def _by_server(tools: Iterable[Tool]) -> Mapping[str, int]:
 
 
 _CLIENTS = tuple(name for name in MATRIX if name in ADVISED or not target_named(name).writes)
-"""Clients that people use, and the APIs that they call themselves."""
+"""The clients that people use, and the APIs that people call directly."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceTag:
-    """The catalog's cost ``today``, the ticked ``clients``, and ``room`` for three more prices.
+    """The cost of the catalog ``today``, the ticked ``clients``, and ``room`` for three more
+    prices.
 
-    Those need the analysis.
+    Those three prices need the analysis.
     """
 
     today: ToolsetPrice
@@ -244,7 +249,9 @@ class PriceTag:
     room: tuple[DeltaGenerator, ...]
 
     def add(self, place: DeltaGenerator, label: str, price: ToolsetPrice) -> DeltaGenerator:
-        """Draw a price with the limits; returns the card, for the steps that lead to it."""
+        """Draw a price and whether each client's limit is met. Returns the card, so that the steps
+        to reach that price can be added.
+        """
         card = place.container(border=True, height="stretch", gap="xsmall")
         with card:
             _figures(label, price, self.today)
@@ -253,7 +260,7 @@ class PriceTag:
 
 
 def draw_today(snapshot: Snapshot) -> PriceTag:
-    """Draw the cost of the unchanged catalog."""
+    """Draw the cost of the catalog without any changes."""
     record = snapshot.record
     servers = snapshot.catalog.servers
     price = today(snapshot)
@@ -288,7 +295,7 @@ def draw_today(snapshot: Snapshot) -> PriceTag:
 
 
 def fill_in(snapshot: Snapshot, tag: PriceTag) -> None:
-    """Draw the prices that need the analysis. Raises ``JobError`` before it is done."""
+    """Draw the prices that need the analysis. Raises ``JobError`` before the analysis is done."""
     decided, plan = under(snapshot, DECIDED), snapshot.plan_under(WITH_GATEWAY)
     accepted = {one.id for one in snapshot.plan.clusters if one.state == "accepted"}
     waiting = [one for one in plan.applied if one.id not in accepted]
@@ -327,10 +334,10 @@ def _drop_ins(drop_ins: int, safe: int, clients: Sequence[Target]) -> None:
 
 
 def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
-    """Draw what a gateway could do: merges of one job, and families.
+    """Draw what a gateway could do: merge same-job groups and families.
 
-    It also says how many ``lookalikes`` only look alike and how many proposals are ``left``; these
-    stay as they are.
+    It also draws how many groups only look alike (``lookalikes``) and how many proposals are
+    ``left``; these are not merged.
     """
     more = f" {lookalikes:,} more look alike; their arguments are not known." if lookalikes else ""
     if left:
@@ -351,9 +358,9 @@ def _gateways(gateways: int, families: int, lookalikes: int, left: int) -> None:
 
 
 def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
-    """Draw how to switch these servers off, and what is lost.
+    """Draw how to switch off these servers, and what would be lost.
 
-    If there are none, draw which of the ``others`` comes closest.
+    If ``off`` is empty, draw which of the ``others`` comes closest.
     """
     if not off:
         st.caption("No server does most of another's work, so none can be switched off.")
@@ -381,7 +388,7 @@ def _servers_off(off: Sequence[Coverage], others: Sequence[Coverage]) -> None:
 
 
 def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None) -> None:
-    """The price, and the reduction from ``before``."""
+    """Draw the price, and how much lower it is than ``before``."""
     tools = quantity(price.tools, "tool")
     if before is not None:
         fewer, share = before.tools - price.tools, 1 - price.tokens / max(1, before.tokens)
@@ -398,7 +405,7 @@ def _figures(label: str, price: ToolsetPrice, before: ToolsetPrice | None = None
 
 
 def _limits(price: ToolsetPrice, clients: Sequence[Target]) -> None:
-    """Draw whether this number of tools fits into each of the clients, one per line."""
+    """Draw whether the tools are within each client's limit, one client per line."""
     lines = []
     for client in clients:
         most = client.rules.room

@@ -1,4 +1,4 @@
-"""The query sets of a catalog: added, viewed, deleted."""
+"""The query sets of a catalog: adding, viewing and deleting them."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -43,11 +43,11 @@ BUTTONS: dict[GeneratedState, tuple[str, str, str]] = {
     "dropped": ("Drop", ":material/close:", "Dropped"),
     "waiting": ("Put back", ":material/undo:", "Move back to waiting"),
 }
-"""A button's label, icon and notice, by the state that it leads to."""
+"""The label, icon and notice of each button, keyed by the state that it sets."""
 
 
 def generated_panel(snapshot: Snapshot) -> None:
-    """The form to request queries, and the review of the written ones."""
+    """Draw the form that asks a model for queries, and the review of those already written."""
     box = st.expander(
         "Write queries with a model",
         key="ask_for_queries",
@@ -73,7 +73,7 @@ def generated_panel(snapshot: Snapshot) -> None:
 
 
 def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
-    """The list, the buttons for the ticked rows, and one query with its tools."""
+    """Draw the list, the buttons for the ticked rows, and one query with its tools."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control(
         "Show", _SHOWS, default="waiting", required=True, key="generated_shown"
@@ -94,7 +94,7 @@ def review(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
 
 
 def _attempt(work: Callable[[], object], outcome: str) -> None:
-    """Run a button's action, and report how many queries it affected, or why it failed."""
+    """Run a button's action. Report how many queries it changed, or why it failed."""
     try:
         count = work()
     except ToolScopeError as error:
@@ -105,7 +105,7 @@ def _attempt(work: Callable[[], object], outcome: str) -> None:
 
 
 def _ask_panel(snapshot: Snapshot) -> None:
-    """The number wanted, the estimate and the button."""
+    """Draw the field for the number of queries, the estimate and the button."""
     if not ask_panel.can_ask(snapshot, "queries", _WITHOUT):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -147,7 +147,7 @@ def _ask_panel(snapshot: Snapshot) -> None:
 
 
 def _summary(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
-    """Counts, the button that keeps queries without objections, and the export."""
+    """Draw the counts, the button that keeps all queries without objections, and the export."""
     count = Counter[str](view.query.state for view in views)
     clean = sum(view.query.state == "waiting" and not view.flaws for view in views)
     parts = [f"**{count[one]:,}** {one}" for one in _STATES if count[one]]
@@ -203,7 +203,7 @@ def _searched(view: GeneratedView) -> str:
 
 
 def _table(views: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
-    """The queries as a table; returns the ticked ones."""
+    """Draw the queries as a table. Returns the ticked ones."""
 
     def warnings(view: GeneratedView) -> str:
         return view.query.reason if show == "failed" else "; ".join(f.message for f in view.flaws)
@@ -223,7 +223,7 @@ def _table(views: Sequence[GeneratedView], show: str) -> list[GeneratedView]:
 
 
 def _batch_buttons(snapshot: Snapshot, views: Sequence[GeneratedView]) -> None:
-    """The buttons for several queries."""
+    """Draw the buttons that act on several queries."""
     rows = [view.query for view in views]
     key = digest([row.key for row in rows])[:12]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -243,7 +243,7 @@ def _button(
     ending: str = "",
     **look: Any,
 ) -> None:
-    """A button that puts queries into a state; ``ending`` completes its label."""
+    """Draw a button that puts queries into a state; ``ending`` completes its label."""
     label, icon, outcome = BUTTONS[state]
     work = partial(generated_queries.decide, snapshot, queries, state)
     label = f"{label}{ending}"
@@ -251,7 +251,7 @@ def _button(
 
 
 def _card(snapshot: Snapshot, view: GeneratedView) -> None:
-    """One query beside its tools' texts, with the text to edit."""
+    """Draw one query beside the texts of its tools, with a field to edit the query."""
     query = view.query
     suffix = digest(query.key, query.text)[:12]
     left, right = st.columns([3, 2], gap="large")
@@ -293,7 +293,7 @@ _NAMED = 5
 
 
 def query_sets_panel(snapshot: Snapshot) -> None:
-    """The catalog's query sets, and the form to add one; nothing is stored until the button is
+    """Draw the catalog's query sets, and the form to add one. Nothing is stored until the button is
     pressed.
     """
     safe_text.show("queries_error")
@@ -309,7 +309,7 @@ def query_sets_panel(snapshot: Snapshot) -> None:
 
 
 def _kept(snapshot: Snapshot, view: loaded_queries.QuerySetView) -> None:
-    """One query set, with a button that deletes it."""
+    """Draw one query set, with a button that deletes it."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{safe_text.untrusted(view.name)}**: {_in_words(view)}", width="content")
     row.button(
@@ -375,7 +375,7 @@ def _in_words(view: loaded_queries.QuerySetView) -> str:
 
 
 def _problems(view: loaded_queries.QuerySetView) -> None:
-    """The rows that are not queries, and answers that the catalog does not have."""
+    """Draw the rows that are not queries, and the answers that the catalog does not contain."""
     problems = view.content.problems
     if problems:
         st.warning(

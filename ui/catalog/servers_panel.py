@@ -1,4 +1,4 @@
-"""The servers of a catalog: their costs, how far others cover their work, and copies."""
+"""The servers of a catalog: what they cost, how much of their work others do, and copies."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,17 @@ ABOUT = {
     "would lose or guess something.",
     LOST: "Tools whose job no other server does.",
 }
-"""The meaning of the three figures, which sum to a server's tools."""
+"""What the three figures mean. For each server, they add up to the number of its tools."""
 _MOST_LINKED = 3
 _LOW, _HIGH = 250, 480
-"""Pixels of the table of servers, with the lists of one below it and without."""
+"""Heights in pixels of the table of servers: with the lists for one server below
+it, and without.
+"""
 
 
 def servers_panel(snapshot: Snapshot) -> None:
-    """The servers in a table, the tools behind the chosen one's figures, copies, and implied
-    servers.
+    """Draw the table of servers, the tools behind the figures of the chosen one, copies, and
+    implied servers.
     """
     rows = catalog_tables.servers(snapshot)
     if not rows:
@@ -60,7 +62,9 @@ def servers_panel(snapshot: Snapshot) -> None:
 
 
 def _coverages(snapshot: Snapshot) -> dict[str, Coverage]:
-    """Draw which servers are shown; returns how far the remaining servers cover each, by name."""
+    """Draw the choice of servers to show. Returns, by name, how much of each server's work the
+    remaining servers do.
+    """
     advice = server_advice.advice(snapshot)
     choices = {
         EVERY: server_advice.against_all(snapshot),
@@ -132,13 +136,15 @@ def _table(
 
 
 def _parts(one: Coverage) -> dict[str, Sequence[CoveredTool]]:
-    """The tools behind each figure; tools without a similar one have an empty substitute."""
+    """The tools behind each figure. A tool without a similar one has an empty substitute."""
     alone = [CoveredTool(tool, "", "alike") for tool in one.alone]
     return {DONE: one.done, PERHAPS: one.perhaps_done, LOST: (*one.alike, *alone)}
 
 
 def _lists(snapshot: Snapshot, one: Coverage) -> None:
-    """The tools of a server by how others cover them, and the ways to switch it off."""
+    """Draw the tools of a server, grouped by how far others replace them, and the ways to switch it
+    off.
+    """
     tools, parts = snapshot.analysis.catalog.by_id, _parts(one)
     with st.container(border=True, key="server_lists"):
         st.markdown(safe_text.sentence(one.in_words))
@@ -183,7 +189,7 @@ def _lists(snapshot: Snapshot, one: Coverage) -> None:
 
 
 def _copies(snapshot: Snapshot) -> None:
-    """The groups of servers with the same tools: which one stays, and what that loses."""
+    """Draw the groups of servers with the same tools: which server stays, and what is lost."""
     groups = server_advice.advice(snapshot).copies
     if not groups:
         return

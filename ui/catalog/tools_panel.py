@@ -1,4 +1,4 @@
-"""All tools in one table, as wide as the page: searched, filtered, ticked."""
+"""All tools in one table that is as wide as the page, with search, filters and ticks."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,15 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import catalog_tables, tool_parts, tool_selection
 
 MAX_ROWS = 5_000
-"""The most tools sent to the browser: 40,000 are 10 MB and take two more seconds."""
+"""The maximum number of tools sent to the browser. For 40,000 tools, 10 MB are sent, which takes
+two more seconds.
+"""
 _HEIGHT = 640
 _TABLE = "the table of tools"
 
 
 def tools_panel(snapshot: Snapshot) -> None:
-    """The search, the facets and the table."""
+    """Draw the search, the facets and the table."""
     grades = judging.grades(snapshot)
     bands = {tool_id: grade.band for tool_id, grade in grades.items()}
     matching = _matching(snapshot, bands)
@@ -79,7 +81,10 @@ def _matching(snapshot: Snapshot, bands: Mapping[str, str]) -> Sequence[catalog_
 def _facet(
     bar: DeltaGenerator, label: str, key: str, facet: overview.Facet
 ) -> frozenset[str] | None:
-    """The tools of the chosen value, ``None`` for all; a facet without choices is not drawn."""
+    """Draw a facet. Returns the tools of the chosen value, or ``None`` for all tools.
+
+    A facet without choices is not drawn.
+    """
     if not facet:
         return None
     value = bar.selectbox(
@@ -91,7 +96,7 @@ def _facet(
 def _table(
     snapshot: Snapshot, rows: Sequence[catalog_tables.ToolRow], bands: Mapping[str, str]
 ) -> None:
-    """The rows; the selected tools are ticked."""
+    """Draw the rows. The selected tools are ticked."""
     ids, key = [row.id for row in rows], f"tools_{snapshot.id}"
     left_out, shares = toolsets.left_out(snapshot), found_shares(snapshot)
     reasons = {tool_id: str(one.detail["reason"]) for tool_id, one in left_out.items()}
@@ -138,7 +143,9 @@ def _table(
 def _selected_first(
     snapshot: Snapshot, rows: Sequence[catalog_tables.ToolRow]
 ) -> Sequence[catalog_tables.ToolRow]:
-    """The rows, those selected by another view first. Rows ticked here keep their place."""
+    """The rows, with those selected in another view first. Rows ticked in this table keep their
+    place.
+    """
     chosen, first = tool_selection.selected(snapshot), f"first_{snapshot.id}"
     if chosen is None or chosen.source != _TABLE:
         st.session_state[first] = chosen and chosen.key

@@ -1,4 +1,4 @@
-"""Shows how the tools are used: logs and traces, their figures, and tools that nobody calls."""
+"""How the tools are used: logs and traces, the figures from them, and tools that nobody calls."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,11 +28,12 @@ _MOST_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class UsagePreview:
-    """A log's contents before it is stored.
+    """The contents of a log before it is stored.
 
-    ``queries`` are the requests for which a catalog tool was called, as a query set; people wrote
-    these texts. ``keys`` identify its calls. ``counted`` of them are already in another log, and no
-    figure here includes them.
+    ``queries`` are the requests for which a catalog tool was called, in the form of a query set.
+    People wrote these texts. ``keys`` identify the calls in the log that no other log has.
+    ``counted`` is the number of its calls that are already in another log; none of these figures
+    includes them.
     """
 
     figures: call_counts.CatalogCallCounts
@@ -43,8 +44,8 @@ class UsagePreview:
 
 
 def _preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
-    """A file's figures on the catalog's tools. Raises ``ConfigError`` if it
-    is not a log or trace.
+    """The figures in a file for the catalog's tools. Raises ``ConfigError`` if it is not a log or
+    trace.
     """
     tools = snapshot.catalog.tools
     trace = read_trace(content, name)
@@ -63,8 +64,8 @@ def _preview(snapshot: Snapshot, content: bytes, name: str) -> UsagePreview:
 
 
 def add(snapshot: Snapshot, content: bytes, name: str, with_queries: bool = False) -> None:
-    """Store a file's figures, and its requests as a query set if somebody agreed
-    (``with_queries``).
+    """Store the figures in a file. If a person agreed (``with_queries``), also store its requests
+    as a query set.
 
     Raises the errors of ``_preview``.
     """
@@ -83,8 +84,8 @@ MADE_UP = "made-up calls.jsonl"
 
 
 def usage_panel(snapshot: Snapshot) -> None:
-    """The catalog's logs, and the form to add one; nothing is stored until
-    the button is pressed.
+    """Draw the catalog's logs, and the form to add one. Nothing is stored until the button is
+    pressed.
     """
     logs = usage_evidence.logs(snapshot)
     safe_text.show("usage_error")
@@ -110,7 +111,7 @@ def usage_panel(snapshot: Snapshot) -> None:
 
 
 def _figures(snapshot: Snapshot) -> None:
-    """The figures of all logs by tool, and tools to leave out."""
+    """Draw the figures from all logs for each tool, and the tools to leave out."""
     figures = usage_evidence.figures(snapshot)
     st.write(f"{call_counts.catalog_count_line(figures)}.")
     ordered = sorted(snapshot.catalog.tools, key=lambda tool: (-figures.of(tool.id).calls, tool.id))
@@ -155,7 +156,9 @@ def _figures(snapshot: Snapshot) -> None:
 
 
 def _merges(snapshot: Snapshot) -> None:
-    """Calls before and after each accepted merge, those that got worse first."""
+    """Draw the calls before and after each accepted merge. Merges after which calls got worse come
+    first.
+    """
     try:
         calls = usage_evidence.after_merges(snapshot)
     except JobError:
@@ -191,7 +194,7 @@ def _merges(snapshot: Snapshot) -> None:
 
 
 def _form(snapshot: Snapshot, is_any: bool) -> None:
-    """The form to add a log.
+    """Draw the form to add a log.
 
     The example catalog offers its own log until one is added.
     """

@@ -1,1 +1,1 @@
-"""Editing the document of a merged tool."""
+"""The parts of the page that edits the document of a merged tool."""

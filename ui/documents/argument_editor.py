@@ -1,4 +1,4 @@
-"""The argument maps of a merge, edited in a table: the new form of each old argument."""
+"""The editor for the argument maps of a merge. A table shows what each old argument becomes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,19 @@ from ui.shared import safe_text
 from ui.shared.cards.cards import Card, cell_text
 
 TYPED, BEGAN = "typed_maps", "map_began"
-"""Session keys: by form what people gave of each map; by table the rows it began with."""
+"""Session keys. ``TYPED`` keeps the edits of the maps for each form; ``BEGAN`` keeps the initial
+rows of each table.
+"""
 
 DROPPED = "(dropped)"
 
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """One argument of an old tool and the merged argument it becomes.
+    """An argument of an old tool, and the merged argument that it becomes.
 
-    ``becomes`` may be ``DROPPED``, with the reason. ``values`` is the table of its values as a JSON
-    object: old value (as text) → new one.
+    ``becomes`` may be ``DROPPED``; then ``reason`` says why. ``values`` is the table of values as a
+    JSON object that maps each old value (as text) to the new one.
     """
 
     argument: str
@@ -39,7 +41,7 @@ class MapRow:
 
 
 def typed_maps(form_key: str, saved_maps: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
-    """People's edits of the maps, saved or not, by tool id."""
+    """People's edits of the maps, saved or not, keyed by tool id."""
     typed: dict[str, dict[str, JsonObject]] = st.session_state.setdefault(TYPED, {})
     return typed.setdefault(form_key, dict(saved_maps))
 
@@ -47,7 +49,8 @@ def typed_maps(form_key: str, saved_maps: Mapping[str, JsonObject]) -> dict[str,
 def argument_editor(
     form_key: str, card: Card, generated: Sequence[ArgumentMap], maps: dict[str, JsonObject]
 ) -> tuple[str, ...]:
-    """Draw one member's map as a table, and put its differences from ``generated`` into ``maps``.
+    """Draw the map of one member as a table, and put its differences from ``generated`` into
+    ``maps``.
 
     Returns the problems. ``card`` has the current maps.
     """
@@ -73,7 +76,7 @@ def argument_editor(
 
 
 def with_map_cells(rows: Sequence[MapRow], edits: Mapping[str, Any]) -> list[MapRow]:
-    """The rows after a grid's cell edits; an emptied cell is an empty text."""
+    """The rows after the edits in a grid. An emptied cell becomes an empty text."""
     changed_rows = {
         int(at): {name: value or "" for name, value in cells.items()}
         for at, cells in edits.get("edited_rows", {}).items()
@@ -82,7 +85,7 @@ def with_map_cells(rows: Sequence[MapRow], edits: Mapping[str, Any]) -> list[Map
 
 
 def map_rows(tool: Tool, alpha: ArgumentMap) -> tuple[MapRow, ...]:
-    """A row for each declared argument, in order."""
+    """A row for each declared argument of the tool, in order."""
     moves = {move.source: move for move in alpha.moves}
     rows = []
     for parameter in tool.parameters:
@@ -100,10 +103,11 @@ def map_rows(tool: Tool, alpha: ArgumentMap) -> tuple[MapRow, ...]:
 def given_by(
     tool: Tool, generated: ArgumentMap, rows: Sequence[MapRow], constants: str
 ) -> dict[str, Any]:
-    """The differences between the rows and constants (a JSON object) and the ``generated`` map.
+    """The differences between the edited map and the ``generated`` one.
 
-    They are in the form of ``merging.edited_maps``; empty for none. Raises ``DecisionError`` for an
-    unreadable table of values or constants, and for an argument dropped without a reason.
+    The edited map consists of ``rows`` and ``constants`` (a JSON object). The differences have the
+    form of ``merging.edited_maps`` and are empty if there are none. Raises ``DecisionError`` if a
+    table of values or the constants cannot be read, or if an argument is dropped without a reason.
     """
     before = {row.argument: row for row in map_rows(tool, generated)}
     kinds = {parameter.name: parameter.type for parameter in tool.parameters}
@@ -139,8 +143,9 @@ def given_by(
 def reachable(
     tools: Sequence[Tool], arguments: Sequence[ArgumentMap]
 ) -> tuple[tuple[str, str], ...]:
-    """The old tools' required arguments without a place in the merged tool, each with its tool's
-    name.
+    """The required arguments of the old tools that have no place in the merged tool.
+
+    Each is a pair: the name of its tool and its own name.
     """
     maps: Mapping[str, ArgumentMap] = {alpha.tool_id: alpha for alpha in arguments}
     return tuple(
@@ -154,14 +159,16 @@ def reachable(
 
 
 def as_constants(constants: JsonObject) -> str:
-    """The arguments that are always sent, as text for a field; empty for none."""
+    """The arguments that are always sent, as text for a field. Empty if there are none."""
     return json.dumps(dict(constants), ensure_ascii=False) if constants else ""
 
 
 def _table(
     key: str, tool: Tool, alpha: ArgumentMap, targets: list[str]
 ) -> tuple[list[MapRow], str]:
-    """The rows and constants as edited; the table starts with the original map."""
+    """Draw the table and the constants. Returns both as edited; the table starts with the original
+    map.
+    """
     began: dict[str, tuple[tuple[MapRow, ...], str]] = st.session_state.setdefault(BEGAN, {})
     if key not in st.session_state:
         began[key] = map_rows(tool, alpha), as_constants(alpha.constants)
@@ -203,9 +210,10 @@ def _object(text: str, noun: str) -> dict[str, Any]:
 class TriedCall:
     """A call mapped to the merged tool and back.
 
-    ``new`` are the arguments of the merged tool, ``back`` those mapped back, ``losses`` those that
-    have no place in it. ``problems`` are refusals by the merged schema, ``refusals`` by the old
-    tool. ``undone`` says whether mapping there and back gives the same call.
+    ``new`` are the arguments for the merged tool, ``back`` are those mapped back, and ``losses``
+    are those that have no place in the merged tool. ``problems`` say what the merged schema
+    rejects, ``refusals`` what the old tool rejects. ``undone`` says whether mapping there and back
+    gives the same call.
     """
 
     new: JsonObject
@@ -257,10 +265,10 @@ def try_it(card: Card, key: str) -> None:
 
 
 def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> TriedCall:
-    """The mapped call of ``tool``.
+    """A call of ``tool``, mapped.
 
-    ``text`` is JSON: the arguments, or a whole call in any vendor's form. Raises ``DecisionError``
-    if it is not a JSON object.
+    ``text`` is JSON: either the arguments, or a whole call in any vendor's form. Raises
+    ``DecisionError`` if it is not a JSON object.
     """
     arguments = called_with(text)
     mapped = calls.map_call(alpha, arguments)
@@ -279,7 +287,7 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
 
 
 def called_with(text: str) -> dict[str, Any]:
-    """The arguments of a call in JSON. Raises ``DecisionError``."""
+    """The arguments in a call given as JSON. Raises ``DecisionError``."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -291,15 +299,15 @@ def called_with(text: str) -> dict[str, Any]:
 
 
 def sample_call(tool: Tool) -> str:
-    """Example arguments that show the types of a tool's parameters, as JSON."""
+    """Example arguments as JSON. They show the types of a tool's parameters."""
     return json.dumps(calls.sample_arguments(tool.parameters), ensure_ascii=False, indent=1)
 
 
 def signature(document: Document) -> str:
-    """The merged tool as a call with its arguments.
+    """The merged tool written as a call with its arguments.
 
-    For example ``name(city: string, unit?: "c" | "f" = "c")``: optional ones have a question mark,
-    listed values and defaults are JSON.
+    For example ``name(city: string, unit?: "c" | "f" = "c")``. Optional arguments have a question
+    mark; listed values and defaults are in JSON.
     """
     parts = []
     for parameter in Tool("", document.name, schema=document.schema).parameters:

@@ -1,4 +1,4 @@
-"""The form of a document. Unsaved text is kept while other pages are open."""
+"""The form for a document. Text that is not saved is kept while other pages are open."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WAYS = _TABLE, _TEXT = ("Table", "JSON Schema")
 class Fields:
     """The contents of the fields.
 
-    ``rows`` are parameters of ``base``, ``text`` is the schema as JSON, and ``way`` says which of
+    ``rows`` are the parameters of ``base``. ``text`` is the schema as JSON. ``way`` says which of
     the two is shown.
     """
 
@@ -54,10 +54,10 @@ class Fields:
 
 
 class DocumentForm:
-    """The fields of the document of ``draft``, under keys that end in ``suffix``.
+    """The fields for the document of ``draft``. Their keys end in ``suffix``.
 
-    The suffix changes with the cluster. Fields start with the text of the last visit, because
-    Streamlit forgets the fields of other pages.
+    The suffix changes with the cluster. The fields start with the text of the last visit, because
+    Streamlit forgets the fields of a page that is left.
     """
 
     def __init__(self, suffix: str, draft: Draft) -> None:
@@ -71,10 +71,10 @@ class DocumentForm:
         self._key = suffix
 
     def show(self, sources: Mapping[str, str]) -> tuple[Draft, tuple[str, ...]]:
-        """Draw the fields; returns the edited document and its problems.
+        """Draw the fields. Returns the edited document and its problems.
 
-        While parameters are invalid, the document has the last valid ones. ``sources`` says where
-        each parameter comes from.
+        While the parameters are invalid, the document has the last valid ones. ``sources`` says
+        where each parameter comes from.
         """
         start, suffix = self._initial[self._key], self.suffix
         name = st.text_input("Name", start.name, key=f"name_{suffix}")
@@ -106,7 +106,7 @@ class DocumentForm:
         return self._key in self._unsaved
 
     def discard(self) -> None:
-        """Discard the unsaved text."""
+        """Discard the text that is not saved."""
         self._unsaved.pop(self._key, None)
         self._turns[self._key] = self._turns.get(self._key, 0) + 1
 
@@ -126,7 +126,7 @@ class DocumentForm:
         return replace(fields, rows=tuple(rows), way=_TABLE)
 
     def _switch_way(self) -> None:
-        """Carry the parameters, or the last valid ones, over to the other view."""
+        """Copy the parameters to the other view; if they are invalid, the last valid ones."""
         start = self._unsaved.get(self._key, self._initial[self._key])
         try:
             base = _draft_of(start)
@@ -138,7 +138,7 @@ class DocumentForm:
 
 
 def _draft_of(fields: Fields) -> Draft:
-    """The draft with the fields' parameters. Raises ``DecisionError`` for invalid ones."""
+    """The draft with the parameters in the fields. Raises ``DecisionError`` if they are invalid."""
     base = fields.base
     if fields.way == _TABLE:
         schema, renames = schema_of(base, fields.rows)
@@ -152,14 +152,14 @@ def _draft_of(fields: Fields) -> Draft:
 
 
 def is_unsaved(key: str) -> bool:
-    """Whether the form with this key has unsaved text."""
+    """Whether the form with this key has text that is not saved."""
     return key in st.session_state.get("typed", {})
 
 
 def _table(
     rows: Sequence[ParameterRow], sources: Mapping[str, str], key: str
 ) -> list[ParameterRow]:
-    """The rows as edited in a grid; only changed cells differ from the input.
+    """Draw the rows in a grid. Returns them as edited; only changed cells differ from the input.
 
     ``sources`` says which arguments of the old tools fill each parameter.
     """
@@ -169,7 +169,7 @@ def _table(
         pd.DataFrame(
             [{**asdict(row), "source": sources.get(row.current, "")} for row in rows],
             columns=[*(field.name for field in fields(ParameterRow)), "source"],
-            dtype=object,  # a new line has empty cells in every column
+            dtype=object,  # in a new line, the cells of all columns are empty
         ),
         key=key,
         hide_index=True,
@@ -206,7 +206,7 @@ def _table(
 
 
 def as_text(text: str, key: str) -> str:
-    """A text field for the whole schema."""
+    """Draw a text field for the whole schema. Returns its text."""
     return st.text_area(
         "JSON Schema",
         text,
@@ -222,8 +222,9 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
-    """One line of a check: ``what`` is checked, and if it fails, what
-    ``fails`` and the ``reason``.
+    """One line of a check.
+
+    ``what`` is checked. If the check fails, ``fails`` says what is wrong and ``reason`` says why.
     """
 
     what: str
@@ -236,9 +237,10 @@ class DocumentCheck:
 
 
 def document_checks(cluster: Cluster, tools: Sequence[Tool]) -> tuple[DocumentCheck, ...]:
-    """The rules of each client for this tool, old required arguments, and losses in argument maps.
+    """The checks of a document: the rules of each client, required arguments of the old tools, and
+    losses in argument maps.
 
-    ``tools`` are the members, canonical first.
+    ``tools`` are the members, with the canonical one first.
     """
     tool = replace(documented(tools[0], cluster.document), id=cluster.canonical)
     merged = MergedTool(tool, cluster.members)

@@ -1,4 +1,4 @@
-"""A document with its fields, its effect, and the buttons to save or discard changes."""
+"""A document: its fields, its effect, and the buttons that save or discard changes."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ _NAMES = {
 
 
 def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None:
-    """The document of a merge, or of a single tool (a cluster of one)."""
+    """Draw the document of a merge or of a single tool. A single tool is a cluster of one."""
     draft = edited_documents.draft_of(snapshot, cluster)
     form = DocumentForm(field_key(snapshot, cluster), draft)
     editor, effect = st.columns(2, gap="large")
@@ -56,7 +56,9 @@ def document_panel(snapshot: Snapshot, cluster: Cluster, is_merge: bool) -> None
 
 
 def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], None]) -> None:
-    """Draw the versions, newest first; ``then`` discards unsaved text after one is restored."""
+    """Draw the versions, newest first. After one is restored, ``then`` discards the text that is
+    not saved.
+    """
     versions = edited_documents.versions(snapshot, cluster)
     if not versions:
         return
@@ -85,7 +87,7 @@ def document_versions(snapshot: Snapshot, cluster: Cluster, then: Callable[[], N
 
 
 def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None:
-    """The model's suggested wording for the cluster, and the panel to ask for one."""
+    """Draw the wording that the model suggests for the cluster, and the panel to ask for one."""
     suggestion = edited_documents.of(snapshot, cluster)
     if suggestion is not None:
         _offer(snapshot, cluster, draft, suggestion)
@@ -101,7 +103,7 @@ def suggestion_panel(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> None
 
 
 def _checks(card: Card) -> None:
-    """A line for each check, with what fails."""
+    """Draw a line for each check. If a check fails, the line says what is wrong."""
     lines = []
     for check in document_checks(card.cluster, card.tools):
         if check.holds:
@@ -113,7 +115,7 @@ def _checks(card: Card) -> None:
 
 
 def differences(card: Card, key: str) -> None:
-    """The description compared word by word with that of one of the old tools."""
+    """Draw the description, compared word by word with the description of one of the old tools."""
     tools = {tool.id: tool for tool in card.tools}
     member = card.canonical.id
     if len(tools) > 1:
@@ -138,10 +140,10 @@ def save_button(
     then: Callable[[], None] | None = None,
     **look: Any,
 ) -> None:
-    """A button that stores an edited document and confirms with ``message``.
+    """Draw a button that stores an edited document and confirms with ``message``.
 
-    On success it calls ``then``, which discards the unsaved text. ``look`` is passed to
-    ``st.button``.
+    If that succeeds, ``then`` is called, which discards the text that is not saved. ``look`` is
+    passed to ``st.button``.
     """
     decision_buttons.record_button(
         label,
@@ -155,7 +157,7 @@ def save_button(
 def _fields(
     snapshot: Snapshot, cluster: Cluster, form: DocumentForm
 ) -> tuple[Draft, Card, Sequence[str]]:
-    """Draw the fields; returns the edited document, its card and its problems."""
+    """Draw the fields. Returns the edited document, its card and its problems."""
     maps = argument_editor.typed_maps(form.suffix, form.draft.maps)
     tools = snapshot.analysis.catalog.by_id
     draft, problems = form.show(sources_in_words(cluster, tools))
@@ -218,7 +220,7 @@ def _buttons(
 
 
 def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: ModelDocument) -> None:
-    """The differences in a suggestion, its problems, and the button to accept it."""
+    """Draw the differences that a suggestion makes, its problems, and the button to accept it."""
     with st.container(border=True):
         st.markdown(f"**Suggested by {safe_text.untrusted(suggestion.judge)}**")
         if not suggestion.changes:
@@ -250,7 +252,7 @@ def _offer(snapshot: Snapshot, cluster: Cluster, draft: Draft, suggestion: Model
 
 
 def _reset_in_words(before: Document, after: Document) -> str:
-    """The fields that change if the generated document is restored, in words."""
+    """The fields that change if the generated document is restored, as text."""
     parts = ((key, _NAMES[key]) for key in ("name", "description", "schema"))
     words = [word for key, word in parts if getattr(before, key) != getattr(after, key)]
     return f"Reset {before.name} to the generated document: {', '.join(words)}"
@@ -260,12 +262,12 @@ _MAX_OPTIONS = 500
 
 
 def field_key(snapshot: Snapshot, cluster: Cluster) -> str:
-    """The key under which a document's fields are stored; it changes with the cluster."""
+    """The key under which the fields of a document are kept. It changes with the cluster."""
     return f"{snapshot.id}_{cluster.id}_{cluster.version[:8]}"
 
 
 def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster:
-    """The merge named by the address or the box; ``clusters`` are the choices, by id."""
+    """The merge named in the address or chosen in the box. ``clusters`` are the choices, by id."""
     unsaved = {
         key for key, one in clusters.items() if document_form.is_unsaved(field_key(snapshot, one))
     }
@@ -279,7 +281,9 @@ def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster
     if st.query_params.get("merge") in clusters:
         st.session_state["merge"] = st.query_params["merge"]
     elif st.session_state.get("merge") not in clusters:
-        last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
+        last = st.session_state.get(
+            "document"
+        )  # Streamlit forgets the fields of a page that is left
         st.session_state["merge"] = last if last in clusters else next(iter(clusters))
     cluster = clusters[
         st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=_pick)
@@ -289,7 +293,7 @@ def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster
 
 
 def chosen_tool(snapshot: Snapshot) -> Cluster:
-    """The tool named by the address or the box, as a cluster of one.
+    """The tool named in the address or chosen in the box, as a cluster of one.
 
     Stops the page if nothing matches the search.
     """

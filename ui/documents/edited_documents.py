@@ -1,4 +1,4 @@
-"""Cluster documents on the screen: current and earlier versions, preview and edit."""
+"""Cluster documents on the screen: current and earlier versions, previews and edits."""
 
 import json
 from collections import Counter
@@ -27,9 +27,10 @@ _WORDS = ("description", "title", "default", "enum")
 class ParameterRow:
     """One line of the parameter table.
 
-    ``origin`` is the name in the synthesised document (empty for an added parameter), ``current``
-    the name in the edited document (empty for a new line). ``enum`` and ``default`` are texts:
-    strings unchanged, other values as JSON; an empty ``default`` means none.
+    ``origin`` is the name in the synthesised document; it is empty for an added parameter.
+    ``current`` is the name in the edited document; it is empty for a new line. ``enum`` and
+    ``default`` are texts: strings are unchanged, and other values are JSON. An empty ``default``
+    means that there is none.
     """
 
     origin: str = ""
@@ -44,10 +45,10 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document being edited.
+    """A document that is being edited.
 
-    ``renames`` maps synthesised parameter names to new ones; ``maps`` has people's edits of
-    argument maps by tool id (``merging.edited_maps``).
+    ``renames`` maps the synthesised parameter names to new ones. ``maps`` has people's edits of
+    argument maps for each tool id (see ``merging.edited_maps``).
     """
 
     document: Document
@@ -56,7 +57,7 @@ class Draft:
 
 
 def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
-    """The declared parameters of the draft as rows, in their order."""
+    """The declared parameters of the draft as rows, in order."""
     origins = {new: old for old, new in draft.renames.items()}
     parameters = Tool("", draft.document.name, schema=draft.document.schema).parameters
     return tuple(
@@ -75,11 +76,11 @@ def rows_of(draft: Draft) -> tuple[ParameterRow, ...]:
 
 
 def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, dict[str, str]]:
-    """The draft's schema with the rows as parameters, and the renames in them.
+    """The draft's schema with the rows as its parameters, and the renames that the rows make.
 
-    Only differences from ``rows_of`` are applied. Parts that the table does not show stay, unless a
-    parameter's type changed, and unchanged rows give the same schema. Raises ``DecisionError`` for
-    a blank or repeated name.
+    Only differences from ``rows_of`` are applied, so unchanged rows give the same schema. Parts of
+    a parameter that the table does not show are kept, unless the parameter's type changed. Raises
+    ``DecisionError`` for a blank or repeated name.
     """
     saved_rows = rows_of(draft)
     if tuple(rows) == saved_rows and draft.document.schema is not None:
@@ -114,10 +115,10 @@ def schema_of(draft: Draft, rows: Sequence[ParameterRow]) -> tuple[JsonObject, d
 
 
 def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[ParameterRow]:
-    """The rows after a grid's edits: ``edited_rows`` (place → column → value), ``deleted_rows``
-    (places) and ``added_rows``.
+    """The rows after the edits in a grid. Cells that were not touched keep their values.
 
-    Untouched cells keep their values.
+    ``edits`` has ``edited_rows`` (place → column → value), ``deleted_rows`` (places) and
+    ``added_rows``.
     """
     changes = {int(at): _cells(cells) for at, cells in edits.get("edited_rows", {}).items()}
     deleted = set(edits.get("deleted_rows", ()))
@@ -126,7 +127,9 @@ def with_cells(rows: Sequence[ParameterRow], edits: Mapping[str, Any]) -> list[P
 
 
 def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The editable columns, in the types of a row; an emptied cell is ``None``."""
+    """The cells of the editable columns, in the types that a row has. An emptied
+    cell is ``None``.
+    """
     values: dict[str, Any] = {
         key: cells[key] or "" for key in ("name", "description", "default") if key in cells
     }
@@ -140,7 +143,7 @@ def _cells(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parsed(text: str) -> JsonObject:
-    """A JSON Schema from text. Raises ``DecisionError`` naming line and column."""
+    """The JSON Schema in a text. Raises ``DecisionError``, which names the line and column."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -177,7 +180,7 @@ def with_draft(analysis: Analysis, cluster: Cluster, draft: Draft) -> Cluster:
 
 
 def value_of(text: str, kind: str) -> Any:
-    """The value of a cell in a column of the JSON type ``kind``; invalid JSON stays text."""
+    """The value of a cell in a column with the JSON type ``kind``. Invalid JSON stays text."""
     if kind == "string":
         return text
     try:
@@ -210,7 +213,9 @@ def _property(row: ParameterRow, before: Parameter | None) -> JsonObject:
 def _required(
     required: object, before: Mapping[str, Parameter], rows: Sequence[ParameterRow]
 ) -> list[str]:
-    """The required names: kept ones in their old order, renamed, then new ones."""
+    """The required names: first the kept ones in their old order, with their new names, then the
+    added ones.
+    """
     ticked = {row.current or row.name: row.name.strip() for row in rows if row.required}
     old = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     in_order = [ticked.get(name, name) for name in old if name in ticked or name not in before]
@@ -223,14 +228,14 @@ def _default_text(schema: JsonObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """The document after the ``decision`` that edited it."""
+    """A document as it was after the ``decision`` that edited it."""
 
     decision: Decision
     draft: Draft
 
 
 def draft_of(snapshot: Snapshot, cluster: Cluster) -> Draft:
-    """The current document of a cluster as a draft."""
+    """The current document of a cluster, as a draft."""
     last = edits(snapshot.catalog, snapshot.log).get(frozenset(cluster.members))
     if last is None:
         return Draft(cluster.document)
@@ -255,7 +260,7 @@ def preview(snapshot: Snapshot, cluster: Cluster, draft: Draft) -> Card:
 
 
 def edit(snapshot: Snapshot, cluster: Cluster, draft: Draft, reviewer: str) -> Decision:
-    """Store an edited document for a cluster. Raises ``DecisionError`` for an invalid one."""
+    """Store an edited document for a cluster. Raises ``DecisionError`` if it is invalid."""
     document = draft.document
     if against := problems(snapshot, cluster, document):
         raise DecisionError(f"the document cannot be saved: {'; '.join(against)}")
@@ -274,7 +279,7 @@ def edit(snapshot: Snapshot, cluster: Cluster, draft: Draft, reviewer: str) -> D
 
 
 def problems(snapshot: Snapshot, cluster: Cluster, document: Document) -> tuple[str, ...]:
-    """Sentences on why this document cannot be exported; empty if it can."""
+    """Sentences that say why this document cannot be exported. Empty if it can be."""
     tools = snapshot.catalog.tools
     outside = {tool.name for tool in tools if tool.id not in cluster.members}
     return document_problems(document, cluster.document, frozenset(outside))
@@ -305,7 +310,7 @@ def versions(snapshot: Snapshot, cluster: Cluster) -> tuple[DocumentVersion, ...
 
 
 def of(snapshot: Snapshot, cluster: Cluster) -> document_answers.ModelDocument | None:
-    """The model's document for a cluster in its current state, if any."""
+    """The document that a model wrote for the cluster in its current state, or ``None``."""
     analysis = snapshot.analysis
     run = judging.newest(snapshot, "documents", analysis)
     if run is None:

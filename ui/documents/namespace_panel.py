@@ -1,4 +1,6 @@
-"""Namespace descriptions: edited one at a time, with the effect on searches by namespace."""
+"""Namespace descriptions, edited one at a time, and their effect on searches that
+use namespaces.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,9 +27,10 @@ from ui.shared.snapshot import Snapshot
 class NamespaceView:
     """A server's namespace ``description`` and its effect on findability.
 
-    The description is generated unless people wrote it. The shares are means over the ``tools``'
-    own requests that find them: ``before`` with the server's own text, ``after`` with this one,
-    ``if_suggested`` with all texts that a model ``suggested``; ``None`` until computed.
+    The description is generated unless a person wrote it. The shares are means over the ``tools``:
+    the share of a tool's own requests that find it. ``before`` is with the server's own text,
+    ``after`` with this description, and ``if_suggested`` with all texts that a model ``suggested``.
+    A share is ``None`` until it is computed.
     """
 
     server: str
@@ -41,12 +44,12 @@ class NamespaceView:
 
     @property
     def is_measured(self) -> bool:
-        """Whether all shares with texts are computed."""
+        """Whether all shares that have a text are computed."""
         return self.after is not None and (not self.suggested or self.if_suggested is not None)
 
 
 def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
-    """A view of each server with tools, by name."""
+    """A view for each server that has tools, sorted by name."""
     plan, (descriptions, suggested) = snapshot.plan, _texts(snapshot)
     tools = [item.tool for item in plan.tools]
     before = findable_tools.shares(snapshot, NAMESPACES)
@@ -67,7 +70,10 @@ def views(snapshot: Snapshot) -> tuple[NamespaceView, ...]:
 
 
 def texts_to_measure(snapshot: Snapshot) -> dict[str, str] | None:
-    """The texts to measure in ``findable_tools`` besides the current ones: the model's, if any."""
+    """The texts that ``findable_tools`` has to measure besides the current ones.
+
+    They are the model's suggestions; ``None`` if there are none.
+    """
     descriptions, suggested = _texts(snapshot)
     return {**descriptions, **suggested} if suggested else None
 
@@ -81,8 +87,9 @@ def violations(snapshot: Snapshot, server: str, text: str) -> tuple[Violation, .
 
 
 def describe(snapshot: Snapshot, server: str, text: str, reviewer: str) -> Decision:
-    """Describe a namespace; an empty text restores the generated one. Raises ``DecisionError`` as
-    ``review.say``.
+    """Describe a namespace. An empty text restores the generated one.
+
+    Raises ``DecisionError`` for the same reasons as ``review.say``.
     """
     catalog = snapshot.catalog
     ids = [tool.id for tool in catalog.tools if tool.server == server]
@@ -91,7 +98,9 @@ def describe(snapshot: Snapshot, server: str, text: str, reviewer: str) -> Decis
 
 
 def _texts(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
-    """Texts by server: people's, and the model's so far."""
+    """The texts that people wrote and the texts that the model has suggested so far, each by
+    server.
+    """
     plan, log = snapshot.plan, snapshot.log
     descriptions, asker = namespace_descriptions(plan.catalog, log), judging.known_answers(snapshot)
     if asker is None:
@@ -110,7 +119,7 @@ _SUGGESTED = "found with model text"
 
 
 def namespace_panel(snapshot: Snapshot) -> None:
-    """All namespaces, and the form for the chosen one."""
+    """Draw all namespaces, and the form for the chosen one."""
     st.caption(_ABOUT)
     decision_buttons.notice(snapshot)
     by_server = {view.server: view for view in views(snapshot)}

@@ -1,4 +1,4 @@
-"""Siblings to tell apart: their list, suggestions, the effects, and saving."""
+"""Siblings to tell apart: their list, suggested descriptions, the effects of these, and saving."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ from ui.shared.services import judging, loaded_queries, review, reviewed_variant
 from ui.shared.snapshot import Snapshot
 
 _MOST_QUERIES = 200
-"""Requests that the effect on a pair is measured with."""
+"""The maximum number of requests used to measure the effect on a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiblingsCard:
-    """Two original tools, their current descriptions by tool id, and suggested rewrites.
+    """Two original tools, their current descriptions by tool id, and the suggested rewrites.
 
-    There is one rewrite for each way, short ones first, each measured.
+    There is one rewrite for each way of rewriting, short ones first. Each rewrite is measured.
     """
 
     siblings: telling_apart.SiblingPair
@@ -35,7 +35,7 @@ class SiblingsCard:
 
     @property
     def is_edited(self) -> bool:
-        """Whether somebody changed the description of one of the two."""
+        """Whether somebody has changed the description of either tool."""
         return any(tool.description != self.descriptions[tool.id] for tool in self.tools)
 
 
@@ -43,7 +43,7 @@ class SiblingsCard:
 def pairs(
     snapshot: Snapshot, threshold: float = telling_apart.COLLIDE
 ) -> tuple[telling_apart.SiblingPair, ...]:
-    """The pairs to tell apart, closest first, with original texts.
+    """The pairs to tell apart, with their original texts, closest pair first.
 
     Raises ``JobError`` before the analysis is done.
     """
@@ -53,7 +53,7 @@ def pairs(
 
 
 def edited_ids(snapshot: Snapshot) -> frozenset[str]:
-    """Ids of the tools whose description was changed."""
+    """The ids of the tools whose description has been changed."""
     own = snapshot.analysis.catalog.by_id
     return frozenset(
         one for one, text in _current_texts(snapshot).items() if text != own[one].description
@@ -74,10 +74,10 @@ def card(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> SiblingsCar
 
 
 def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dict[str, str]:
-    """Descriptions that can be accepted without a person, by tool id, for pairs at ``threshold`` or
-    closer.
+    """The descriptions that can be accepted without a person, by tool id, for pairs whose
+    similarity is ``threshold`` or more.
 
-    For each pair, it is the first rewrite that wins and has no objections. Tools with a changed
+    For each pair, this is the first rewrite that wins and has no objections. Tools with a changed
     description are left out, and each tool appears only in its closest pair.
     """
     edited_tools, texts = edited_ids(snapshot), dict[str, str]()
@@ -95,12 +95,12 @@ def winning(snapshot: Snapshot, threshold: float = telling_apart.COLLIDE) -> dic
 def violations(
     snapshot: Snapshot, descriptions: Mapping[str, str]
 ) -> dict[str, tuple[Violation, ...]]:
-    """The objections to descriptions, by tool id."""
+    """The objections to descriptions, grouped by tool id."""
     return telling_apart.description_violations(snapshot.analysis.catalog, descriptions)
 
 
 def similarity(snapshot: Snapshot, descriptions: Mapping[str, str]) -> float:
-    """The cosine of the texts of two tools with these descriptions."""
+    """The cosine of the texts of two tools that have these descriptions."""
     by_id = snapshot.analysis.catalog.by_id
     tools = (replace(by_id[one], description=text) for one, text in descriptions.items())
     left, right = snapshot.work.analyses.embed([tool_text(one) for one in tools])
@@ -110,9 +110,9 @@ def similarity(snapshot: Snapshot, descriptions: Mapping[str, str]) -> float:
 def save(
     snapshot: Snapshot, descriptions: Mapping[str, str], reviewer: str
 ) -> tuple[Decision, ...]:
-    """Record descriptions, each as an edit of its tool; unchanged ones are left out.
+    """Record each description as an edit of its tool. Unchanged descriptions are left out.
 
-    Raises ``DecisionError`` if none is new, or one cannot be exported.
+    Raises ``DecisionError`` if none is new, or if one cannot be exported.
     """
     edits = []
     for tool_id, text in descriptions.items():
@@ -129,7 +129,7 @@ def save(
 
 
 def _current_texts(snapshot: Snapshot) -> dict[str, str]:
-    """The exported descriptions of tools that are not merged."""
+    """The exported descriptions of tools that are not merged, by tool id."""
     tools = snapshot.plan.tools
     return {item.tool.id: item.tool.description for item in tools if len(item.members) == 1}
 
@@ -151,9 +151,10 @@ def _rewrites(snapshot: Snapshot, siblings: telling_apart.SiblingPair) -> tuple[
 
 
 def _requests(snapshot: Snapshot, pair: Pair) -> list[tuple[str, str]]:
-    """Requests of query sets and accepted variants that exactly one of the two answers.
+    """The requests that exactly one of the two tools answers, from query sets and accepted
+    variants.
 
-    Each comes with that tool's id; 200 at most.
+    Each request comes with the id of that tool. There are at most 200.
     """
     answers = dict(answers_of(pair, loaded_queries.queries(snapshot)))
     variants = reviewed_variants.accepted_variants(snapshot)

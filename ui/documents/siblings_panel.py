@@ -1,4 +1,4 @@
-"""Similar tools that stay separate, and the form that gives them distinct descriptions."""
+"""Similar tools that stay separate, and the form that gives them descriptions that differ."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,9 @@ MOST_OPTIONS = 500
 def chosen_key(
     bar: st.delta_generator.DeltaGenerator, label: str, labels: Mapping[str, str], at: str
 ) -> tuple[str, str]:
-    """The chosen key among the first 500, and the next one; ``at`` is the session key."""
+    """Draw the choice among the first 500 keys. Returns the chosen key and the next one; ``at`` is
+    the session key.
+    """
     order = list(labels)[:MOST_OPTIONS]
     if st.session_state.get(at) not in order:
         st.session_state[at] = order[0]
@@ -35,7 +37,9 @@ def chosen_key(
 
 
 def show_violations(violations: Sequence[Violation], name: str = "") -> None:
-    """A warning for each violation; the tool's ``name`` is shown if several texts are checked."""
+    """Draw a warning for each violation. The tool's ``name`` is shown if several
+    texts are checked.
+    """
     of = f"`{name}`: " if name else ""
     for one in violations:
         more = "" if one.excerpt in one.message else f": {one.excerpt}"
@@ -45,7 +49,7 @@ def show_violations(violations: Sequence[Violation], name: str = "") -> None:
 _WAITING, EDITED, _ALL = "waiting", "edited", "all"
 _NOW = "as they are"
 AT = "telling_apart"
-"""Session key: the open pair."""
+"""Session key for the open pair."""
 _ABOUT = (
     "These tools sound alike but stay separate: they do different jobs, or the same "
     "operation for another provider or value, or somebody decided to keep them apart. "
@@ -54,7 +58,9 @@ _ABOUT = (
 
 
 def siblings_panel(snapshot: Snapshot) -> None:
-    """The list of pairs, the chosen one with the effect of new descriptions, and the buttons."""
+    """Draw the list of pairs, the chosen pair with the effect of new
+    descriptions, and the buttons.
+    """
     st.caption(_ABOUT)
     decision_buttons.notice(snapshot)
     bar = st.container(horizontal=True, vertical_alignment="bottom")

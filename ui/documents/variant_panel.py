@@ -1,4 +1,6 @@
-"""Document variants, which searches read in addition to a tool's own text: loaded and reviewed."""
+"""Document variants, which a search reads in addition to a tool's own text: loading and reviewing
+them.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,7 +33,7 @@ _ABOUT = (
 
 
 def variant_panel(snapshot: Snapshot) -> None:
-    """The form to load a file, and the review of the catalog's variants."""
+    """Draw the form that loads a file, and the review of the catalog's variants."""
     st.caption(_ABOUT)
     views = reviewed_variants.views(snapshot)
     with st.expander("Load variants", expanded=not views, icon=":material/upload_file:"):
@@ -85,7 +87,7 @@ def _form(snapshot: Snapshot) -> None:
 
 
 def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
-    """Counts, and the button that accepts variants that lose no request."""
+    """Draw the counts, and the button that accepts all variants that lose no request."""
     count = Counter[str](view.state for view in views)
     clean = sum(view.state == "waiting" and not view.violations for view in views)
     doubtful = sum(view.state == "waiting" and bool(view.violations) for view in views)
@@ -110,7 +112,7 @@ def _summary(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
 
 
 def _review(snapshot: Snapshot, views: Sequence[VariantView]) -> None:
-    """One variant beside its tool, and the decision buttons."""
+    """Draw one variant beside its tool, and the buttons to decide on it."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     show = bar.segmented_control("Show", _SHOWS, key="variants_shown", default=None)
     words = bar.text_input("Search", type="search", key="find_variant").casefold()
@@ -186,14 +188,14 @@ def _card(snapshot: Snapshot, view: VariantView, onward: str) -> None:
 
 
 def _as_edited(snapshot: Snapshot, tool: Tool, text: str, offered: Sequence[str]) -> None:
-    """The effect of an edited text on requests, unless it equals one of the starting texts."""
+    """Draw the effect of an edited text on requests, unless it equals one of the initial texts."""
     if text and text not in (*offered, tool.description):
         variant = reviewed_variants.rewrites(snapshot, tool.id, text)[-1]
         st.caption(f"As edited: {variant.in_words}.")
 
 
 def _question(question: str, key: str) -> str:
-    """One question as edited; empty if it is not ticked."""
+    """Draw one question. Returns it as edited, or an empty text if it is not ticked."""
     row = st.container(horizontal=True, vertical_alignment="center")
     is_kept = row.checkbox("Keep", True, key=f"keep_{key}", label_visibility="collapsed")
     text = row.text_input("Question", question, key=f"question_{key}", label_visibility="collapsed")
