@@ -398,9 +398,7 @@ def _survey(snapshot: Snapshot, survey: live_servers.Survey) -> None:
 
 
 def _kept_of(snapshot: Snapshot, survey: live_servers.Survey) -> int | None:
-    """This catalog's id if the tools of the servers that were not read are to be kept; otherwise
-    ``None``.
-    """
+    """The catalog's id if it keeps the tools of servers that were not read; otherwise ``None``."""
     others = [one.name for one in snapshot.catalog.servers if one.name not in survey.read]
     if not others:
         return None

@@ -281,9 +281,7 @@ def chosen_merge(snapshot: Snapshot, clusters: Mapping[str, Cluster]) -> Cluster
     if st.query_params.get("merge") in clusters:
         st.session_state["merge"] = st.query_params["merge"]
     elif st.session_state.get("merge") not in clusters:
-        last = st.session_state.get(
-            "document"
-        )  # Streamlit forgets the fields of a page that is left
+        last = st.session_state.get("document")  # Streamlit forgets fields of a page that is left
         st.session_state["merge"] = last if last in clusters else next(iter(clusters))
     cluster = clusters[
         st.selectbox("Merged tool", list(clusters), format_func=label, key="merge", on_change=_pick)

@@ -1,4 +1,5 @@
-"""An agent's run on a query set with the original and the merged toolset, as a background job.
+"""A background job in which an agent works on a query set, once with the original and once with the
+merged toolset.
 
 The result is kept as an experiment.
 """
@@ -42,16 +43,16 @@ from ui.shared.services.workspace import Workspace
 from ui.shared.snapshot import Snapshot
 
 AGENT: RunKind = "agent"
-"""The kind of the job, the run and the experiment."""
+"""The kind of the job, of the run and of the experiment."""
 LONGEST_ANSWER = 2_000
-"""The characters of an answer that are kept with the experiment."""
+"""The maximum number of characters of an answer that are kept with the experiment."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRunRequest:
-    """The requested run: the ``first`` queries with gold answers of a set.
+    """A run to start: the ``first`` queries of a set that have gold answers.
 
-    ``merges`` names the merged toolset in ``POLICIES``.
+    ``merges`` names the merged toolset, as in ``POLICIES``.
     """
 
     queries: str
@@ -61,12 +62,12 @@ class AgentRunRequest:
 
 
 def query_sets(snapshot: Snapshot) -> tuple[str, ...]:
-    """The names of the query sets with gold tools."""
+    """The names of the query sets that have gold tools."""
     return tuple(one for one in evaluations.query_sets(snapshot) if one != SYNTHETIC)
 
 
 def estimate(snapshot: Snapshot, run_request: AgentRunRequest) -> toolset_pair.AgentEstimate:
-    """The maximum cost of a run; starts and sends nothing. Raises the errors of
+    """The maximum cost of a run. Nothing is started or sent. Raises the errors of
     ``read_toolset_pair``.
     """
     return _pair(snapshot, run_request).estimate(run_request.config)
@@ -80,10 +81,10 @@ def servers(snapshot: Snapshot, run_request: AgentRunRequest) -> tuple[str, ...]
 def start(
     snapshot: Snapshot, run_request: AgentRunRequest, ticked: TickedServers, is_shared: bool = False
 ) -> str:
-    """Start the servers and run the agent in the background; returns the job's id.
+    """Start the servers and run the agent in the background. Returns the job's id.
 
-    If a run is active, its id is returned. Raises ``ConfigError`` if servers may not be started,
-    one is not ticked, or no model is set up.
+    If a run is already active, its id is returned. Raises ``ConfigError`` if servers may not be
+    started, if one of them is not ticked, or if no model is set up.
     """
     needed = replace(ticked, names=servers(snapshot, run_request))
     configuration = needed.required(snapshot.work.settings, is_shared)
@@ -101,9 +102,9 @@ def run(
     keys: Mapping[str, str],
     progress: Progress = silent,
 ) -> int:
-    """Run it now, or continue an interrupted run; returns the experiment's number.
+    """Run the agent now, or continue an interrupted run. Returns the number of the experiment.
 
-    Raises ``PausedError`` or ``ModelStopError`` if the model is not asked to the end,
+    Raises ``PausedError`` or ``ModelStopError`` if the model is not asked everything, and
     ``ConfigError`` if a server cannot be started.
     """
     pair = _pair(snapshot, run_request)
@@ -164,7 +165,7 @@ def _search_of(work: Workspace, tools: Sequence[Tool]) -> Search:
 def _about(
     snapshot: Snapshot, run_request: AgentRunRequest, pair: toolset_pair.ToolsetPair
 ) -> JsonObject:
-    """Everything that decides the figures, except the model."""
+    """Everything that affects the figures, except the model."""
     questions = [(query.id, query.text) for query in pair.by_id.values()]
     return {
         "queries": run_request.queries,
@@ -180,7 +181,7 @@ def _about(
 def _requests(
     pair: toolset_pair.ToolsetPair, episodes: agent_report.Episodes
 ) -> list[agent_report.WorkedRequest]:
-    """The work on each request with each toolset."""
+    """What was done for each request with each toolset."""
     return [
         agent_report.WorkedRequest(
             id=query.id,

@@ -1,4 +1,4 @@
-"""An agent's run on a query set, with the original and the merged toolset."""
+"""An agent's run on a query set, with the original and with the merged toolset."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
 
 _FAILED = "agent_run_failed"
-"""Session key: why a run was not started, shown once."""
+"""Session key for why a run was not started. It is shown once."""
 _ABOUT = (
     "A model works on the requests of a query set by calling tools, once with the original "
     "toolset and once with the merged one, both through a gateway to the real servers. This "
@@ -37,7 +37,10 @@ NO_QUERIES = (
 
 
 def agent_panel(snapshot: Snapshot) -> None:
-    """The form that starts an agent, and the results of the run in the address, or the newest."""
+    """Draw the form that starts an agent, and the results of a run.
+
+    The run is the one in the address, or else the newest.
+    """
     st.caption(_ABOUT)
     experiment = newest(snapshot, AGENT)
     box = st.expander(
@@ -95,7 +98,7 @@ def _form(snapshot: Snapshot) -> None:
 
 
 def _run_request(sets: tuple[str, ...]) -> AgentRunRequest:
-    """The run that the person chose."""
+    """The run that the person has chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         queries = st.selectbox("Queries", sets, key="agent_set", width=190)
         merges = st.selectbox(
@@ -140,7 +143,9 @@ def _start(snapshot: Snapshot, run_request: AgentRunRequest, ticked: TickedServe
 
 
 def _results(snapshot: Snapshot, run: Experiment) -> None:
-    """The figures side by side, and each request; first those right with only one toolset."""
+    """Draw the figures side by side, and each request. Requests that only one toolset got right
+    come first.
+    """
     result = experiments.result_of(run, AgentRun)
     describe(snapshot, run)
     data_tables.draw(
@@ -175,8 +180,8 @@ def _cell(at: int, row: WorkRow) -> str:
 
 
 def _called(at: int, request: WorkedRequest) -> str:
-    """The tools called with a toolset, in order, after a mark for whether
-    they are exactly right.
+    """The tools called with a toolset, in order. A mark in front says whether they are exactly the
+    right ones.
     """
     side = request.sides[at]
     return f"{'✓' if side.right else '✗'} {', '.join(side.called) or 'nothing'}"

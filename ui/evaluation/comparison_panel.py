@@ -1,4 +1,4 @@
-"""Two toolsets under the same queries: figures, queries, merges, and confused tools."""
+"""Two toolsets compared on the same queries: figures, queries, merges and confused tools."""
 
 import json
 from collections import Counter
@@ -30,12 +30,14 @@ from ui.shared.services import judging
 from ui.shared.snapshot import Snapshot
 
 _MOST_SIDE = 40
-"""Rows and columns that are drawn: those with the most confused queries."""
+"""The maximum number of rows and of columns that are drawn. Tools with the most confused queries
+are kept.
+"""
 ASKED = "expected"
 
 
 def confusion_matrix_panel(snapshot: Snapshot, result: Comparison) -> None:
-    """The matrix of an experiment; a chosen cell opens its queries below."""
+    """Draw the matrix of an experiment. Choosing a cell opens its queries below."""
     queries = [one.as_query for one in result.searched]
     rankings = [one.ranking or () for one in result.searched]
     if not queries:
@@ -87,7 +89,9 @@ def _matrix(
     cells: Mapping[confusions.Mismatch, Sequence[int]],
     wrong: Mapping[confusions.Mismatch, Sequence[int]],
 ) -> confusions.Mismatch | None:
-    """Draw the matrix of expected (down) and found tools (across); returns the chosen cell."""
+    """Draw the matrix of expected tools (down) and found tools (across). Returns
+    the chosen cell.
+    """
     expected, actual = Counter({confusions.NONE: 0, confusions.NOT_A_TOOL: 0}), Counter[str]()
     for one, places in wrong.items():
         expected[one.expected] += len(places)
@@ -128,7 +132,7 @@ def _matrix(
 
 
 def _most_frequent(counts: Mapping[str, int]) -> list[str]:
-    """The names with the highest counts; entries that are not tools come last."""
+    """The names with the highest counts. Entries that are not tools come last."""
     unnamed = (confusions.NONE, confusions.NOT_A_TOOL)
     order = sorted(counts, key=lambda name: (name not in unnamed, -counts[name], name))[:_MOST_SIDE]
     return sorted(order, key=lambda name: (name in unnamed, name))
@@ -136,7 +140,7 @@ def _most_frequent(counts: Mapping[str, int]) -> list[str]:
 
 _MOST_ROWS = 2_000
 MAIN = [f"{metric.title}@10" for metric in SWEPT_METRICS]
-"""The measures shown first; the others are under *More figures*."""
+"""The metrics that are shown first. The others are under *More figures*."""
 CAUTION = (
     "Fewer tools are usually easier to search. A merge pays off only if few queries need two "
     "of its tools and known-good calls still work."
@@ -146,13 +150,13 @@ NO_CALLS = (
     "still run after the merge."
 )
 _MISSED = "missed"
-"""The queries with an answer that is not found after the merge, whatever they were before."""
+"""The queries that miss an answer after the merge, whether or not they missed it before."""
 _NAMED = 3
 _MARKS = {True: "▲ better", False: "▼ worse", None: ""}
 
 
 def result_panel(snapshot: Snapshot) -> None:
-    """Both toolsets under the same queries, the queries won and lost, and each merge."""
+    """Draw both toolsets compared on the same queries, the queries won and lost, and each merge."""
     comparison = measured_result(snapshot, "comparison", Comparison)
     if comparison is None:
         return
@@ -171,8 +175,8 @@ def comparison_tables(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _summary(snapshot: Snapshot, result: Comparison) -> None:
-    """The number of queries won and lost, merges that lose queries, and
-    whether it may be chance.
+    """Draw how many queries are won and lost, the merges that lose queries, and whether this may be
+    chance.
     """
     lines = [
         (
@@ -198,7 +202,7 @@ def _summary(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _figures(snapshot: Snapshot, result: Comparison) -> None:
-    """Size, tokens, gold calls and metrics of both toolsets."""
+    """Draw the size, tokens, gold calls and metrics of both toolsets."""
     rows = experiment_tables.figure_rows(result)
     main = [row for row in rows if "@" not in row.name or row.name in MAIN]
     more = [row for row in rows if row not in main]
@@ -237,7 +241,7 @@ def _figure_table(result: Comparison, rows: Sequence[FigureRow], key: str) -> No
 
 
 def _change_in_words(row: ComparedQuery) -> str:
-    """The answers whose place changed, with both places."""
+    """The answers whose place has changed, with the old and the new place."""
     moves = zip(row.gold, row.places_before, row.places_after, strict=True)
     return "; ".join(
         f"{old or '-'} → {new or '-'} {need[0]}{' or another' if len(need) > 1 else ''}"
@@ -280,7 +284,7 @@ QUERIES: Columns[ComparedQuery] = [
 
 
 def _queries(snapshot: Snapshot, result: Comparison) -> None:
-    """Every query, with its answers' places before and after."""
+    """Draw every query, with the places of its answers before and after the merge."""
     missed = [one for one in result.queries if _missing(one)]
     counts = {outcome: result.count(outcome) for outcome in get_args(QueryOutcome)}
     counts |= {_MISSED: len(missed)}
@@ -312,7 +316,9 @@ def _queries(snapshot: Snapshot, result: Comparison) -> None:
 
 
 def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
-    """The effect of each merge on the queries it touches; one can be taken back."""
+    """Draw the effect of each merge on the queries that involve it, with a button
+    to undo a merge.
+    """
     if not rows:
         st.info(
             "No query needs a merged tool here. To look at merges one by one, compare the "
@@ -358,7 +364,7 @@ def _merges(snapshot: Snapshot, rows: Sequence[MergeEffect]) -> None:
 
 
 def _names(snapshot: Snapshot, ids: Iterable[str]) -> list[str]:
-    """The tools' ids, each after its name unless the id contains it."""
+    """The ids of the tools. Each follows the tool's name unless the id contains the name."""
     return [_name(snapshot, one) for one in ids]
 
 
@@ -382,7 +388,9 @@ def _taken_back(snapshot: Snapshot, row: MergeEffect) -> None:
 
 
 def confusions_panel(snapshot: Snapshot) -> None:
-    """Tools found in place of the expected one before the merge, and confused pairs."""
+    """Draw the tools that were found instead of the expected one before the merge, and the pairs
+    that are confused.
+    """
     comparison = measured_result(
         snapshot,
         "comparison",

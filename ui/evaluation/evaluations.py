@@ -1,4 +1,6 @@
-"""Experiments on the screen: configured, run as jobs, kept, compared, exported."""
+"""Experiments on the screen: configuring them, running them as jobs, keeping, comparing and
+exporting them.
+"""
 
 import json
 import time
@@ -35,8 +37,8 @@ from ui.shared.snapshot import Snapshot
 
 
 def query_sets(snapshot: Snapshot, servers: bool = False) -> tuple[str, ...]:
-    """The available queries: names of query sets with gold tools, or also those with gold
-    ``servers`` alone, then ``SYNTHETIC``.
+    """The query sets that can be chosen: those with gold tools (with ``servers``, also those with
+    gold servers only), then ``SYNTHETIC``.
     """
     with_answers = (
         view.name
@@ -47,24 +49,24 @@ def query_sets(snapshot: Snapshot, servers: bool = False) -> tuple[str, ...]:
 
 
 def unknown(snapshot: Snapshot, name: str) -> tuple[str, ...]:
-    """Names in a query set's answers that the catalog does not have."""
+    """Names that occur in a query set's answers but not in the catalog."""
     sets = loaded_queries.sets(snapshot)
     return next((view.unknown for view in sets if view.name == name), ())
 
 
 def start(snapshot: Snapshot, request: ExperimentRequest) -> str:
-    """Run an experiment in the background; returns the job's id.
+    """Run an experiment in the background. Returns the job's id.
 
-    If one of its kind is running, that job's id.
+    If an experiment of the same kind is running, that job's id is returned.
     """
     return snapshot.start(job_kind(request.kind), lambda step: run(snapshot, request, step))
 
 
 def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = silent) -> int:
-    """Run an experiment now, or continue an interrupted one; returns its number.
+    """Run an experiment now, or continue an interrupted one. Returns its number.
 
-    Raises ``ConfigError`` if no query has a gold answer, and the errors of ``model_runs.ask`` if a
-    model takes the tools.
+    Raises ``ConfigError`` if no query has a gold answer and, if a model selects the tools, the
+    errors of ``model_runs.ask``.
     """
     work, trial = snapshot.work, trial_of(snapshot, request)
     configuration = _configuration(snapshot, request, trial)
@@ -97,7 +99,7 @@ def run(snapshot: Snapshot, request: ExperimentRequest, progress: Progress = sil
 
 @kept()
 def most_questions(snapshot: Snapshot, request: ExperimentRequest) -> MostQuestions:
-    """The limit of what an experiment asks a model; sends nothing."""
+    """The maximum that an experiment asks a model. Nothing is sent."""
     return experiment_kinds.most_questions(snapshot, request, trial_of(snapshot, request))
 
 
@@ -119,7 +121,7 @@ def is_current(snapshot: Snapshot, experiment: Experiment) -> bool:
 
 
 def as_json(experiment: Experiment) -> str:
-    """All of an experiment."""
+    """Everything about an experiment, as JSON."""
     return json.dumps(
         {
             "kind": experiment.kind,
@@ -133,7 +135,7 @@ def as_json(experiment: Experiment) -> str:
 
 
 def spreadsheet(experiment: Experiment) -> bytes:
-    """The rows of an experiment as CSV in UTF-8."""
+    """The rows of an experiment, as CSV in UTF-8."""
     rows = table_of(experiment.kind, experiment.result or {})
     names = list(dict.fromkeys(name for row in rows for name in row))
     return csv_bytes(names, ([row.get(name, "") for name in names] for row in rows))
@@ -142,8 +144,8 @@ def spreadsheet(experiment: Experiment) -> bytes:
 def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Decision:
     """Undo the merge of these tools.
 
-    It undoes the decision that accepted it, or keeps the tools apart if nobody decided. Raises
-    ``DecisionError`` if there is no such merge any more.
+    This undoes the decision that accepted the merge. If nobody made such a decision, the tools are
+    kept apart. Raises ``DecisionError`` if the merge no longer exists.
     """
     for decision in review.active_decisions(snapshot):
         if decision.action == "accept" and sorted(decision.ids) == sorted(members):
@@ -158,7 +160,7 @@ def take_back(snapshot: Snapshot, members: Sequence[str], reviewer: str) -> Deci
 
 
 def equal_tools(snapshot: Snapshot) -> dict[str, str]:
-    """The representative of each tool, by id, for accepted merges and families."""
+    """For each tool in an accepted merge or a family, the tool that represents it, by id."""
     return {
         member: cluster.canonical
         for cluster in snapshot.plan.clusters
@@ -175,7 +177,7 @@ def _merge_of(snapshot: Snapshot, members: Sequence[str]) -> Cluster | None:
 def _configuration(
     snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial
 ) -> JsonObject:
-    """Everything that decides the figures."""
+    """Everything that affects the figures."""
     questions = [
         (one.id, one.text, [sorted(need) for need in one.gold], one.steps, one.calls)
         for one in trial.queries
@@ -194,12 +196,12 @@ def _configuration(
 
 @kept()
 def decisions_hash(snapshot: Snapshot) -> str:
-    """A hash of the decisions and the merges that follow from them and from the judge."""
+    """A hash of the decisions, and of the merges that follow from the decisions and the judge."""
     log = [(one.seq, one.action) for one in snapshot.log]
     plans = [snapshot.plan_under(config) for config in POLICIES.values()]
     return digest(log, *(plan.phi for plan in plans))
 
 
 def job_kind(kind: ExperimentKind) -> str:
-    """The job kind of an experiment."""
+    """The kind of job that runs an experiment of this kind."""
     return f"experiment: {kind}"

@@ -35,14 +35,14 @@ MOST_CONFUSIONS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class ToolsetPlans(planner.PlanFigures):
-    """The figures of the plans on one toolset."""
+    """The figures for the plans made with one toolset."""
 
     toolset: str
 
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """The plans of every toolset."""
+    """The plans made with each toolset."""
 
     plans: tuple[ToolsetPlans, ...]
 
@@ -54,14 +54,14 @@ def compare(
     progress: Progress,
     asker: Asker | None,
 ) -> comparison.Comparison:
-    """Both toolsets under the same queries, with the effects of single merges."""
+    """Compare both toolsets on the same queries, and measure the effect of each merge."""
     before, _ = measured_sides.toolset_of(snapshot, request.before)
     after, plan = measured_sides.toolset_of(snapshot, request.after)
     models = [measured_sides.model(snapshot, side) for side in (request.before, request.after)]
     bench = searches.bench(snapshot)
     ranker, other = (bench.ranker(request.retrieval, one) for one in models)
     if models[0] is models[1]:
-        other = ranker  # compared in memory once
+        other = ranker  # already cached in memory
     first = second = comparison.measurement_of(before, trial, ranker, bench.tokens, progress)
     if after.version != before.version or other is not ranker:
         second = comparison.measurement_of(after, trial, other, bench.tokens, progress)
@@ -92,7 +92,7 @@ def compare(
 def _selected(
     measurement: comparison.Measurement, trial: comparison.Trial, asker: Asker
 ) -> comparison.Measurement:
-    """The measurement with the correct selections (CSR) of a model in place of the search's."""
+    """The measurement with a model's rates of correct selection (CSR) in place of the search's."""
     choice = partial(selection.selected_by_model, measurement.toolset.tools, trial.requests, asker)
     rates = selection.selection_rates(
         choice, measurement.rankings, measurement.golds, trial.cutoffs
@@ -109,7 +109,7 @@ def servers(
     progress: Progress,
     asker: Asker | None,
 ) -> comparison.Comparison:
-    """Both toolsets under the same queries, whose answers are servers."""
+    """Compare both toolsets on the same queries. The answers to these queries are servers."""
     first, second = (
         _found_servers(snapshot, request, trial, side, progress)
         for side in (request.before, request.after)
@@ -155,7 +155,7 @@ def sweep(
     known: Sequence[float | str],
     progress: Progress,
 ) -> Iterator[sweeps.SweepPoint]:
-    """The points of a sweep that are not ``known`` yet."""
+    """The points of a sweep that are not in ``known`` yet."""
     bench, config = (
         searches.bench(snapshot),
         POLICIES.get(request.after, PlanConfig(accept="auto")),
@@ -169,7 +169,9 @@ def sweep(
 
 
 def _encoder(own: Embedder, name: str) -> Embedder:
-    """The encoder that is already loaded, or another."""
+    """The encoder that is already loaded if it has this ``name``; otherwise the encoder with this
+    name.
+    """
     return own if name == own.name else local_embedder(name)
 
 
@@ -180,7 +182,7 @@ def stress_test(
     progress: Progress,
     asker: Asker | None,
 ) -> stress.Stress:
-    """What is found, or taken, among more and more distractors."""
+    """Measure what is found or selected as the number of distractors grows."""
     config = replace(request.retrieval, rerank="none")  # the pools are small
     own = request.request_split if request.split == "auto" else request.split
     trials: dict[str, comparison.Trial] = {"none": trial.split_by("none"), own: trial}
@@ -200,7 +202,7 @@ def ablate(
     progress: Progress,
     asker: Asker | None,
 ) -> sweeps.Ablation:
-    """The parts of ToolScope on and off."""
+    """Measure with each part of ToolScope on and off."""
     bench = searches.bench(snapshot)
     fixed = sweeps.FixedSettings(trial, snapshot.log, bench.tokens, config=request.retrieval)
     rows = sweeps.ablation_rows(snapshot.analysis, fixed, bench.ranker, progress)
@@ -216,7 +218,9 @@ def plan(
     progress: Progress,
     asker: Asker | None,
 ) -> JsonObject:
-    """The calls in the queries' plans on both sides, each job decided by the ranking or a model."""
+    """The calls in the plans for the queries with both toolsets. The ranking or a model decides
+    each job.
+    """
     bench, rows = searches.bench(snapshot), []
     for toolset in _sides(snapshot, request):
         retriever = Retriever(toolset.tools, bench.embedder, bench.cache, request.retrieval)
@@ -235,8 +239,8 @@ def _sides(snapshot: Snapshot, request: ExperimentRequest) -> list[Toolset]:
 
 @dataclass(frozen=True, slots=True)
 class MostQuestions:
-    """The most questions that an experiment asks a model, and about how many tokens of definitions
-    they show.
+    """The maximum number of questions that an experiment asks a model, and roughly how many tokens
+    of definitions they show.
     """
 
     questions: int
@@ -246,9 +250,9 @@ class MostQuestions:
 def most_questions(
     snapshot: Snapshot, request: ExperimentRequest, trial: comparison.Trial
 ) -> MostQuestions:
-    """The limit for an experiment that asks a model; sends and searches nothing.
+    """The maximum for an experiment that asks a model. Nothing is sent or searched.
 
-    A request that a model splits counts with the parts that rules find in it.
+    If a model splits a request, the parts are counted as the rules split it.
     """
     bench, queries = searches.bench(snapshot), len(trial.queries)
     mean = sum(map(bench.tokens, trial.catalog.tools)) / len(trial.catalog.tools)
@@ -270,7 +274,7 @@ _POOLS: Mapping[ExperimentKind, Sequence[int]] = {
     "plan": (planner.WORKER_K, planner.STEP, planner.STEP),
     "stress": (*stress.LEVELS, *stress.LEVELS[1:]),
 }
-"""The numbers of tools that a model sees for a job."""
+"""The sizes of the pools of tools that a model sees for a job."""
 MEASURES: Mapping[ExperimentKind, Callable[..., Any]] = {
     "comparison": compare,
     "servers": servers,
@@ -278,4 +282,6 @@ MEASURES: Mapping[ExperimentKind, Callable[..., Any]] = {
     "ablation": ablate,
     "plan": plan,
 }
-"""How each kind is measured; a sweep gives its points one by one."""
+"""The function that measures each kind. A sweep is not among them, because it yields its points one
+by one.
+"""

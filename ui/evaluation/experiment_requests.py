@@ -1,4 +1,4 @@
-"""An experiment that a page requests, and its queries."""
+"""An experiment that a page asks for, and its queries."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,11 +32,13 @@ ExperimentKind = Literal["comparison", "servers", "stress", "sweep", "ablation",
 
 
 ExperimentSplit = Literal["auto"] | RequestSplit | Splitter
-"""How requests are split; *auto*: as the search does, *dummy* and *context*: by a model."""
+"""How requests are split. *auto* splits as the search does; for *dummy* and *context*, a model
+splits.
+"""
 _BY_MODEL: dict[str, Splitter] = {one: one for one in get_args(Splitter)}
 _WITHOUT_MODEL: dict[str, RequestSplit] = {one: one for one in get_args(RequestSplit)}
 Selector = Literal["", "best", "model"]
-"""Who takes tools from those that are found: nobody, the search for each job, or a model."""
+"""What selects tools from those found: nothing, the search (for each job), or a model."""
 SYNTHETIC = "made from descriptions"
 
 
@@ -45,14 +47,15 @@ CUTOFFS, _SERVER_CUTOFFS = (1, 5, 10), (1, 3, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRequest:
-    """An experiment requested by a page.
+    """An experiment that a page asks for.
 
-    ``queries`` names a query set, or is ``SYNTHETIC``. ``before`` and ``after`` are toolsets; see
-    ``measured_sides``. ``knob`` is the setting of a sweep, with the merge policy of ``after``.
-    ``encoders`` are names or folders of sentence-transformers models. ``search`` names a paper or
-    client whose search is used, empty for ours. With it, ``rerank`` *auto* means its reranker, and
-    ``alpha`` and ``assembly`` ``None`` its own. ``select`` says who takes the tools that count.
-    ``recorded`` are the parts of requests by query id, from a file.
+    ``queries`` names a query set, or is ``SYNTHETIC``. ``before`` and ``after`` are names of
+    toolsets (see ``measured_sides``). ``knob`` is the setting that a sweep varies, with the merge
+    policy of ``after``. ``encoders`` are names or folders of sentence-transformers models.
+    ``search`` names the paper or client whose search is used; if it is empty, ours is used. Under
+    that search, *auto* for ``rerank`` and ``None`` for ``alpha`` and ``assembly`` mean the search's
+    own values. ``select`` says what selects the tools that count. ``recorded`` has the parts of the
+    requests from a file, by query id.
     """
 
     kind: ExperimentKind = "comparison"
@@ -72,17 +75,17 @@ class ExperimentRequest:
 
     @property
     def splitter(self) -> Splitter | None:
-        """How a model splits the requests, if it is asked to."""
+        """The way in which a model splits the requests; ``None`` if no model does."""
         return None if self.recorded else _BY_MODEL.get(self.split)
 
     @property
     def asks_model(self) -> bool:
-        """Whether a model has to be asked."""
+        """Whether the experiment has to ask a model."""
         return self.select == "model" or self.splitter is not None
 
     @property
     def retrieval(self) -> RetrievalConfig:
-        """The settings of its search."""
+        """The settings of the experiment's search."""
         config = named_search(self.search)
         alpha = config.dense_weight if self.alpha is None else self.alpha
         return replace(
@@ -95,14 +98,16 @@ class ExperimentRequest:
 
     @property
     def request_split(self) -> RequestSplit:
-        """How its requests are split without a model."""
+        """How the requests are split without a model."""
         usual = usual_split(self.search)
         return usual if self.split == "auto" else _WITHOUT_MODEL.get(self.split, "none")
 
 
 def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial:
-    """The queries of an experiment with gold answers in the catalog, but for those that a model of
-    it has learned from. Raises ``ConfigError`` if none is left.
+    """The queries of an experiment that have gold answers in the catalog.
+
+    Queries from which one of the experiment's models has learned are left out. Raises
+    ``ConfigError`` if no query is left.
     """
     catalog = snapshot.analysis.catalog
     queries = queries_of(snapshot, request.queries)
@@ -131,7 +136,7 @@ def trial_of(snapshot: Snapshot, request: ExperimentRequest) -> comparison.Trial
     names = {*owners.values()}
 
     def gold_of(query: Query) -> Gold:
-        """The servers that are needed; none if the catalog lacks one."""
+        """The servers that are needed. Empty if the catalog lacks one of them."""
         gold = query.server_gold(owners)
         return () if unknown_gold([gold], names) else gold
 
@@ -145,7 +150,7 @@ def split_by_model(
     progress: Progress,
     asker: Asker,
 ) -> comparison.Trial:
-    """The trial with the parts that a model sees in each request; those it does not answer stay
+    """The trial with each request split by a model. Requests that the model does not answer stay
     whole.
     """
     if request.splitter is None:
@@ -159,7 +164,7 @@ def split_by_model(
 
 
 def queries_of(snapshot: Snapshot, name: str) -> tuple[Query, ...]:
-    """The queries of a set in ``query_sets``. Raises ``ConfigError`` if there is none."""
+    """The queries of one of the ``query_sets``. Raises ``ConfigError`` if there is no such set."""
     if name == SYNTHETIC:
         return tuple(synthetic_queries(snapshot.analysis.catalog))
     for view in loaded_queries.sets(snapshot):

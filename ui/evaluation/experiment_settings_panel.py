@@ -1,4 +1,6 @@
-"""The rarer options of an experiment: the search, who takes tools, splits, encoders, bundles."""
+"""The less common options of an experiment: the search, what selects tools, splits, encoders and
+bundles.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,7 +43,7 @@ SPLITS: dict[str, ExperimentSplit] = {
     "not at all": "none",
 }
 _RECORDED = ("steps", "dummy", "context")
-"""The splits that a file may have."""
+"""The splits that a file may contain."""
 _EITHER: dict[str, Selector] = {"the search": "", "a model": "model"}
 _SELECTORS: dict[ExperimentKind, dict[str, Selector]] = {
     "comparison": _EITHER,
@@ -79,7 +81,7 @@ _ABOUT_RECORDED = (
 
 
 def with_settings(more: DeltaGenerator, request: ExperimentRequest) -> ExperimentRequest:
-    """Draw the rare options of a kind; the request with what is chosen."""
+    """Draw the less common options of a kind. Returns the request with the chosen options."""
     kind, settings = request.kind, dict[str, Any]()
     if kind == "servers":
         settings["corpus"] = chosen_value(more, "Search in", CORPORA, "evaluation_corpus", 300)
@@ -105,7 +107,7 @@ def with_settings(more: DeltaGenerator, request: ExperimentRequest) -> Experimen
 
 
 def _recorded(more: DeltaGenerator, split: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Draw the field for a file of splits; those in it, by query id."""
+    """Draw the field for a file of splits. Returns the splits in the file, by query id."""
     file = more.file_uploader(_ABOUT_RECORDED, type=["jsonl"], key="splits_file")
     if file is None:
         return ()
@@ -118,7 +120,7 @@ def _recorded(more: DeltaGenerator, split: str) -> tuple[tuple[str, tuple[str, .
 
 
 def model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
-    """Draw how much a model would be asked; false if it cannot be asked now."""
+    """Draw how much a model would be asked. Returns false if it cannot be asked now."""
     if not ask_panel.can_ask(snapshot, "experiment", _WITHOUT_MODEL):
         return False
     most = evaluations.most_questions(snapshot, request)
@@ -132,7 +134,7 @@ def model_ready(snapshot: Snapshot, request: ExperimentRequest) -> bool:
 
 
 def chosen_encoders(own: str) -> tuple[str, ...]:
-    """The names of the encoders to compare, one per line."""
+    """Draw a field for the encoders to compare, one per line. Returns their names."""
     names = st.text_area(
         "Encoders, one per line",
         own,
@@ -175,7 +177,7 @@ def tuning_panel(snapshot: Snapshot, measured: str) -> None:
 
 
 def bundle_upload(snapshot: Snapshot, sides: Sequence[str]) -> None:
-    """A field to upload an exported bundle, which then becomes one of the toolsets."""
+    """Draw a field that takes an exported bundle. The bundle then becomes one of the toolsets."""
     file = st.file_uploader(
         "Measure an exported bundle of this catalog: a zip from the Export page",
         type=["zip"],

@@ -1,4 +1,4 @@
-"""Results of experiments as tables: rows, and columns for display and export."""
+"""Results of experiments as tables: rows, and the columns for display and export."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ IN_WORDS = {
     "TCCR": "share of gold calls (calls known to be right) that still run",
     "UCC": "the same, but counting each tool and set of argument names once",
 }
-"""What each measure says."""
+"""The explanation of each metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One figure of both toolsets as texts.
+    """One figure for both toolsets, as text.
 
-    ``better`` is true if the second is significantly better, false if it is significantly worse,
-    otherwise ``None``.
+    ``better`` is true if the second toolset is significantly better, false if it is significantly
+    worse, and otherwise ``None``.
     """
 
     name: str
@@ -42,7 +42,7 @@ class FigureRow:
 
 
 def figure_rows(result: Comparison) -> list[FigureRow]:
-    """Size, tokens, gold calls and the metrics of both toolsets."""
+    """The size, tokens, gold calls and metrics of both toolsets."""
     before, after = result.before, result.after
     rows = [
         _count("tools", before.tools, after.tools),
@@ -99,7 +99,7 @@ def in_words(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StressRow:
-    """A noise level of one toolset."""
+    """One noise level for one toolset."""
 
     toolset: str
     point: StressPoint
@@ -118,7 +118,7 @@ STRESS: Columns[StressRow] = [
 
 
 def sweep_columns(points: Sequence[SweepFigures]) -> Columns[SweepFigures]:
-    """The columns of a sweep with these points, which may have no gold calls."""
+    """The columns of a sweep with these points. Gold calls have a column only if there are any."""
     has_calls = any(point.calls for point in points)
     return [
         Column("value"),
@@ -133,7 +133,9 @@ def sweep_columns(points: Sequence[SweepFigures]) -> Columns[SweepFigures]:
 
 
 def ablation_columns(rows: Sequence[AblationFigures]) -> Columns[AblationFigures]:
-    """The columns of an ablation with these rows, which may have no gold calls."""
+    """The columns of an ablation with these rows. Gold calls have a column only
+    if there are any.
+    """
     return [
         Column("reranker", lambda row: "on" if row.reranker else ""),
         Column("merger"),
@@ -155,7 +157,7 @@ def ablation_columns(rows: Sequence[AblationFigures]) -> Columns[AblationFigures
 
 
 def _metric_columns(names: Iterable[tuple[str, str]]) -> list[Column[Any]]:
-    """The columns of the named metrics, with their titles."""
+    """The columns for the named metrics, with the metrics' titles."""
 
     def text(name: str, row: ToolsetFigures) -> str:
         return row.metrics[name].text
@@ -178,7 +180,9 @@ PLANS: Columns[ToolsetPlans] = [
 
 @dataclass(frozen=True, slots=True)
 class BandRow:
-    """How often answers with this documentation grade are among the first ten, before and after."""
+    """Answers with one documentation grade: whether each is among the first ten,
+    before and after.
+    """
 
     band: str
     hits: Sequence[tuple[bool, bool]]
@@ -196,9 +200,11 @@ BAND_COLUMNS: Columns[BandRow] = [
 
 
 def band_rows(result: Comparison, grades: Mapping[str, DocumentationGrade]) -> list[BandRow]:
-    """How often an answer is among the first ten, by its documentation grade (ToolScope, figure 5).
+    """How often an answer is among the first ten, for each documentation grade (ToolScope, figure
+    5).
 
-    Only answers graded by a model count; of alternatives, the best documented one.
+    Only answers that a model has graded count. If several answers are alternatives, the one with
+    the best documentation counts.
     """
     found_needs: dict[str, list[tuple[bool, bool]]] = {band: [] for band in get_args(Band)}
     for row in result.queries:

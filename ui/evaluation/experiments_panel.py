@@ -1,4 +1,6 @@
-"""Experiments beyond before and after, and stored ones: opened, compared, exported."""
+"""Experiments other than before and after, and stored experiments: opening, comparing and exporting
+them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -32,10 +34,10 @@ DASHES = {"random": "dot", "closest": "solid"}
 
 
 def sweep_lines(points: Sequence[SweepFigures], title: str) -> go.Figure:
-    """The results for each value.
+    """The results for each value of a sweep.
 
-    Recall and nDCG have intervals; the shares of tools saved and of gold calls kept are shown if
-    they change.
+    Recall and nDCG have intervals. The shares of tools saved and of gold calls kept are drawn only
+    if they change.
     """
     values = [point.value for point in points]
     traces = [
@@ -54,7 +56,7 @@ def sweep_lines(points: Sequence[SweepFigures], title: str) -> go.Figure:
 
 
 def stress_lines(toolsets: Mapping[str, Sequence[StressPoint]]) -> go.Figure:
-    """Recall by the number of distractors, for each toolset and kind of noise."""
+    """Recall against the number of distractors, for each toolset and each kind of noise."""
     traces = []
     for at, (name, points) in enumerate(toolsets.items()):
         for noise, dash in DASHES.items():
@@ -100,7 +102,7 @@ def _figure(traces: Sequence[go.Scatter], x: str, y: Mapping[str, Any]) -> go.Fi
 
 
 def experiments_panel(snapshot: Snapshot) -> None:
-    """The chosen experiment; stored ones are a choice too."""
+    """Draw the chosen experiment. Stored experiments can be chosen too."""
     part = st.segmented_control(
         "Experiment",
         list(_PARTS),
@@ -162,7 +164,7 @@ def _say_measures(columns: Columns[Any]) -> None:
 
 
 def _kept_runs(snapshot: Snapshot) -> None:
-    """The list of stored runs, and actions on the selected ones."""
+    """Draw the list of stored runs, and the actions on the selected ones."""
     runs = experiments.all(snapshot)
     if not runs:
         st.caption("Nothing is measured yet.")
@@ -212,16 +214,14 @@ def _compared(snapshot: Snapshot, one: Experiment, other: Experiment) -> None:
 
 
 def _read(snapshot: Snapshot, number: int) -> tuple[Experiment, Any]:
-    """An experiment with its result, as JSON and parsed. Raises the errors of
-    ``experiments.result_of``.
-    """
+    """An experiment with its result parsed. Raises the errors of ``experiments.result_of``."""
     stored = get_experiment(snapshot.work.store, number)
     kind = RESULTS.get(stored.kind)
     return stored, experiments.result_of(stored, kind) if kind and stored.is_done else None
 
 
 def _single_figures(result: Any) -> dict[str, float]:
-    """The single figures of a result by name; empty for an unfinished one."""
+    """The single figures in a result, by name. Empty for an unfinished experiment."""
     figures: dict[str, float] = {}
     match result:
         case Comparison(before=before, after=after):
@@ -246,7 +246,7 @@ def _single_figures(result: Any) -> dict[str, float]:
 
 
 def _open(experiment: Experiment) -> None:
-    """Open it in its view; the address names it."""
+    """Open the experiment in the view for its kind, and put it into the address."""
     st.session_state["experiment"] = _VIEWS.get(experiment.kind, "Kept runs")
     st.session_state["evaluation_view"] = "Experiments" if experiment.kind in _VIEWS else "Result"
     st.query_params["x"] = str(experiment.number)
@@ -283,7 +283,7 @@ _VIEWS = {
     "plan": "Plans",
     "agent": "Agent runs",
 }
-"""The part that shows each kind of experiment; a comparison is the result."""
+"""The part of the page that shows each kind of experiment. A comparison is shown as the result."""
 RESULTS: dict[str, type] = {
     "comparison": Comparison,
     "servers": Comparison,

@@ -1,4 +1,4 @@
-"""The measurement: queries, the two toolsets, the button, and the existing result."""
+"""The measurement: the queries, the two toolsets, the button, and the newest result."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ from ui.shared.services.experiments import ORIGINAL, ExperimentResult
 from ui.shared.snapshot import Snapshot
 
 _NAMED = 5
-"""Names in one sentence."""
+"""The maximum number of names in one sentence."""
 KNOBS: dict[str, Knob] = {
     "minimum similarity of merges": "threshold",
     "weight of meaning against words": "alpha",
@@ -72,7 +72,9 @@ PAPER_TABLES: dict[ExperimentKind, tuple[str, str]] = {
     "ablation": (f"{TOOLSCOPE}, tables 3, 6 and 9", "ts-3"),
     "plan": (f"{RPS}, tables 9 to 11", "rps-10"),
 }
-"""The tables that each kind makes of a catalog, and their names in ``benchmarks.papers``."""
+"""For each kind, the tables that it produces for a catalog, and their names in
+``benchmarks.papers``.
+"""
 
 
 def measured_result(
@@ -80,7 +82,7 @@ def measured_result(
 ) -> tuple[Experiment, ExperimentResult] | None:
     """The experiment of this kind to show, and its result.
 
-    They are drawn after the explanation ``about``, the choices and the button.
+    First the explanation ``about``, the choices and the button are drawn.
     """
     tables, names = PAPER_TABLES[kind]
     source = f"`python -m benchmarks.papers {names}`"
@@ -92,13 +94,13 @@ def measured_result(
         return None
     result = experiments.result_of(experiment, shape)
     describe(snapshot, experiment)
-    # a link in a caption is too faint by dark
+    # a link in a caption is hard to see in the dark theme
     st.markdown(f"Compare with the paper ({tables}): run {source}.")
     return experiment, result
 
 
 def say_unknown(snapshot: Snapshot, queries: str) -> None:
-    """Report which answers of a query set the catalog lacks, before measuring."""
+    """Draw which answers of a query set the catalog lacks, before anything is measured."""
     if unknown := evaluations.unknown(snapshot, queries):
         st.warning(
             f"Answers that are not in this catalog: {safe_text.first_few(unknown, _NAMED)}.",
@@ -107,7 +109,7 @@ def say_unknown(snapshot: Snapshot, queries: str) -> None:
 
 
 def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
-    """The queries, the toolsets and the button; rare options are under *More*."""
+    """Draw the queries, the toolsets and the button. Less common options are under *More*."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     queries = bar.selectbox(
         "Queries",
@@ -159,7 +161,7 @@ def _request(snapshot: Snapshot, kind: ExperimentKind) -> None:
 
 
 def _start(snapshot: Snapshot, request: ExperimentRequest, place: DeltaGenerator) -> None:
-    """The button, or the progress of what is being measured."""
+    """Draw the button, or the progress of the current measurement."""
     say_unknown(snapshot, request.queries)
     job = snapshot.job(evaluations.job_kind(request.kind))
     if job is not None and job.live:
@@ -178,7 +180,7 @@ def _start(snapshot: Snapshot, request: ExperimentRequest, place: DeltaGenerator
 
 
 def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
-    """The newest experiment of this kind with a result; one in the address has priority."""
+    """The experiment of this kind in the address, or else the newest one that has a result."""
     mine = [one for one in experiments.all(snapshot) if one.kind == kind]
     number_in_address = st.query_params.get("x", "")
     mine.sort(key=lambda one: str(one.number) != number_in_address)
@@ -187,13 +189,13 @@ def newest(snapshot: Snapshot, kind: str) -> Experiment | None:
 
 
 def knob_name(experiment: Experiment) -> str:
-    """The setting varied by a sweep, in words."""
+    """The setting that a sweep varies, in words."""
     knob = experiment.configuration.get("knob", "threshold")
     return next(name for name, value in KNOBS.items() if value == knob)
 
 
 def described(experiment: Experiment) -> str:
-    """What an experiment measured, in words; it contains users' names."""
+    """What an experiment measured, in words. The text contains names that users chose."""
     config = experiment.configuration
     sides = f"{config.get('before')} against {config.get('after')}"
     if experiment.kind == "sweep":
@@ -225,7 +227,9 @@ def described(experiment: Experiment) -> str:
 
 
 def describe(snapshot: Snapshot, experiment: Experiment) -> None:
-    """A line on what was measured, and warnings if today's measurement would differ."""
+    """Draw a line on what was measured, and warnings if the same measurement would give something
+    else today.
+    """
     state = "" if experiment.is_done else " Not finished; *Measure* continues it."
     st.caption(
         f"Experiment {experiment.number}, {safe_text.clock(experiment.at)} UTC, "

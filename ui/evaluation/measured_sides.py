@@ -29,16 +29,16 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9-]+")
 
 
 class UploadedBundles:
-    """Bundles by catalog, each named by its file's name and a hash of its content."""
+    """Uploaded bundles for each catalog. Each is named after its file and a hash of its content."""
 
     def __init__(self, cache_dir: Path) -> None:
         self._folder = cache_dir / "bundles"
 
     def add(self, catalog: Catalog, name: str, content: bytes, file: str) -> str:
-        """Store a bundle for the catalog ``name``; returns its name as a toolset.
+        """Store a bundle for the catalog ``name``. Returns the bundle's name as a toolset.
 
-        Raises ``ConfigError`` for a file that is not a zip of a bundle, or a bundle of other tools;
-        ``ExportError`` and ``CatalogError`` for a damaged one.
+        Raises ``ConfigError`` if the file is not a zip of a bundle or the bundle has other tools,
+        and ``ExportError`` or ``CatalogError`` if the bundle is damaged.
         """
         stem = _UNSAFE.sub("-", Path(file).stem)[:40].strip("-") or "bundle"
         called = f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}"
@@ -58,13 +58,13 @@ class UploadedBundles:
         return PREFIX + called
 
     def names(self, name: str) -> tuple[str, ...]:
-        """The toolset names of a catalog's bundles, sorted."""
+        """The toolset names of the bundles of a catalog, sorted."""
         folder = self._of(name)
         files = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         return tuple(PREFIX + one for one in sorted(files) if not one.startswith("."))
 
     def toolset(self, catalog: Catalog, name: str, side: str) -> measured_toolsets.Toolset:
-        """The toolset of a bundle in ``names``. Raises the errors of ``add``."""
+        """The toolset of one of the bundles in ``names``. Raises the errors of ``add``."""
         if side not in self.names(name):
             raise ConfigError(f"there is no toolset {side!r}; choose another")
         return measured_toolsets.of_bundle(
@@ -80,7 +80,7 @@ WITH_GATEWAY = {
     "accepted and safe": "accepted and safe, with gateway",
     "all proposals": "all, with gateway",
 }
-"""The policies by name, and their names including merges that need a gateway."""
+"""For each policy, the name of the same policy including merges that need a gateway."""
 _ACCEPTED: tuple[AcceptPolicy, ...] = ("none", "auto", "all")
 POLICIES = {
     name: PlanConfig(accept=accept, gateway=gateway)
@@ -91,8 +91,9 @@ AUGMENTED = "with variants"
 MERGED_AUGMENTED = "accepted and safe, with variants"
 _CONTROL = "with random words"
 VARIANT_SIDES = (AUGMENTED, MERGED_AUGMENTED, _CONTROL)
-"""The toolsets that can be compared where document variants were accepted; the control has random
-words of the same length in their place.
+"""The toolsets that can be compared if document variants were accepted.
+
+In the control, random words of the same length replace the variants.
 """
 LEARNED_SIDES: dict[str, tuple[str, Ranking, str]] = {
     "as it is, by usage": ("before", "usage", ORIGINAL),
@@ -100,8 +101,10 @@ LEARNED_SIDES: dict[str, tuple[str, Ranking, str]] = {
     "accepted and safe, by usage": ("after", "usage", "accepted and safe"),
     "accepted and safe, learned": ("after", "learned", "accepted and safe"),
 }
-"""Toolsets that a trained model ranks: its side and ranking, and the toolset by itself. They are
-asked only what the model did not learn from.
+"""Toolsets that a trained model ranks.
+
+Each has its side, its ranking, and the toolset without the model. Only queries from which the model
+did not learn are asked.
 """
 
 
@@ -112,8 +115,9 @@ def _bundles(work: Workspace) -> UploadedBundles:
 def names(snapshot: Snapshot) -> tuple[str, ...]:
     """The toolsets that can be compared.
 
-    They are the unchanged one, each accept policy, uploaded bundles, each threshold of a sweep, and
-    other versions of the catalog.
+    They are the unchanged toolset, each accept policy, uploaded bundles, each threshold of a sweep,
+    and other versions of the catalog. If there are accepted variants or trained models, the
+    toolsets with these come too.
     """
     analysis = snapshot.analysis
     thresholds = (f"from {value:g}" for value in values_of("threshold", analysis))
@@ -125,10 +129,10 @@ def names(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
-    """The toolset first compared with *as it is*, without merges that need a gateway.
+    """The toolset that is first compared with *as it is*. It has no merges that need a gateway.
 
-    It is Export's choice, or else all proposals while nobody has accepted any, or else the accepted
-    merges.
+    It is the choice on the Export page. Without one, it is all proposals if nobody has accepted
+    any, and otherwise the accepted merges.
     """
     if exported is not None:
         return next(name for name in WITH_GATEWAY if POLICIES[name].accept == exported.accept)
@@ -138,7 +142,7 @@ def first_merge(snapshot: Snapshot, exported: PlanConfig | None) -> str:
 
 
 def withheld(snapshot: Snapshot, policy: str) -> int:
-    """How many accepted merges a policy leaves out because they need a gateway."""
+    """How many accepted merges a policy leaves out because these merges need a gateway."""
     plan = snapshot.plan_under(POLICIES[policy]) if policy in POLICIES else snapshot.plan
     applied = {cluster.id for cluster in plan.applied}
     accepted = (one for one in snapshot.plan.clusters if one.state == "accepted")
@@ -146,7 +150,7 @@ def withheld(snapshot: Snapshot, policy: str) -> int:
 
 
 def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:
-    """Store an exported bundle (zip) for measuring; returns its name in ``names``.
+    """Store an exported bundle (a zip) for measuring. Returns the bundle's name in ``names``.
 
     Raises the errors of ``UploadedBundles.add``.
     """
@@ -157,7 +161,7 @@ def add_bundle(snapshot: Snapshot, content: bytes, file: str) -> str:
 def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset, MergePlan | None]:
     """A toolset by its name in ``names``, with its plan if it is a merge.
 
-    Raises ``ConfigError`` if there is none.
+    Raises ``ConfigError`` if there is no such toolset.
     """
     analysis = snapshot.analysis
     if side == ORIGINAL:
@@ -187,7 +191,7 @@ def toolset_of(snapshot: Snapshot, side: str) -> tuple[measured_toolsets.Toolset
 
 
 def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
-    """The model that ranks a toolset; ``None`` if its texts do."""
+    """The model that ranks a toolset; ``None`` if the texts rank it."""
     if side not in LEARNED_SIDES:
         return None
     method, ranking, _ = LEARNED_SIDES[side]
@@ -195,7 +199,9 @@ def model(snapshot: Snapshot, side: str) -> LearnedModel | None:
 
 
 def _with_variants(snapshot: Snapshot, side: str) -> measured_toolsets.Toolset:
-    """A toolset whose accepted variants are searched, or as many random words instead."""
+    """A toolset that is searched with the accepted variants, or with as many
+    random words instead.
+    """
     catalog = snapshot.analysis.catalog
     variants = reviewed_variants.accepted_variants(snapshot)
     if side == _CONTROL:
@@ -207,7 +213,7 @@ def _with_variants(snapshot: Snapshot, side: str) -> measured_toolsets.Toolset:
 
 
 def _versions(snapshot: Snapshot) -> dict[str, int]:
-    """The other versions of the catalog by name."""
+    """The ids of the other versions of the catalog, by name."""
     own = snapshot.record
     return {
         f"version {one.number}": one.id

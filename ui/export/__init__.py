@@ -1,1 +1,3 @@
-"""The exported toolset: figures, bundle, checks by client, and ways to get below a tool limit."""
+"""The exported toolset: its figures, the bundle, checks for each client, and ways to stay within a
+limit on tools.
+"""

@@ -1,7 +1,7 @@
-"""A person's own client files checked against the export.
+"""A check of a person's own client files against the export.
 
-It finds servers with other names and rules that match nothing afterwards, and rewrites the
-settings.
+The check finds servers under other names and rules that no longer match anything after the export.
+It also rewrites the settings.
 """
 
 import json
@@ -32,7 +32,7 @@ _RULES: Columns[IdleRule] = [
 
 
 def client_files_panel(plan: MergePlan) -> None:
-    """The field for the files, and the result compared with the exported plan."""
+    """Draw the field for the files, and how they compare with the exported plan."""
     with st.expander("Check against your own files: mcp.json, settings.json"):
         files = st.file_uploader(
             "The configuration of your client and its settings with permission rules",

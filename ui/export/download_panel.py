@@ -1,4 +1,4 @@
-"""The zip for a client, an API or a file: its button, and where each file belongs."""
+"""The zip for a client, an API or a file: the button for it, and where each file goes."""
 
 from collections.abc import Mapping
 
@@ -32,9 +32,9 @@ def download_panel(
     fix: bool,
     figures: exports.ExportFigures,
 ) -> None:
-    """The button that makes the zip, and where its files belong.
+    """Draw the button that makes the zip, and where the files go.
 
-    The files themselves are shown on request. A target that refuses the toolset gets no zip.
+    The files themselves are shown on request. If the target rejects the toolset, there is no zip.
     """
     refused = bool(figures.refusals)
     button, places = st.columns([1, 3], vertical_alignment="center", gap="medium")
@@ -58,7 +58,7 @@ def download_panel(
 
 
 def _places(target: Target, figures: exports.ExportFigures) -> None:
-    """Draw where each file of the zip belongs, or why there is none."""
+    """Draw where each file of the zip goes, or why there is no zip."""
     files = files_for(target, figures.files)
     places: dict[str, list[str]] = {}
     for name in files:
@@ -93,7 +93,7 @@ def _places(target: Target, figures: exports.ExportFigures) -> None:
     if isinstance(target, Client) and any(one.kind == "gateway" for one in figures.plan.applied):
         effect += "Merges that need a gateway work only through `serve`, as the README says. "
     if effect:
-        st.markdown(effect)  # code in a caption is too faint
+        st.markdown(effect)  # code in a caption is hard to see
     st.caption(f"The bundle is in the folder *{HOME}*; *README.md* explains each file.")
 
 
@@ -112,7 +112,7 @@ def _files(contents: Mapping[str, bytes]) -> None:
 
 
 def texts_panel(snapshot: Snapshot, config: PlanConfig) -> None:
-    """The searched files, and a row for each line that names a removed tool."""
+    """Draw the files that were searched, and a row for each line that names a removed tool."""
     title = "Texts that name removed tools"
     with st.expander(title):
         files = st.file_uploader(

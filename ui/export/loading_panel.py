@@ -1,4 +1,6 @@
-"""The choice of tools in every prompt, for clients whose models search for the others."""
+"""The choice of tools that are in every prompt, for clients whose models search for the other
+tools.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +26,7 @@ _HEIGHT = 300
 
 
 def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) -> PlanConfig:
-    """The configuration with the chosen tools; draws the choice and the editable list."""
+    """Draw the choice and the list to edit. Returns the configuration with the chosen tools."""
     with st.container(border=True):
         if not choice.target.can_defer:
             st.caption(
@@ -69,7 +71,7 @@ def loading_panel(snapshot: Snapshot, config: PlanConfig, choice: ExportTarget) 
 
 
 def _table(snapshot: Snapshot, rows: Sequence[eager_choice.LoadedTool]) -> None:
-    """The tools with ticks to decide on them."""
+    """Draw the tools, with ticks to decide on them."""
     columns: Columns[eager_choice.LoadedTool] = [
         Column("prompt", lambda row: row.is_eager, title="in every prompt", width=110),
         Column("name", lambda row: row.tool.name, title="tool", width=240),
@@ -120,9 +122,9 @@ def _decide(snapshot: Snapshot, ids: Sequence[str], is_eager: bool) -> Decision:
 def tools(
     snapshot: Snapshot, config: PlanConfig, search: str, budget: int
 ) -> tuple[eager_choice.LoadedTool, ...]:
-    """Every outgoing tool, in the order of choosing.
+    """Every outgoing tool, in the order in which tools are chosen.
 
-    How often ``search`` finds one is measured on the original tools, without merges.
+    How often ``search`` finds a tool is measured on the original tools, without merges.
     """
     plan, calls = snapshot.plan_under(config), usage_evidence.figures(snapshot)
     evidence = eager_choice.LoadingEvidence(
@@ -136,8 +138,9 @@ def tools(
 
 
 def decide(snapshot: Snapshot, ids: Sequence[str], eager: bool, reviewer: str) -> Decision:
-    """Keep these tools in every prompt, or leave them to the search. Raises ``DecisionError`` as
-    ``review.say``.
+    """Keep these tools in every prompt, or leave them to the search.
+
+    Raises ``DecisionError`` for the same reasons as ``review.say``.
     """
     way = IN_EVERY_PROMPT if eager else BY_SEARCH
     return review.say(snapshot, "load", ids, reviewer, {"loading": way})

@@ -1,4 +1,6 @@
-"""Checks of the exported toolset by client, its tokens, and ways to get below a tool limit."""
+"""The exported toolset checked against each client's rules, its tokens, and ways to stay within a
+limit on tools.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,9 +25,9 @@ TOKENS_WIDTH = 360
 
 
 def validity_panel(figures: ExportFigures, target: str) -> str:
-    """Draw the rule violations of a client below the matrix of clients and the tokens by format.
+    """Draw the clients, the tokens in each format, and the rules that one client's files violate.
 
-    Returns the client's name, at first ``target``.
+    Returns the name of that client, which at first is ``target``.
     """
     st.subheader("Validation by client", anchor=False)
     row = st.container(horizontal=True, gap="large")
@@ -70,7 +72,7 @@ def validity_panel(figures: ExportFigures, target: str) -> str:
 def limit_panel(
     lines: Sequence[ToolsetLine], ways: Sequence[PolicySize], policies: Mapping[AcceptPolicy, str]
 ) -> None:
-    """Draw ways to get below a client's tool limit: more merges, or splitting the toolset."""
+    """Draw ways to stay within a client's limit on tools: more merges, or splitting the toolset."""
     st.subheader("Over the tool limit", anchor=False)
     more, parts = st.columns(2, gap="large")
     more.caption("**Merge more**: the tools left by each choice of *Merges to apply* above.")
@@ -93,7 +95,9 @@ def limit_panel(
 
 
 def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGenerator) -> None:
-    """The number of violations by client and kind, and how many have a fix."""
+    """Draw the number of violations for each client and each kind of rule, and how many can be
+    fixed.
+    """
     violations = figures.violations
     rules = {client: Counter(one.rule for one in violations[client]) for client in MATRIX}
 
@@ -127,7 +131,7 @@ def _matrix(figures: ExportFigures, titles: Mapping[str, str], place: DeltaGener
 def _consequence(
     figures: ExportFigures, target: str, rules: str, titles: Mapping[str, str]
 ) -> None:
-    """Report how many rules are violated, and whether that blocks the download."""
+    """Draw how many rules are violated, and whether that blocks the download."""
     violations = figures.violations[rules]
     fixable = sum(bool(violation.fix) for violation in violations)
     name = titles.get(rules, rules)
@@ -144,7 +148,7 @@ _NAMED = 4
 
 
 def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
-    """Draw tools, tokens, kB and merges, and notices on surprising facts.
+    """Draw the tools, tokens, kB and merges, and notices about surprising facts.
 
     ``unapplied`` says which edits are not included.
     """
@@ -185,7 +189,7 @@ def figures_panel(figures: ExportFigures, unapplied: Sequence[str]) -> None:
 
 
 def _reasons(figures: ExportFigures) -> str:
-    """Why the scan blocks tools, each reason with its count: *hidden characters: 2*."""
+    """Why the scan blocks tools. Each reason has its count, as in *hidden characters: 2*."""
     counts = Counter(code for codes in figures.hostile.values() for code in codes)
     return "; ".join(
         f"{catalog_tables.KINDS.get(code, code).lower()}: {count:,}"
@@ -194,7 +198,7 @@ def _reasons(figures: ExportFigures) -> str:
 
 
 def merges_panel(figures: ExportFigures) -> None:
-    """The merges, and the descriptions that mention a removed tool."""
+    """Draw the merges, and the descriptions that mention a removed tool."""
     st.subheader("Merges", anchor=False)
     plan = figures.plan
     names = {item.tool.id: item.tool.name for item in plan.tools}
@@ -216,7 +220,7 @@ def merges_panel(figures: ExportFigures) -> None:
 
 
 def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
-    """The names shared by tools of several servers, and how they are resolved."""
+    """Draw the names that tools on several servers share, and how the clashes are resolved."""
     if not figures.shared_names:
         return
     title = "Names shared by tools of several servers"
@@ -234,7 +238,7 @@ def shared_names_panel(figures: ExportFigures, fix: bool) -> None:
 
 
 def _left_out(figures: ExportFigures, unapplied: Sequence[str]) -> None:
-    """The merges and edits that are not exported, and why."""
+    """Draw the merges and edits that are not exported, and why."""
     plan, clusters = figures.plan, cluster_counts(figures.plan.clusters)
     if clusters.waiting:
         st.container(key="not_merged").info(

@@ -1,4 +1,4 @@
-"""The servers of a catalog and their overlap; a click opens two of them."""
+"""The servers of a catalog and how they overlap. Clicking a line opens its two servers."""
 
 import math
 from collections import Counter, defaultdict
@@ -29,7 +29,10 @@ from ui.shared.tools.tool_blocks import CLUSTERS, SERVERS, ToolBlock, blocks_of,
 
 @dataclass(frozen=True, slots=True)
 class ServerLink:
-    """Two servers, sorted, and the jobs that both do: ``counts`` by kind, a key of ``KINDS``."""
+    """Two servers, sorted by name, and the number of jobs that both do.
+
+    ``counts`` has that number for each kind, a key of ``KINDS``.
+    """
 
     servers: tuple[str, str]
     counts: Mapping[ProposalKind, int]
@@ -40,22 +43,23 @@ class ServerLink:
 
     @property
     def kind(self) -> ProposalKind:
-        """The kind of most jobs; of equal ones, the clearest."""
+        """The kind of most of the jobs. If several kinds are equally frequent, the clearest one."""
         return max(KINDS, key=lambda kind: self.counts.get(kind, 0))
 
     @property
     def in_words(self) -> str:
-        """The occurring kinds, as in *drop-in: 3; gateway tool: 1*."""
+        """The kinds that occur, as in *drop-in: 3; gateway tool: 1*."""
         counts = {words.name: self.counts.get(kind, 0) for kind, words in KINDS.items()}
         return "; ".join(f"{words}: {count:,}" for words, count in counts.items() if count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerOverlap:
-    """The servers with their numbers of tools, and the links between two, most jobs first.
+    """The number of tools on each server, and the links between servers, those with the most jobs
+    first.
 
-    ``grouping`` says what the blocks are: servers, or if hardly any tool has one, the values of a
-    field. ``inside`` counts the jobs that several tools of one server do.
+    ``grouping`` says what the blocks are: servers or, if hardly any tool has a server, the values
+    of a field. ``inside`` counts the jobs that several tools on one server do.
     """
 
     grouping: str
@@ -66,7 +70,7 @@ class ServerOverlap:
 
 @kept()
 def shared_jobs(snapshot: Snapshot) -> ServerOverlap:
-    """The overlap of servers, or of the first category field.
+    """The overlap of the servers or, without servers, of the values of the first category field.
 
     Raises ``JobError`` before the analysis is done.
     """
@@ -79,9 +83,10 @@ def shared_jobs(snapshot: Snapshot) -> ServerOverlap:
 def server_overlap(
     plan: MergePlan, blocks: Sequence[ToolBlock], grouping: str = SERVERS
 ) -> ServerOverlap:
-    """The overlap of blocks.
+    """The overlap of the blocks.
 
-    A job is a cluster that nobody rejected; families and lookalikes are several jobs.
+    A job is a cluster that nobody has rejected. The tools of a family or of lookalikes do different
+    jobs, so these do not count.
     """
     tools = plan.catalog.tools
     home = {tools[row].id: block.name for block in blocks for row in block.rows.tolist()}
@@ -104,7 +109,9 @@ def server_overlap(
 
 
 def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
-    """The two servers, their common jobs, and those of each occurring kind."""
+    """The columns for the two servers, for the jobs that both do, and for those of each kind that
+    occurs.
+    """
 
     def of_kind(kind: ProposalKind) -> Column[ServerLink]:
         return Column(KINDS[kind].name, lambda link: link.counts.get(kind, 0))
@@ -119,11 +126,15 @@ def link_columns(links: Sequence[ServerLink]) -> list[Column[ServerLink]]:
 
 _ALT = "Servers that overlap"
 MOST_LINKS = 45
-"""The most links that are drawn, those with the most jobs; more could not be followed."""
+"""The maximum number of links drawn, those with the most jobs. With more, the picture could not be
+read.
+"""
 _LOWEST, _FOR_EACH, _HIGHEST = 400, 9, 800
-"""Pixels of the picture's height: of few servers, for each of them, and at most."""
+"""The height of the picture in pixels: the minimum, the height added for each server, and the
+maximum.
+"""
 _LETTERS = 20
-"""Letters of a name."""
+"""The maximum number of letters of a name."""
 COLOURS = {
     "copy": pictures.PALETTE[2],
     "drop_in": pictures.PALETTE[0],
@@ -133,13 +144,15 @@ _GROUND = "rgba(86,180,233,0.9)"
 
 
 def drawn_servers(view: ServerOverlap) -> list[str]:
-    """The drawn servers, sorted: those with a drawn link."""
+    """The servers that have a drawn link, sorted."""
     return sorted({server for link in view.links[:MOST_LINKS] for server in link.servers})
 
 
 @lru_cache(maxsize=4)
 def server_drawing(view: ServerOverlap) -> Drawing:
-    """A node for each of ``drawn_servers``; a line has the colour of its most frequent kind."""
+    """A drawing with a node for each of ``drawn_servers``. The colour of a line is that of its most
+    frequent kind.
+    """
     names, links = drawn_servers(view), view.links[:MOST_LINKS]
     number = {name: at for at, name in enumerate(names)}
     kinds = [kind for kind in KINDS if any(link.kind == kind for link in links)]
@@ -193,11 +206,13 @@ def _server(view: ServerOverlap, name: str) -> str:
 _KEY = "servers_network"
 NAMED_MEMBERS = 8
 OPENED, _CHOSEN = "opened_servers", "chosen_server"
-"""Session keys: the two servers to open, as a callback cannot turn the page; the one clicked."""
+"""Session keys. ``OPENED`` has the two servers to open, since a callback cannot switch pages;
+``_CHOSEN`` has the clicked server.
+"""
 
 
 def server_network_panel(snapshot: Snapshot) -> None:
-    """The picture, and its table; empty if no two servers share a job."""
+    """Draw the picture and its table. Nothing is drawn if no two servers share a job."""
     view = shared_jobs(snapshot)
     if not view.links:
         return
@@ -221,7 +236,9 @@ def server_network_panel(snapshot: Snapshot) -> None:
 
 
 def _click(click: Click) -> None:
-    """A line opens its servers; a dot is chosen, and released by the next click."""
+    """A click on a line opens the two servers. A click on a dot chooses that server; another click
+    on the same dot undoes the choice.
+    """
     if click.pair:
         st.session_state[OPENED] = (click.pair.left, click.pair.right)
     else:
@@ -244,7 +261,9 @@ def _table(view: ServerOverlap, links: Sequence[ServerLink]) -> None:
 
 
 def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None:
-    """Open the two side by side, or their tools if nothing between them can be decided."""
+    """Open the two servers side by side. If there is nothing to decide between them, open the
+    heatmap of their tools.
+    """
     key = server_pair_key(one, other)
     pairs = server_advice.pairs(snapshot) if view.grouping == SERVERS else ()
     if any(pair.key == key for pair in pairs):
@@ -254,7 +273,9 @@ def _open(snapshot: Snapshot, view: ServerOverlap, one: str, other: str) -> None
 
 
 def cluster_table(snapshot: Snapshot, rows: Sequence[ClusterRow]) -> None:
-    """Draw the table; a selected row goes into the address, which decides what is drawn."""
+    """Draw the table. Selecting a row writes that cluster into the address, which decides what is
+    drawn.
+    """
     key, ids = f"clusters_{snapshot.id}", [row.cluster.id for row in rows]
     cluster_id = st.query_params.get("drawn")
     data_tables.select_rows(key, [ids.index(cluster_id)] if cluster_id in ids else [])

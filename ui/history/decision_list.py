@@ -1,4 +1,6 @@
-"""All decisions as a table with filters, two states compared, and decisions from a file."""
+"""All decisions in a table with filters, the comparison of two states, and
+decisions from a file.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ CHANGES: Columns[histories.ToolsetDifference] = [
 
 
 def decision_detail(snapshot: Snapshot, entry: histories.HistoryEntry) -> None:
-    """Draw what the decision said and did, and the buttons to go back."""
+    """Draw what the decision said and did, and the buttons that undo it."""
     decision = entry.decision
     with st.container(border=True):
         words = f"**Decision {decision.seq}: {decision_trail.in_words(decision)}**"
@@ -102,7 +104,7 @@ def _batch(snapshot: Snapshot, decision: Decision) -> None:
 
 
 def _undo_all(snapshot: Snapshot, together: Sequence[Decision], key: str) -> None:
-    """A list of decisions that are undone together, and the button."""
+    """Draw a list of decisions to undo together, and the button that undoes them."""
     _listed(together)
     st.button(
         f"Undo all {len(together):,}",
@@ -164,7 +166,7 @@ def _effect(snapshot: Snapshot, decision: Decision) -> None:
 
 
 def _names(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
-    """The tools' ids, with their names if known and not in the id."""
+    """The ids of the tools. A tool's name is added if it is known and not part of the id."""
     tools = snapshot.catalog.by_id
     return [safe_text.named_tool(one, tools[one].name if one in tools else one) for one in ids]
 
@@ -241,7 +243,7 @@ def _filters(entries: tuple[histories.HistoryEntry, ...]) -> histories.HistoryFi
 
 
 def _page_of(entries: tuple[histories.HistoryEntry, ...]) -> tuple[histories.HistoryEntry, ...]:
-    """The chosen page of the list, at first the one with the address's decision."""
+    """The chosen page of the list. At first, it is the page with the decision in the address."""
     pages = -(-len(entries) // PAGE_SIZE)
     if pages == 1:
         return entries
@@ -253,7 +255,9 @@ def _page_of(entries: tuple[histories.HistoryEntry, ...]) -> tuple[histories.His
 
 
 def _table(entries: tuple[histories.HistoryEntry, ...], snapshot: Snapshot) -> int:
-    """Draw the table; returns the position of the chosen row, whose number is in the address."""
+    """Draw the table, and put the number of the chosen row into the address. Returns the row's
+    position.
+    """
     by_seq = {str(entry.decision.seq): place for place, entry in enumerate(entries)}
     place = by_seq.get(str(st.query_params.get("decision")), 0)
 
@@ -295,11 +299,11 @@ _OUTCOMES: dict[ImportOutcome, str] = {
     "of another catalog": "other catalog",
     "recorded": "recorded",
 }
-"""The outcomes in words, most urgent first."""
+"""The outcomes in words, the most urgent first."""
 
 
 def import_panel(snapshot: Snapshot) -> None:
-    """The file field, and a preview of what the file would add."""
+    """Draw the field for a file, and a preview of what the file would add."""
     turn = st.session_state.setdefault("import_turn", 0)
     with st.expander("Import decisions", icon=":material/upload_file:"):
         file = st.file_uploader(
@@ -361,7 +365,7 @@ STATES_HEIGHT = 480
 
 
 def state_panel(snapshot: Snapshot) -> None:
-    """Draw the choice of two states and their differences."""
+    """Draw the choice of two states, and how they differ."""
     page_frame.wait_for_analysis(snapshot)
     records = {one.id: one for one in (snapshot.record, *snapshot.earlier)}
     analyses = snapshot.work.analyses

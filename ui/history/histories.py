@@ -1,4 +1,4 @@
-"""The history of decisions: the toolset at any point, and ways back."""
+"""The history of decisions: the toolset at any point, and ways to go back."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ STATES: tuple[_Standing, ...] = ("all", "standing", "undone")
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A decision with the undo that retracted it, if any, and its active notes."""
+    """A decision with the undo that retracted it, if any, and the active notes on it."""
 
     decision: Decision
     undo: Decision | None = None
@@ -47,9 +47,10 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """A filter; an empty field matches all.
+    """A filter. An empty field matches everything.
 
-    ``since`` and ``until`` are days, inclusive, as ISO dates (UTC, like the log's times).
+    ``since`` and ``until`` are days, both included, as ISO dates in UTC. The times in the log are
+    in UTC too.
     """
 
     words: str = ""
@@ -68,11 +69,11 @@ KINDS: tuple[_Kind, ...] = ("merged", "split", "regrouped", "reworded", "new", "
 
 @dataclass(frozen=True, slots=True)
 class ToolsetDifference:
-    """Tools before and after that represent the same original tools, in id order.
+    """Tools before and after that represent the same original tools, sorted by id.
 
-    *merged*: fewer tools represent them, or one represents more; *split*: the opposite;
-    *regrouped*: several before, several after; *reworded*: the same originals under another id,
-    name, description or schema; *new* and *gone*: on one side only.
+    *merged*: fewer tools represent the originals, or one tool represents more of them; *split*: the
+    opposite; *regrouped*: several tools before and several after; *reworded*: the same originals
+    with another id, name, description or schema; *new* and *gone*: on one side only.
     """
 
     kind: _Kind
@@ -85,7 +86,7 @@ class ToolsetDifference:
 
     @property
     def reworded(self) -> list[str]:
-        """The fields whose text changed for agents, if one tool became one."""
+        """The fields that agents read and whose text has changed, if one tool became one."""
         if len(self.before) != 1 or len(self.after) != 1:
             return []
         was, now = _read_by_agents(self.before[0]), _read_by_agents(self.after[0])
@@ -94,7 +95,9 @@ class ToolsetDifference:
 
 @kept()
 def entries(snapshot: Snapshot) -> tuple[HistoryEntry, ...]:
-    """Every decision except undo and notes, newest first, with who retracted it and its notes."""
+    """Every decision except undos and notes, newest first, with the undo that retracted it and its
+    notes.
+    """
     log = snapshot.log
     undone = {one.detail["retracts"]: one for one in log if one.action == "undo"}
     noted = notes(log)
@@ -106,10 +109,10 @@ def entries(snapshot: Snapshot) -> tuple[HistoryEntry, ...]:
 
 
 def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
-    """The merge from the decisions up to row ``seq``, for this version of the catalog.
+    """The merge after the decisions up to row ``seq``, for this version of the catalog.
 
-    It uses today's judge and includes merges that need a gateway; 0 is before the first decision.
-    Raises ``JobError`` before the analysis is done.
+    Today's judge is used, and merges that need a gateway are included. Row 0 is before the first
+    decision. Raises ``JobError`` before the analysis is done.
     """
     analysis = snapshot.analysis
     log = [item for item in snapshot.log if item.seq <= seq]
@@ -122,7 +125,7 @@ def plan_at(snapshot: Snapshot, seq: int) -> MergePlan:
 
 
 def effect(snapshot: Snapshot, decision: Decision) -> tuple[ToolsetDifference, ...]:
-    """The effect of the decision when it was made, in its profile or in the toolset.
+    """What the decision changed when it was made, in its profile or in the toolset.
 
     Unchanged tools are left out.
     """
@@ -143,14 +146,14 @@ def compare(
 ) -> tuple[ToolsetDifference, ...]:
     """The differences between two states of the toolset.
 
-    Each state is a catalog id (a version) and the seq of its last decision.
+    Each state is given by a catalog id (a version) and the seq of the last decision in that state.
     """
     states = ((work.snapshot(version), seq) for version, seq in (before, after))
     return toolset_changes(*(plan_at(snapshot, seq) for snapshot, seq in states))
 
 
 def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decision:
-    """Repeat a retracted decision unchanged (redo).
+    """Make a retracted decision again, unchanged (redo).
 
     Raises ``DecisionError`` if it contradicts later decisions.
     """
@@ -160,10 +163,10 @@ def make_again(snapshot: Snapshot, decision: Decision, reviewer: str) -> Decisio
 
 
 def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restoration:
-    """Return to the state right after row ``seq``, all or nothing.
+    """Go back to the state just after row ``seq``, completely or not at all.
 
-    ``last`` is the last log row that the person saw. Raises ``StaleDecisionError`` if somebody has
-    decided since.
+    ``last`` is the last row of the log that the person saw. Raises ``StaleDecisionError`` if
+    somebody has made a decision since.
     """
     way = restoration(snapshot.log, seq)
     steps = [
@@ -176,30 +179,30 @@ def restore(snapshot: Snapshot, seq: int, reviewer: str, last: int) -> Restorati
 
 
 def note(snapshot: Snapshot, decision: Decision, text: str, reviewer: str) -> Decision:
-    """Add a note to a decision. Raises ``DecisionError`` for a blank or long note."""
+    """Add a note to a decision. Raises ``DecisionError`` if the note is blank or too long."""
     detail = {"about": decision.key, "note": text.strip()}
     row = Decision("note", decision.fingerprints, decision.ids, reviewer, now(), detail=detail)
     return review.record(snapshot, row)
 
 
 def file(snapshot: Snapshot) -> bytes:
-    """The log as ``decisions.jsonl`` with every row."""
+    """The log with every row, as ``decisions.jsonl``."""
     return decision_lines(snapshot.log, snapshot.catalog)
 
 
 def preview_import(snapshot: Snapshot, content: bytes, name: str) -> ImportPreview:
-    """A preview of what the decisions file ``name`` would add; writes nothing.
+    """A preview of what the decisions file ``name`` would add. Nothing is written.
 
-    Raises ``ConfigError`` or ``DecisionError``, naming the line, for an invalid file.
+    Raises ``ConfigError`` or ``DecisionError`` if the file is invalid; the message names the line.
     """
     catalog = snapshot.catalog
     return import_preview(catalog, snapshot.log, decisions_in(catalog, content, name))
 
 
 def import_decisions(snapshot: Snapshot, preview: ImportPreview) -> tuple[Decision, ...]:
-    """Add the decisions shown as new, all or none.
+    """Add the decisions that the preview shows as new, all of them or none.
 
-    Raises ``DecisionError`` if somebody decided otherwise in the meantime.
+    Raises ``DecisionError`` if somebody has decided otherwise in the meantime.
     """
     steps = [review.admission(snapshot.catalog, one) for one in preview.new]
     return append_decisions(snapshot.work.store, snapshot.id, steps)
@@ -211,7 +214,7 @@ def _again(snapshot: Snapshot, decision: Decision, reviewer: str) -> review.Next
 
 
 def search(all_entries: Iterable[HistoryEntry], filters: HistoryFilter) -> tuple[HistoryEntry, ...]:
-    """The entries that match every field of the filter; each word must occur in the entry."""
+    """The entries that match every field of the filter. Each word must occur in the entry."""
     words = filters.words.casefold().split()
     return tuple(
         entry
@@ -227,7 +230,7 @@ def search(all_entries: Iterable[HistoryEntry], filters: HistoryFilter) -> tuple
 def toolset_changes(
     before: MergePlan | ProfileTools, after: MergePlan | ProfileTools
 ) -> tuple[ToolsetDifference, ...]:
-    """Every tool of both toolsets once, in the order of ``KINDS``, then of ids."""
+    """Every tool of both toolsets exactly once, sorted by kind as in ``KINDS``, then by id."""
     sides = nx.Graph()
     for side, plan in enumerate((before, after)):
         for place, tool in enumerate(plan.tools):
@@ -242,13 +245,15 @@ def toolset_changes(
 
 
 def change_counts(changes: Iterable[ToolsetDifference]) -> str:
-    """The number of changes of each kind in one phrase; empty if nothing changed."""
+    """The number of changes of each kind, in one phrase. Empty if nothing has changed."""
     counts = Counter(change.kind for change in changes)
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS[:-1] if counts[kind])
 
 
 def _unless_newer(last: int) -> review.NextDecision:
-    """A step that writes nothing, and refuses if the log has grown."""
+    """A check that writes no decision. It raises ``StaleDecisionError`` if ``last`` is not the last
+    row of the log.
+    """
 
     def check(log: tuple[Decision, ...]) -> Decision:
         if not log or log[-1].seq != last:
@@ -301,7 +306,7 @@ def _read_by_agents(item: MergedTool) -> dict[str, object]:
 
 
 def with_members(tools: tuple[MergedTool, ...]) -> str:
-    """The tools by id, each with the other tools it replaces."""
+    """The tools by id, each with the other tools that it replaces."""
     return "; ".join(
         item.tool.id
         if item.members == (item.tool.id,)

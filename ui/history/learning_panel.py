@@ -1,4 +1,4 @@
-"""Shows what the judge learned from decisions on this catalog, and lets people use it."""
+"""What the judge has learned from decisions on this catalog, and the buttons to use it."""
 
 import json
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ from ui.shared.snapshot import Snapshot
 class LearningView:
     """The decisions to learn from, what they would teach now, and the update in use.
 
-    ``offer`` is ``None`` if there are too few decisions. The update in use does not change with
-    later decisions.
+    ``offer`` is ``None`` if there are too few decisions. Later decisions do not change the update
+    in use.
     """
 
     taught: tuple[learned_weights.Lesson, ...]
@@ -30,14 +30,16 @@ class LearningView:
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
-        """The change of each signal's weight by the update in use, in words, largest first."""
+        """How the update in use changes the weight of each signal, in words,
+        largest change first.
+        """
         weights = self.update_in_use.weights if self.update_in_use else {}
         ordered = sorted(weights.items(), key=lambda one: (-abs(one[1]), one[0]))
         return tuple((COUNTS[name], weight) for name, weight in ordered if name in COUNTS)
 
 
 def _view(snapshot: Snapshot) -> LearningView:
-    """The view. Raises ``JobError`` before the analysis is done."""
+    """The data of the panel. Raises ``JobError`` before the analysis is done."""
     analysis, log = snapshot.analysis, snapshot.log
 
     def made() -> LearningView:

@@ -1,4 +1,4 @@
-"""Several reviewers: shares of the queue, progress, second looks and disagreements."""
+"""Several reviewers: their shares of the queue, their progress, second looks and disagreements."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ _SEED = 77
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The result of second looks.
+    """The result of the second looks.
 
-    It has their number, how many agree, and Cohen's κ, which is ``None`` if undefined (nobody
-    looked twice, or all gave the same single answer).
+    ``looks`` is their number, and ``same`` is how many of them agree. ``kappa`` is Cohen's κ; it is
+    ``None`` if it is undefined (nobody looked twice, or everybody gave the same single answer).
     """
 
     looks: int
@@ -38,10 +38,10 @@ class Agreement:
 def to_look_at(
     log: Sequence[Decision], tools: Mapping[str, Tool], reviewer: str, size: int
 ) -> tuple[Decision, ...]:
-    """Others' decisions for a second look by ``reviewer``.
+    """Decisions by other people that ``reviewer`` should look at a second time.
 
-    These decisions accepted one job or kept ``tools`` apart, and the tools are unchanged. The order
-    is random but fixed; ``size`` includes those already looked at.
+    They accepted one job or kept ``tools`` apart, and the tools are unchanged since. Their order is
+    random but fixed. ``size`` includes decisions at which the reviewer has already looked.
     """
     by_others = [
         one
@@ -59,7 +59,7 @@ def to_look_at(
 
 
 def agreement(log: Sequence[Decision]) -> Agreement:
-    """How far second looks agree with the active decisions."""
+    """How far the second looks agree with the active decisions."""
     looked = [(one, look) for one, look in _looked_at(log) if _answer(one) is not None]
     decisions = [_answer(one) is True for one, _ in looked]
     rights = [look.detail["right"] is True for _, look in looked]
@@ -68,21 +68,23 @@ def agreement(log: Sequence[Decision]) -> Agreement:
 
 
 def disagreements(log: Sequence[Decision]) -> tuple[tuple[Decision, Decision], ...]:
-    """Each active decision with a disagreeing second look, newest first."""
+    """Each active decision that a second look disagrees with, and that look, newest first."""
     return tuple(
         (one, look) for one, look in _looked_at(log)[::-1] if look.detail["right"] is False
     )
 
 
 def _looked_at(log: Sequence[Decision]) -> list[tuple[Decision, Decision]]:
-    """The active decisions with a second look, each with that look."""
+    """The active decisions that have had a second look, each with that look."""
     active_by_seq = {one.seq: one for one in active(log)}
     looks = [look for look in _looks(log) if look.detail["audited"] in active_by_seq]
     return [(active_by_seq[look.detail["audited"]], look) for look in looks]
 
 
 def _looks(log: Sequence[Decision]) -> list[Decision]:
-    """The active second looks, the last one of each person on each decision."""
+    """The active second looks. If a person looked at a decision more than once, only the last look
+    counts.
+    """
     latest = {
         (one.reviewer, one.detail["audited"]): one
         for one in active(log)
@@ -92,7 +94,7 @@ def _looks(log: Sequence[Decision]) -> list[Decision]:
 
 
 def _answer(decision: Decision) -> bool | None:
-    """Whether the decision says *one job*; ``None`` if it says something else."""
+    """Whether the decision says *one job*; ``None`` if it says neither that nor its opposite."""
     if decision.action == "accept" and decision.detail.get("relation") != "family":
         return True
     return False if decision.action == "keep_apart" else None
@@ -111,7 +113,7 @@ def has_several_people(snapshot: Snapshot) -> bool:
 
 
 def people_panel(snapshot: Snapshot) -> None:
-    """Draw who has which share, their progress, and the second looks."""
+    """Draw who has which share, everybody's progress, and the second looks."""
     page_frame.wait_for_analysis(snapshot)
     decision_buttons.notice(snapshot)
     st.markdown("**People**: who reviews what, and do two people agree?")
@@ -161,7 +163,7 @@ def _divide(snapshot: Snapshot, names_key: str, by_key: str) -> None:
 
 
 def _progress(snapshot: Snapshot) -> None:
-    """The progress of everybody with a share or a decision."""
+    """Draw the progress of everybody who has a share or has made a decision."""
     log, shares = snapshot.log, review.shares(snapshot)
     decisions = [one for one in log if one.action not in ("undo", "note")]
     last = {one.reviewer: one.at for one in decisions}
@@ -232,7 +234,7 @@ def _question(snapshot: Snapshot, decision: Decision, remaining: int) -> None:
 
 
 def _look(snapshot: Snapshot, decision: Decision, one_job: bool) -> Decision:
-    """Record a second look at a decision's tools; it changes no merge."""
+    """Record a second look at the tools of a decision. It changes no merge."""
     right = (decision.action == "accept") == one_job
     note = f"Second look: {'one job' if one_job else 'not one job'}"
     detail = {"audited": decision.seq, "right": right, "blind": True}

@@ -1,4 +1,4 @@
-"""Shows where tools collide: an overview of blocks, and two blocks in detail."""
+"""Where tools collide: an overview of blocks, and two blocks in detail."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -30,12 +30,13 @@ CellMeasure = Literal["share", "mean", "max", "cosine"]
 class Grid:
     """A heatmap.
 
-    ``values`` is float64 of shape (rows, columns), NaN for an empty cell. ``measure`` is the
-    meaning of a cell: ``share`` of the row's tools whose job the column does, ``mean`` and ``max``
-    of the cosines between two blocks, ``cosine`` of two tools. ``cells`` is int64 of shape (k, 2):
-    the selectable cells as (row, column), highest first; in a ``symmetric`` grid each once, on or
-    above the diagonal. ``has_diagonal`` says that row n is column n. ``highlighted``, bool of the
-    shape of ``values``, marks cells that stand out; ``None`` for all.
+    ``values`` is float64 with shape (rows, columns); an empty cell is NaN. ``measure`` says what a
+    cell means: ``share`` is the share of the row's tools whose job the column does, ``mean`` and
+    ``max`` are taken over the cosines between two blocks, and ``cosine`` is the cosine of two
+    tools. ``cells`` is int64 with shape (k, 2): the selectable cells as (row, column), highest
+    first. In a ``symmetric`` grid, each appears only once, on or above the diagonal.
+    ``has_diagonal`` says that row n and column n are the same. ``highlighted`` is bool with the
+    shape of ``values`` and marks the cells that stand out; ``None`` means all cells.
     """
 
     rows: tuple[str, ...]
@@ -50,11 +51,11 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A toolset on a plane.
+    """A toolset drawn on a plane.
 
-    ``points`` is float64 of shape (n, 2); the other fields have one entry per point. ``groups``
-    decides the colours. ``members`` are the catalog rows that a point represents. ``texts`` are
-    descriptions, empty if they are not shown.
+    ``points`` is float64 with shape (n, 2); the fields in the plural have one entry for each point.
+    ``groups`` decide the colours. ``members`` are the catalog rows that each point represents.
+    ``texts`` are descriptions, and empty if descriptions are not shown.
     """
 
     title: str
@@ -68,9 +69,9 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A crowded place of the map, with what distinguishes its tools' topics from the others'.
+    """A crowded place on the map, with the topics that distinguish its tools from the others.
 
-    ``label`` is the middle of its label (x, y), where there is no point if there is room.
+    ``label`` is the middle of the label as (x, y). If there is room, no point lies there.
     """
 
     x: float
@@ -81,9 +82,9 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolMap:
-    """Panels on the same plane; the first has the whole catalog in order.
+    """Panels on the same plane. The first panel has the whole catalog, in order.
 
-    ``grouping`` names a group, in the singular.
+    ``grouping`` is the name for one group, in the singular.
     """
 
     panels: tuple[Panel, ...]
@@ -93,10 +94,11 @@ class ToolMap:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Highlights on a map, as catalog rows.
+    """What a map highlights, as catalog rows.
 
-    All but the ``picked`` are dimmed, or left out with ``only``, unless there are none. ``ringed``
-    have a ring. Lines go from the first of ``near`` to the others.
+    If there are ``picked`` tools, all others are dimmed; with ``only``, the others are left out.
+    The ``ringed`` tools have a ring around them. Lines lead from the first of ``near`` to the
+    others.
     """
 
     picked: tuple[int, ...] = ()
@@ -107,9 +109,10 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Silhouettes:
-    """The mean silhouette by number of clusters, for each variant of a toolset.
+    """The mean silhouette for each number of clusters, for each variant of a toolset.
 
-    A variant has a name, a number of tools, and float64 values, NaN if it has too few tools.
+    A variant has a name, a number of tools, and float64 values. A value is NaN if the variant has
+    too few tools for it.
     """
 
     counts: tuple[int, ...]
@@ -117,7 +120,7 @@ class Silhouettes:
 
     @property
     def summary(self) -> str:
-        """A sentence on the change from the first variant to the last."""
+        """A sentence that compares the last variant with the first."""
         (_, before, first), (name, after, last) = self.variants[0], self.variants[-1]
         has_both = ~(np.isnan(first) | np.isnan(last))
         change = last[has_both] - first[has_both]
@@ -136,9 +139,10 @@ class Silhouettes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveVariant:
-    """A toolset of a collision curve.
+    """One toolset in a collision curve.
 
-    ``pairs`` is int64, the number of pairs of its tools from each threshold on.
+    ``pairs`` is int64: for each threshold, the number of pairs of tools whose similarity is at
+    least that high.
     """
 
     name: str
@@ -148,10 +152,12 @@ class CurveVariant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The number of pairs of tools from each similarity on, in one or more variants of a toolset.
+    """For each similarity, the number of pairs of tools that are at least as similar, in one or
+    more variants of a toolset.
 
-    The others are compared with the first. ``thresholds`` ascend; ``floor`` is the threshold from
-    which pairs are candidates. ``uncounted`` names the variants that are not counted yet.
+    The first variant is the one that the others are compared with. ``thresholds`` ascend. ``floor``
+    is the threshold from which pairs are candidates. ``uncounted`` names the variants that are not
+    counted yet.
     """
 
     thresholds: tuple[float, ...]
@@ -160,13 +166,17 @@ class Curve:
     uncounted: tuple[str, ...] = ()
 
     def change(self, variant: CurveVariant) -> NDArray[np.float64]:
-        """The relative change of pairs from the first variant; NaN if that has none."""
+        """The relative change in the number of pairs from the first variant. NaN where the first
+        variant has none.
+        """
         base = self.variants[0].pairs.astype(np.float64)
         return np.where(base > 0, variant.pairs / np.maximum(base, 1.0) - 1.0, np.nan)
 
 
 def curve_rows(view: Curve) -> list[TableRow]:
-    """A row for each threshold, ascending: the pairs of each variant, and their change."""
+    """A row for each threshold, in ascending order, with the pairs of each
+    variant and the change.
+    """
     columns: dict[str, list[int] | list[str]] = {}
     for place, variant in enumerate(view.variants):
         columns[f"pairs, {variant.name}"] = variant.pairs.tolist()
@@ -181,7 +191,7 @@ def curve_rows(view: Curve) -> list[TableRow]:
 
 
 def grid_rows(grid: Grid) -> list[TableRow]:
-    """The selectable cells, in order."""
+    """The selectable cells, in order, as rows."""
     one, other, value = (
         ("tools of", "done by", "share done")
         if grid.measure == "share"
@@ -198,7 +208,9 @@ def grid_rows(grid: Grid) -> list[TableRow]:
 
 
 def map_rows(tools: ToolMap) -> list[TableRow]:
-    """A row for each tool of the first panel, with its point in each further panel that has it."""
+    """A row for each tool of the first panel. It has the tool's point in each other panel that
+    contains the tool.
+    """
     first, *others = tools.panels
     rows: list[TableRow] = [
         {"tool": name, "server": server, tools.grouping: group, "x": x, "y": y}
@@ -215,7 +227,7 @@ def map_rows(tools: ToolMap) -> list[TableRow]:
 
 
 def silhouette_rows(view: Silhouettes) -> list[TableRow]:
-    """A row for each number of clusters, ascending."""
+    """A row for each number of clusters, in ascending order."""
     return [
         {
             "clusters": count,
@@ -232,19 +244,23 @@ MOST_BLOCKS = 200
 MOST_TOOLS = 400
 MOST_WHOLE = 1_000
 MOST_CELLS = 1_000
-"""The most cells that can be chosen, the highest: each is one or two markers to draw."""
+"""The maximum number of cells that can be chosen, the highest ones. Each cell needs one or two
+markers.
+"""
 
 _CHUNK = 2_048
 _ROUNDING = 5e-7
-"""Stored cosines have six digits: this much below the threshold counts as reaching it."""
+"""How far below the threshold a cosine may be and still reach it, because stored cosines have six
+digits.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockGrid:
     """Blocks compared with blocks.
 
-    ``blocks`` are in the order of the grid's rows, the strongest of ``total``; ``outside`` counts
-    tools without a block.
+    ``blocks`` are in the order of the grid's rows. They are the strongest of ``total`` blocks.
+    ``outside`` is the number of tools without a block.
     """
 
     blocks: tuple[ToolBlock, ...]
@@ -255,11 +271,12 @@ class BlockGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """Tools of one block compared with those of another (or all with all), by cosine.
+    """The tools of one block compared by cosine with those of another block, or all tools with all.
 
-    ``rows`` and ``columns`` are catalog rows in the order of the grid. ``left_out`` counts tools
-    that did not fit. ``near`` counts pairs, shown or not, that reach the threshold; ``candidates``
-    of them were judged.
+    ``rows`` and ``columns`` are catalog rows in the order of the grid. ``left_out`` is the number
+    of tools on each side that did not fit. ``near`` is the number of pairs, shown or not, that
+    reach the threshold. ``candidates`` is the number of candidate pairs, which the judge has
+    judged.
     """
 
     rows: ToolRows
@@ -271,7 +288,7 @@ class Tile:
 
     @property
     def in_words(self) -> str:
-        """How many pairs reach the threshold, and why they are not the candidate pairs."""
+        """How many pairs reach the threshold, and why this is not the number of candidate pairs."""
         if self.near == self.candidates:
             return f"{quantity(self.near, 'pair')} at the threshold or more"
         return (
@@ -284,13 +301,13 @@ class Tile:
 def block_grid(
     analysis: Analysis, servers: ServerCoverage, blocks: Sequence[ToolBlock], measure: CellMeasure
 ) -> BlockGrid:
-    """Blocks compared with blocks, similar ones adjacent: the ``MOST_BLOCKS`` with most candidate
-    pairs.
+    """The ``MOST_BLOCKS`` blocks with the most candidate pairs, compared with each other. Similar
+    blocks are adjacent.
 
-    ``share`` is the share of the row's tools whose job a tool of the column does, by ``servers``,
-    empty if there are none; ``max`` is the closest candidate pair, ``mean`` the exact mean cosine
-    over all pairs. The diagonal is within a block. The measure affects neither the blocks shown nor
-    their order.
+    ``share`` is the share of the row's tools whose job a tool in the column does, according to
+    ``servers``; it is empty if there are none. ``max`` is the closest candidate pair. ``mean`` is
+    the exact mean cosine over all pairs. Cells on the diagonal compare a block with itself. The
+    measure does not affect which blocks are shown, nor their order.
     """
     counts, closest = _candidates(analysis, blocks)
     strength = counts.sum(axis=1)
@@ -327,9 +344,10 @@ def block_grid(
 
 
 def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
-    """Two blocks in detail, or one within itself.
+    """Two blocks in detail, or one block compared with itself.
 
-    It has the ``MOST_TOOLS`` of each that are closest to the other, similar ones adjacent.
+    The tile has the ``MOST_TOOLS`` tools of each block that are closest to the other block. Similar
+    tools are adjacent.
     """
     is_diagonal = one.key == other.key
     vectors = analysis.vectors
@@ -348,7 +366,7 @@ def tile(analysis: Analysis, one: ToolBlock, other: ToolBlock) -> Tile:
 
 @kept()
 def whole(analysis: Analysis) -> Tile:
-    """All tools compared with all; for at most ``MOST_WHOLE`` tools."""
+    """All tools compared with all. There may be at most ``MOST_WHOLE`` tools."""
     rows = np.array(leaf_order(analysis.vectors), dtype=np.int64)
     grid = _tools_grid(analysis.catalog.tools, analysis.vectors, rows, rows, is_diagonal=True)
     near = int((pair_cosines(grid) >= analysis.threshold - _ROUNDING).sum())
@@ -356,9 +374,9 @@ def whole(analysis: Analysis) -> Tile:
 
 
 def compared_by(analysis: Analysis, tile: Tile, vectors: Vectors) -> Tile:
-    """The same tools in the same places, compared by other unit vectors of the catalog's tools.
+    """The same tools in the same places, compared with other unit vectors of the catalog's tools.
 
-    ``near`` counts the pairs shown.
+    ``near`` counts only the pairs that are shown.
     """
     tools, is_diagonal = analysis.catalog.tools, tile.grid.symmetric
     grid = _tools_grid(tools, vectors, tile.rows, tile.columns, is_diagonal)
@@ -367,7 +385,7 @@ def compared_by(analysis: Analysis, tile: Tile, vectors: Vectors) -> Tile:
 
 
 def pair_cosines(grid: Grid) -> NDArray[np.float64]:
-    """The values of a grid of tools, each pair once."""
+    """The values of a grid of tools, with each pair only once."""
     values = grid.values
     return values[np.triu_indices(len(values), 1)] if grid.symmetric else values.ravel()
 
@@ -382,9 +400,9 @@ def pair_at(analysis: Analysis, tile: Tile, cell: int) -> Pair:
 def with_selection(
     grid: Grid, rows: NDArray[np.bool_], columns: NDArray[np.bool_], only: bool
 ) -> Grid:
-    """The grid with cells of selected rows or columns highlighted.
+    """The grid with the cells of selected rows or columns highlighted.
 
-    With ``only`` the others are empty and not selectable.
+    With ``only``, the other cells are empty and cannot be selected.
     """
     is_selected = np.logical_or.outer(rows, columns)
     if not only:
@@ -394,14 +412,14 @@ def with_selection(
 
 
 def titles(tools: Sequence[Tool]) -> list[str]:
-    """Axis labels of tools: with their servers, unless all share one."""
+    """The axis labels of tools. The servers are included unless all tools are on the same one."""
     if len({tool.owner for tool in tools}) == 1:
         return [tool.name for tool in tools]
     return [f"{tool.name} · {tool.owner}" if tool.owner else tool.name for tool in tools]
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """The names with repeats numbered, so that each identifies its row."""
+    """The names, with repeated ones numbered so that each name identifies its row."""
     counts: Counter[str] = Counter()
     labels = []
     for name in names:
@@ -413,9 +431,9 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 def strongest_cells(
     values: NDArray[np.float64], symmetric: bool, own: int = 0, limit: int = MOST_CELLS
 ) -> NDArray[np.int64]:
-    """The filled cells, highest first, then by row and column; int64 of shape (k, 2).
+    """The filled cells, highest first, then by row and column, as int64 with shape (k, 2).
 
-    In a symmetric grid only those at least ``own`` columns right of the diagonal.
+    In a symmetric grid, only the cells at least ``own`` columns to the right of the diagonal.
     """
     filled = np.isfinite(values)
     cells = np.argwhere(np.triu(filled, own) if symmetric else filled)
@@ -426,7 +444,7 @@ def strongest_cells(
 def _candidates(
     analysis: Analysis, blocks: Sequence[ToolBlock]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each pair of blocks, the number of candidate pairs and the cosine of the closest."""
+    """For each pair of blocks, the number of candidate pairs and the cosine of the closest one."""
     owner = np.full(len(analysis.catalog.tools), -1, dtype=np.int64)
     for at, block in enumerate(blocks):
         owner[block.rows] = at
@@ -441,7 +459,9 @@ def _candidates(
 
 
 def _shares(servers: ServerCoverage, blocks: Sequence[ToolBlock]) -> NDArray[np.float64]:
-    """The share of each block's remaining tools whose job a tool of each other block does."""
+    """For each two blocks, the share of the first block's remaining tools whose job a tool in the
+    second does.
+    """
     tools = servers.catalog.tools
     home = {tools[row].id: at for at, block in enumerate(blocks) for row in block.rows.tolist()}
     done, sizes = np.zeros((len(blocks), len(blocks))), np.zeros(len(blocks))
@@ -455,7 +475,9 @@ def _shares(servers: ServerCoverage, blocks: Sequence[ToolBlock]) -> NDArray[np.
 
 
 def _means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean cosines from the sums of the blocks' unit vectors; NaN within a single tool."""
+    """Mean cosines between blocks, from the sums of their unit vectors. NaN for a block of one tool
+    compared with itself.
+    """
     values = (sums @ sums.T) / np.outer(sizes, sizes)
     own = (sums**2).sum(axis=1) - sizes
     pairs = sizes * (sizes - 1)
@@ -466,7 +488,8 @@ def _means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.
 def _strongest(
     vectors: Vectors, one: ToolRows, other: ToolRows, threshold: float
 ) -> tuple[tuple[NDArray[np.float32], NDArray[np.float32]], int]:
-    """Each tool's closest cosine to the other side, and how many pairs reach the threshold.
+    """Each tool's highest cosine with a tool on the other side, and how many pairs reach the
+    threshold.
 
     A tool is not compared with itself.
     """
@@ -503,19 +526,19 @@ def _symmetric(
 
 @kept()
 def blocks(plan: MergePlan, grouping: str) -> tuple[ToolBlock, ...]:
-    """The blocks of a grouping, by key."""
+    """The blocks of a grouping, ordered by key."""
     return blocks_of(plan, grouping)
 
 
 @kept(limit=1)
 def grid_of(snapshot: Snapshot, grouping: str, measure: CellMeasure) -> BlockGrid:
-    """Level one: blocks compared with blocks; the last grid is cached."""
+    """The first level: blocks compared with blocks. The last grid is cached."""
     servers = server_advice.coverage(snapshot)
     return block_grid(snapshot.analysis, servers, blocks(snapshot.plan, grouping), measure)
 
 
 def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: bool) -> Tile:
-    """The tile with the selected tools (ids) highlighted, or alone."""
+    """The tile with the selected tools (ids) highlighted; with ``only``, without the others."""
     inside = _selected(catalog, selected)
     grid = with_selection(tile.grid, inside[tile.rows], inside[tile.columns], only)
     return replace(tile, grid=grid)
@@ -524,7 +547,7 @@ def tile_with(catalog: Catalog, tile: Tile, selected: Collection[str], only: boo
 def blocks_with(
     catalog: Catalog, blocks: BlockGrid, selected: Collection[str], only: bool
 ) -> BlockGrid:
-    """The blocks with selected tools (ids) highlighted, or alone."""
+    """The blocks with the selected tools (ids) highlighted; with ``only``, without the others."""
     inside = _selected(catalog, selected)
     is_marked = np.array([inside[block.rows].any() for block in blocks.blocks], dtype=bool)
     return replace(blocks, grid=with_selection(blocks.grid, is_marked, is_marked, only))

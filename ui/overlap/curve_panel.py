@@ -1,4 +1,4 @@
-"""The collision curve: the number of pairs by similarity, before and after the merge."""
+"""The collision curve: the number of pairs at each similarity, before and after the merge."""
 
 from dataclasses import replace
 
@@ -14,10 +14,10 @@ from ui.shared.snapshot import Snapshot
 
 
 def merge_curve(snapshot: Snapshot, similarity: float) -> None:
-    """The curve of the toolset with and without the merge, with the threshold ``similarity``
-    marked.
+    """Draw the curve of the toolset with and without the merge, and mark the threshold
+    ``similarity``.
 
-    While pairs are being counted, progress is drawn.
+    While pairs are being counted, the progress is drawn.
     """
     view = replace(curves.curve(snapshot), floor=similarity)
     if view.uncounted:
@@ -38,7 +38,9 @@ def merge_curve(snapshot: Snapshot, similarity: float) -> None:
 
 
 def variant_curve(snapshot: Snapshot) -> None:
-    """The curve of the document variants; while they are embedded, progress is drawn."""
+    """Draw the curve of the document variants. While the variants are embedded, the progress is
+    drawn.
+    """
     view = variant_figures.curve(snapshot)
     if view is None or view.uncounted:
         variant_job(snapshot)
@@ -53,8 +55,8 @@ def variant_curve(snapshot: Snapshot) -> None:
 
 
 def variant_job(snapshot: Snapshot, method: Method = "PCA") -> None:
-    """Start the embedding, counting and projection of the variants once; after a failure only on
-    request.
+    """Start embedding, counting and projecting the variants, but only once. After a failure, the
+    work starts only on request.
     """
     page_frame.job_started_once(
         snapshot.job(variant_figures.kind_of(method)),
@@ -70,8 +72,8 @@ def _curve_chart(view: Curve, title: str) -> None:
 
 
 CRITICAL = 0.85
-"""The cosine above which a retriever hardly separates two tools (the zone
-marked in RPS, Fig. 4).
+"""The cosine above which a retriever can hardly distinguish two tools (the marked zone in RPS, Fig.
+4).
 """
 
 ZONE = "rgba(230,159,0,0.16)"
@@ -79,10 +81,11 @@ LOOKS = (("circle", "solid"), ("diamond", "dash"), ("square", "dot"))
 
 
 def collision_curve(view: Curve) -> go.Figure:
-    """Pairs from each threshold on, on a log scale; below, the change by each further variant.
+    """The number of pairs at or above each threshold, on a log scale. Below it is the change for
+    each further variant.
 
-    The critical zone and the threshold are marked. Thresholds without pairs are left out of the log
-    scale.
+    The critical zone and the threshold are marked. The log scale leaves out thresholds without
+    pairs.
     """
     changes = [_change(view, place) for place in range(1, len(view.variants))]
     figure = pictures.figure(

@@ -1,4 +1,4 @@
-"""The collision curve: the number of pairs by similarity, before and after the merge."""
+"""The collision curve: the number of pairs at each similarity, before and after the merge."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from ui.shared.snapshot import Snapshot
 
 
 def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
-    """The embedded texts of outgoing tools that differ from the input, by id."""
+    """The embedded texts of outgoing tools that differ from those of the input, by id."""
     tools = analysis.catalog.by_id
     merged = [item.tool for item in plan.tools if len(item.members) > 1]
     new = {tool.id for tool in merged if tool_text(tool) != tool_text(tools[tool.id])}
@@ -39,7 +39,9 @@ def new_texts(analysis: Analysis, plan: MergePlan) -> dict[str, str]:
 def plan_vectors(
     analysis: Analysis, plan: MergePlan, embed: Callable[[list[str]], Vectors]
 ) -> Vectors:
-    """The vectors of the outgoing tools, float32 (n, d), in order; only new texts are embedded."""
+    """The vectors of the outgoing tools, in order, as float32 (n, d). Only new
+    texts are embedded.
+    """
     rows = [analysis.rows[item.tool.id] for item in plan.tools]
     vectors = analysis.vectors[rows]
     texts = new_texts(analysis, plan)
@@ -52,24 +54,26 @@ def plan_vectors(
 THRESHOLDS = tuple(step / 100 for step in range(50, 101))
 
 COUNTED_AT_ONCE = 5_000
-"""Up to this many tools the pairs are counted while a page waits (4,076: 0.2 to 0.6 s each)."""
+"""Up to this many tools, the pairs are counted while the page waits. For 4,076 tools, this takes
+0.2 to 0.6 s for each toolset.
+"""
 
 _ORIGINAL, _MERGED = "original", "merged"
 KIND = "count"
 
 
 def curve(snapshot: Snapshot) -> Curve:
-    """The input toolset, and the one with decided and safe merges.
+    """The curve of the input toolset and of the toolset with decided and safe merges.
 
-    Slow parts are left out and named in ``waiting``; ``start`` computes them. Raises ``JobError``
-    before the analysis is done.
+    Parts that would take long are left out and named in ``uncounted``; ``start`` computes them.
+    Raises ``JobError`` before the analysis is done.
     """
     vectors = {_ORIGINAL: snapshot.analysis.vectors, _MERGED: _merged_vectors(snapshot)}
     return curve_of(snapshot, vectors)
 
 
 def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve:
-    """The curve of named toolsets; ``waiting`` are those not counted yet."""
+    """The curve of the named toolsets; ``uncounted`` has the names of those not counted yet."""
     by_name = {
         name: None if one is None else variant_of(snapshot, name, one)
         for name, one in vectors.items()
@@ -80,12 +84,12 @@ def curve_of(snapshot: Snapshot, vectors: Mapping[str, Vectors | None]) -> Curve
 
 
 def start(snapshot: Snapshot) -> str:
-    """Run ``run`` in the background; returns the job's id."""
+    """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, progress))
 
 
 def run(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Count at once the toolsets that are not counted yet."""
+    """Count the toolsets that are not counted yet, now."""
     plan = merged_plan(snapshot)
     merged = kept_under(plan, "vectors", (), lambda: _embedded(snapshot, progress))
     for vectors in (snapshot.analysis.vectors, merged):
@@ -93,8 +97,8 @@ def run(snapshot: Snapshot, progress: Progress = silent) -> None:
 
 
 def _merged_vectors(snapshot: Snapshot) -> Vectors | None:
-    """The merged toolset's vectors; ``None`` if the merge is large or a new
-    text has no vector yet.
+    """The vectors of the merged toolset. ``None`` if the catalog is large, or if a new text has no
+    vector yet.
     """
     analysis, plan = snapshot.analysis, merged_plan(snapshot)
 
@@ -123,8 +127,8 @@ def merged_plan(snapshot: Snapshot) -> MergePlan:
 
 
 def variant_of(snapshot: Snapshot, name: str, vectors: Vectors) -> CurveVariant | None:
-    """The line of one toolset; ``None`` if it is too large to count at once
-    and not counted before.
+    """The line for one toolset. ``None`` if it has not been counted before and is too large to
+    count now.
     """
 
     def counted() -> CurveVariant | None:
@@ -138,7 +142,9 @@ def variant_of(snapshot: Snapshot, name: str, vectors: Vectors) -> CurveVariant 
 
 
 def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDArray[np.int64]:
-    """The pairs of vectors (of length 1) from each threshold on, int64; counted if necessary."""
+    """For each threshold, the number of pairs of unit vectors that reach it, as int64. Counted
+    unless known.
+    """
     key = _key(vectors)
     pairs = work.arrays.counts(key, len(THRESHOLDS))
     if pairs is None:
@@ -148,10 +154,10 @@ def count(work: Workspace, vectors: Vectors, progress: Progress = silent) -> NDA
 
 
 def _key(vectors: Vectors) -> str:
-    """A key that is equal for equal vectors and thresholds."""
+    """A key that is the same for the same vectors and thresholds."""
     return digest(content_hash(vectors), vectors.shape, THRESHOLDS)
 
 
 def content_hash(vectors: Vectors) -> str:
-    """64 hex digits of all numbers."""
+    """A hash of all the numbers, as 64 hex digits."""
     return hashlib.sha256(vectors.tobytes()).hexdigest()

@@ -1,7 +1,7 @@
-"""Heatmaps with selectable cells: blocks, tools. Pure functions.
+"""Heatmaps of blocks or tools with cells that can be selected. The functions are pure.
 
-Plotly reports clicks on points only, so every selectable cell has one: an empty text, which is not
-drawn. Cosines of tools are sent as hundredths, in a byte each if there are many tools.
+Plotly reports clicks on points only. Every selectable cell therefore has a point, whose empty text
+is not drawn. Cosines of tools are sent as hundredths; if there are many tools, in one byte each.
 """
 
 import html
@@ -19,40 +19,46 @@ from ui.overlap.collisions import Grid
 from ui.shared import pictures
 
 _MOST_SIDE = 1_000
-"""The longest side; beyond it a browser takes seconds to draw."""
+"""The maximum number of cells along a side. A browser takes seconds to draw more."""
 
 _FEW = 24
-"""Up to this many per side, cells show their count and column labels are slanted."""
+"""Up to this many cells along a side, cells show their count and column labels are slanted."""
 
 LABELS = 72
-"""The legible labels of a side; with more names, every second, third, … is written."""
+"""How many labels along a side are legible. If there are more names, only every second, third, …
+name is written.
+"""
 
 FAINT, BLUE = "rgba(86,180,233,0.12)", "rgba(0,114,178,0.9)"
 SAND, YELLOW, _RED = "rgb(228,212,176)", "rgba(240,180,20,1)", "rgba(205,80,0,1)"
 _OWN = "rgba(138,143,152,0.35)"
-"""The colour of the diagonal at any value: a block with itself is no news."""
+"""The colour of the diagonal, whatever the value is. A block compared with itself
+says nothing new.
+"""
 FADED = 0.15
-"""Opacity of dimmed cells."""
+"""The opacity of dimmed cells."""
 
 _RADIUS = 3
-"""How many pixels smaller the pointer's reach is for an empty text than for a marker."""
+"""How many pixels closer the pointer must be to an empty text than to a marker."""
 _UNSEEN = {ord("0"): "\u200b", ord("1"): "\u200c"}
 _LETTER, _SLANT = 0.56, 0.71
-"""A letter's usual share of an em; what a slanted label takes of its length."""
+"""The usual width of a letter in ems, and the share of its length that a slanted label takes up."""
 
 _MANY = 40_000
-"""More cells than this are sent as bytes: other ways take longer than drawing twice."""
+"""Grids with more cells than this are sent as bytes. Any other way takes longer than drawing the
+grid twice.
+"""
 
 LOWEST = 0.2
-"""Cosines below it have the faintest colour."""
+"""Cosines below this have the faintest colour."""
 
 
 def heatmap(grid: Grid, threshold: float) -> go.Figure:
-    """The grid as cells; cosines from ``threshold`` on are orange, below it blue.
+    """The grid drawn as cells. Cosines at or above ``threshold`` are orange, lower ones blue.
 
-    The last trace has the selectable cells: its point p is cell p of ``grid.cells``; in a symmetric
-    grid, point k + p is the mirrored cell (``chosen`` undoes that). Raises ``ValueError`` beyond
-    ``_MOST_SIDE`` per side.
+    The last trace has the selectable cells: its point p is cell p of ``grid.cells``. In a symmetric
+    grid, point k + p is the mirrored cell p; ``cell_at`` maps it back. Raises ``ValueError`` if a
+    side has more than ``_MOST_SIDE`` cells.
     """
     height, width = grid.values.shape
     if max(height, width) > _MOST_SIDE:
@@ -76,7 +82,7 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
     figure.update_yaxes(**plain)
     below = _axis(figure, "x", names["x"], [pictures.label(name, 26) for name in grid.columns])
     label_width = _axis(figure, "y", names["y"], [pictures.label(name, 36) for name in grid.rows])
-    if width <= _FEW:  # slanted: they reach down and to the left
+    if width <= _FEW:  # slanted labels extend down and to the left
         below *= _SLANT
         label_width = max(label_width, below)
     figure.update_layout(margin={"l": label_width, "b": below})
@@ -84,7 +90,9 @@ def heatmap(grid: Grid, threshold: float) -> go.Figure:
 
 
 def cell_at(grid: Grid, point: int) -> int | None:
-    """The index in ``grid.cells`` of a point; ``None`` if the grid has no such point."""
+    """The index in ``grid.cells`` of the cell at a point; ``None`` if the grid
+    has no such point.
+    """
     total = len(grid.cells)
     if not 0 <= point < (2 * total if grid.symmetric else total):
         return None
@@ -97,16 +105,17 @@ def _pixels(rows: int) -> int:
 
 
 def _shown(grid: Grid) -> NDArray[np.float64]:
-    """The values as shown at the pointer."""
+    """The values as the pointer shows them."""
     if grid.measure == "cosine":
         return np.clip(np.floor(grid.values * 100 + 1e-6), 0, 100)
     return (grid.values * 100).round() if grid.measure == "share" else grid.values.round(3)
 
 
 def _cells(grid: Grid, threshold: float, own: NDArray[np.bool_]) -> dict[str, Any]:
-    """All cells but the ``own``, which are empty, except in very large grids of cosines.
+    """All cells. Those marked in ``own`` are empty, except in very large grids of cosines.
 
-    Plain dicts here and below: in trace objects, Plotly would check each value again.
+    This function and those below use plain dicts: Plotly would check each value of a trace object
+    again.
     """
     values = _shown(grid)
     if grid.measure != "cosine" or values.size <= _MANY:
@@ -196,7 +205,9 @@ def _points(grid: Grid, x: list[str], y: list[str]) -> dict[str, Any]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """A label for each name, all different: equal ones end in a number of zero-width digits."""
+    """A label for each name, all different. Equal labels get different endings of zero-width
+    digits.
+    """
     labels, counts = [], Counter[str]()
     for text in map(pictures.label, names):
         labels.append(text + f"{counts[text]:b}".translate(_UNSEEN) * bool(counts[text]))
@@ -205,9 +216,10 @@ def _different(names: Sequence[str]) -> list[str]:
 
 
 def _axis(figure: go.Figure, side: str, names: list[str], labels: list[str]) -> float:
-    """The axis with every name at the pointer, but only as many labels as are legible.
+    """Draw an axis that shows every name at the pointer, but only as many labels as are legible.
 
-    Returns the length of the longest in pixels; Plotly itself would find margins by drawing twice.
+    Returns the length in pixels of the longest label. Plotly could find the margins itself, but
+    only by drawing twice.
     """
     last, size = len(names) - 0.5, 12 if len(names) <= _FEW else 10
     step = max(-(-len(names) // LABELS), 1)
@@ -227,7 +239,7 @@ def _axis(figure: go.Figure, side: str, names: list[str], labels: list[str]) -> 
 
 
 def _ems(text: str) -> float:
-    """The approximate width of a label in ems."""
+    """The approximate width of a label, in ems."""
     return sum(
         1.0 if unicodedata.east_asian_width(char) in "WF" else _LETTER
         for char in html.unescape(text)

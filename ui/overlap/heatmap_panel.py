@@ -1,6 +1,6 @@
-"""The heatmaps: blocks, two blocks in detail, one pair; all tools at once.
+"""The heatmaps: blocks, two blocks in detail, one pair, or all tools at once.
 
-The address says what is shown: ``one`` and ``other`` are blocks, ``cell`` is a pair.
+The address says what is shown: ``one`` and ``other`` are blocks, and ``cell`` is a pair.
 """
 
 from functools import partial
@@ -28,12 +28,14 @@ MEASURES: dict[collisions.CellMeasure, str] = {
     "max": "closest pair",
     "mean": "mean similarity",
 }
-"""What colours a cell, with its label, which is its value in the address."""
+"""What the colour of a cell can mean, with its label. The label is also its value
+in the address.
+"""
 _VIEWS = {"blocks": "Blocks", "tools": "All tools"}
 
 
 def heatmap_panel(snapshot: Snapshot) -> None:
-    """The chosen view: blocks or all tools."""
+    """Draw the chosen view: blocks or all tools."""
     st.markdown("**Where are tools alike?**")
     bar, show = st.container(horizontal=True, vertical_alignment="bottom"), "blocks"
     if snapshot.record.tools <= collisions.MOST_WHOLE:
@@ -133,7 +135,7 @@ def _tools(snapshot: Snapshot) -> None:
 
 
 def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **place: str) -> None:
-    """Draw tools against tools; the chosen cell opens its pair, below ``place``."""
+    """Draw tools compared with tools. The chosen cell opens its pair, one level below ``place``."""
     selection = tool_selection.selected(snapshot)
     if selection is not None:
         tile = collisions.tile_with(
@@ -162,7 +164,9 @@ def _tile(snapshot: Snapshot, tile: collisions.Tile, count: str, key: str, **pla
 
 
 def _before_and_after(snapshot: Snapshot, tile: collisions.Tile, key: str, **place: str) -> None:
-    """Draw the tile by the tools' own text and with variants, in the same order."""
+    """Draw the tile twice with the same order of tools: for the tools' own text,
+    and with variants.
+    """
     tiles = variant_figures.tiles(snapshot, tile)
     if tiles is None:
         variant_job(snapshot)
@@ -181,7 +185,7 @@ def _before_and_after(snapshot: Snapshot, tile: collisions.Tile, key: str, **pla
 
 
 def _chosen_cell(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) -> int | None:
-    """Draw the grid; returns the cell just clicked, or chosen in its table."""
+    """Draw the grid. Returns the cell that was just clicked, or chosen in the table of cells."""
     figure = heatmap_charts.heatmap(grid, snapshot.analysis.threshold)
     state = picture(
         figure, partial(collisions.grid_rows, grid), key, alt,
@@ -190,7 +194,7 @@ def _chosen_cell(snapshot: Snapshot, grid: collisions.Grid, key: str, alt: str) 
     points = state["selection"]["points"]
     if points:
         return heatmap_charts.cell_at(grid, points[0]["point_index"])
-    table = st.session_state.get(f"{key}_rows")  # there is none while the table is closed
+    table = st.session_state.get(f"{key}_rows")  # nothing is selected while the table is closed
     rows = table["selection"]["rows"] if table else []
     return rows[0] if rows else None
 
@@ -212,12 +216,12 @@ def _count_in_words(number: int, grouping: str) -> str:
 
 
 def _pair(snapshot: Snapshot) -> Pair | None:
-    """The pair in the address, if the catalog has both tools."""
+    """The pair in the address, if both tools are in the catalog."""
     return pair_view.pair_of_key(snapshot, st.query_params.get("cell", ""))
 
 
 def _go(**place: str) -> None:
-    """Go to a place; without one, to the top."""
+    """Go to a place. Without a place, go to the top."""
     for name in _PLACE:
         if name in place:
             st.query_params[name] = place[name]
@@ -236,7 +240,7 @@ def _broken_link() -> None:
 
 
 def _breadcrumb(steps: list[tuple[str, dict[str, str]]], pair: Pair | None) -> None:
-    """The current place as a path; every step but the last is a button to go up."""
+    """Draw the path to what is shown. Every step but the last is a button that goes up."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for at, (name, place) in enumerate(steps):
             if at:

@@ -1,4 +1,4 @@
-"""The map of a toolset, and its silhouettes, as Plotly figures. Pure functions."""
+"""The map of a toolset, and its silhouettes, as Plotly figures. The functions are pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,19 +13,21 @@ from ui.overlap.collisions import Marks, Panel, Silhouettes, ToolMap
 from ui.shared import pictures
 
 MOST_SVG = 2_000
-"""The most points drawn as SVG; with 4,000, WebGL is as fast without a GPU."""
+"""The maximum number of points drawn as SVG. With 4,000 points, WebGL is as fast even without a
+GPU.
+"""
 
 MANY = 10_000
-"""With more tools the pointer shows only names."""
+"""If there are more tools than this, the pointer shows only names."""
 
 _TEXT_SHOWN = 80
-"""Letters of a description under the pointer."""
+"""How many letters of a description the pointer shows."""
 HUES = (
     *("#0072B2", "#E69F00", "#00875A", "#F58FD0", "#56C4F5", "#E0501E"),
     *("#7A4BC8", "#A8C800", "#8B6B3E", "#C2188B", "#1FE0C0", "#A3123A"),
 )
-"""Colours of the largest groups, apart by 33 and more in CIELAB; small shapes cannot be told apart
-where thousands lie.
+"""The colours of the largest groups. Any two are at least 33 apart in CIELAB, because small shapes
+cannot be told apart where thousands of points lie.
 """
 NO_MARKS = Marks()
 _HEIGHT = 600
@@ -34,7 +36,9 @@ _BLUR = 2.0
 _SHOWN, _BEHIND = 0.9, 0.35
 DIMMED = 0.12
 _KEPT = 4
-"""The number of cached maps with their texts, since the selection changes more often."""
+"""The number of maps that are cached with their texts. The selection changes more often than the
+map.
+"""
 _GAP = 0.02
 
 _Layer = tuple[int, int, str, list[int]]
@@ -42,7 +46,7 @@ _PLATE = "rgba(45,49,58,0.78)"
 
 
 def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go.Figure:
-    """Tools at the places of their embeddings, with panels side by side and shared axes."""
+    """Tools drawn where their embeddings lie. Panels are side by side and share their axes."""
     picked = frozenset(marks.picked)
     layers = _visible_layers(tools, picked, marks.only)
     dot_counts = Counter[int]()
@@ -51,7 +55,7 @@ def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go
     kind = "scatter" if dot_counts.total() <= MOST_SVG else "scattergl"
     traces: list[object] = [{"type": kind, **_points(tools, layer, picked)} for layer in layers]
     above = [*_lines(tools.panels[0], marks.near), *_rings(tools.panels[0], marks.ringed)]
-    traces += [{"type": kind, **trace} for trace in above]  # of one kind, or they lie below
+    traces += [{"type": kind, **trace} for trace in above]  # traces of another kind would lie below
     figure = pictures.figure(traces, _HEIGHT)
     figure.update_layout(
         dragmode="lasso",
@@ -71,9 +75,9 @@ def tool_map(tools: ToolMap, marks: Marks = NO_MARKS, labels: bool = True) -> go
 def tools_at(
     tools: ToolMap, points: Sequence[Mapping[str, Any]], marks: Marks = NO_MARKS
 ) -> frozenset[int]:
-    """The catalog rows behind points of the figure, as ``st.plotly_chart`` names them.
+    """The catalog rows behind points of the figure, given as ``st.plotly_chart`` reports them.
 
-    ``marks`` are those of the drawn figure.
+    ``marks`` are those with which the figure was drawn.
     """
     layers = _visible_layers(tools, frozenset(marks.picked), marks.only)
     rows_behind: set[int] = set()
@@ -85,8 +89,8 @@ def tools_at(
 
 
 def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The blurred density of ``CELLS`` × ``CELLS`` cells of the frame; (rows, columns) as y and x
-    ascend.
+    """The blurred density in ``CELLS`` × ``CELLS`` cells of the frame, as (rows, columns) with y
+    and x ascending.
 
     ``frame`` is ((min x, max x), (min y, max y)).
     """
@@ -99,7 +103,9 @@ def density(points: NDArray[np.float64], frame: NDArray[np.float64]) -> NDArray[
 
 
 def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The plane around the points with a margin, as ``density`` takes it."""
+    """The part of the plane around the points, with a margin, in the form that
+    ``density`` takes.
+    """
     if not len(points):
         return np.array([[-1.0, 1.0], [-1.0, 1.0]])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -108,7 +114,7 @@ def frame_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def silhouette_chart(view: Silhouettes) -> go.Figure:
-    """The mean silhouette by number of clusters, a line for each variant."""
+    """The mean silhouette against the number of clusters, with a line for each variant."""
     lines = [
         go.Scatter(
             x=list(view.counts),
@@ -136,7 +142,9 @@ def silhouette_chart(view: Silhouettes) -> go.Figure:
 
 @lru_cache(maxsize=_KEPT)
 def _layers(tools: ToolMap) -> tuple[_Layer, ...]:
-    """A trace each: its panel, the position of its group, the group's label, its points."""
+    """The traces. Each has its panel, the position of its group, the group's
+    label and its points.
+    """
     layers = []
     sizes = [len(panel.names) for panel in tools.panels]
     starts = [0, *np.cumsum(sizes).tolist()]
@@ -164,7 +172,7 @@ def _visible_layers(tools: ToolMap, picked: frozenset[int], only: bool) -> Seque
 
 
 def _places(panel: Panel, rows: Sequence[int], picked: frozenset[int]) -> list[int]:
-    """Indices in ``rows`` of the points that represent wanted tools."""
+    """The indices in ``rows`` of the points that represent picked tools."""
     return [at for at, row in enumerate(rows) if not picked.isdisjoint(panel.members[row])]
 
 
@@ -182,7 +190,9 @@ def _hovers(panel: Panel) -> NDArray[np.object_]:
 
 
 def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, Any]:
-    """Values as arrays in plain dicts: both save Plotly from checking each value."""
+    """The points of a layer. The values are arrays in plain dicts, so that Plotly does not check
+    each value.
+    """
     at, place, name, rows = layer
     panel, hovers = tools.panels[at], _hovers(tools.panels[at])
     colour = HUES[place] if place < len(HUES) else pictures.GREY
@@ -210,7 +220,7 @@ def _points(tools: ToolMap, layer: _Layer, picked: frozenset[int]) -> dict[str, 
 
 
 def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
-    """Lines from a tool to its nearest; empty if there are none."""
+    """Lines from a tool to its nearest tools. Empty if there are none."""
     if not near:
         return []
     x, y = (
@@ -222,7 +232,7 @@ def _lines(panel: Panel, near: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
-    """A ring around each tool of these ``rows``; empty if there are none."""
+    """A ring around each of the tools in these ``rows``. Empty if there are none."""
     if not rows:
         return []
     across, up = panel.points[list(rows)].round(4).T.tolist()
@@ -232,7 +242,7 @@ def _rings(panel: Panel, rows: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def _axes(tools: ToolMap) -> dict[str, object]:
-    """Panels side by side across the page; zooming in one zooms all."""
+    """Axes for panels that lie side by side across the page. Zooming in on one panel zooms all."""
     across, up = _whole_frame(tools).tolist()
     wide = 1 / len(tools.panels)
     axes: dict[str, object] = {}

@@ -1,6 +1,6 @@
 """The map of the tools before and after merging.
 
-A search marks tools, a click shows the nearest, a lasso or box selects.
+A search marks tools, a click on a tool shows its nearest tools, and a lasso or box selects tools.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,9 @@ _clicks = st.components.v2.component(
 
 
 def selected_panel(snapshot: Snapshot) -> None:
-    """The tools as a table; the buttons act on the ticked ones, at first all."""
+    """Draw the selected tools as a table. The buttons act on the ticked tools; at first, all are
+    ticked.
+    """
     decision_buttons.notice(snapshot)
     selection = tool_selection.selected(snapshot)
     if selection is None:
@@ -92,13 +94,14 @@ def _buttons(snapshot: Snapshot, rows: list[catalog_tables.ToolRow], total: int)
 
 
 TWO_PANELS = 300
-"""Up to this many tools, the merged toolset is shown beside the map by default. A browser takes
-longer to draw two panels, and draws them again for each selection (0.5 to 0.6 s at 527 tools, 0.3
-to 0.4 for one panel of 4,076).
+"""Up to this many tools, the merged toolset is shown beside the map by default.
+
+A browser takes longer to draw two panels, and draws them again for each selection: 0.5 to 0.6 s for
+527 tools, but 0.3 to 0.4 s for one panel with 4,076 tools.
 """
 
 MARKED = "map_marked"
-"""Session key: how the map on the screen was drawn, and what it marks."""
+"""Session key for how the map on the screen was drawn and what it marks."""
 
 ABOUT_PANELS = (
     "Three panels, one for each text that a search compares: the tools' own text, that text with "
@@ -113,7 +116,7 @@ _ABOUT: dict[maps.Method, str] = {
 
 
 def map_panel(snapshot: Snapshot) -> None:
-    """The map with its search and switches, the selected tools, and further options."""
+    """Draw the map with its search and switches, the selected tools, and further options."""
     st.markdown(
         "**Which tools lie close together?** Click a tool to see its nearest, or draw around some "
         "with the lasso to select them; hover to read one."
@@ -157,7 +160,7 @@ def map_panel(snapshot: Snapshot) -> None:
 
 
 def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels: bool) -> None:
-    """The map with its highlights, and the nearest of the chosen tool in words."""
+    """Draw the map with its highlights, and name the tools nearest to the chosen one."""
     key, rows = f"map_{snapshot.id}", _rows(snapshot)
     single = next((some[0] for some in (rows, matches) if len(some) == 1), None)
     near = maps.nearest(snapshot, single) if single is not None else {}
@@ -181,13 +184,13 @@ def _map(snapshot: Snapshot, tool_map: ToolMap, matches: tuple[int, ...], labels
 
 
 def _named(tool: Tool, bold: str = "") -> str:
-    """A tool with its server."""
+    """The name of a tool with its server."""
     server = f" :gray[· {safe_text.untrusted(tool.owner)}]" if tool.owner else ""
     return f"{bold}{safe_text.untrusted(tool.name)}{bold}{server}"
 
 
 def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
-    """The rows found by a search; reports how many, with a button to select them."""
+    """The rows that a search finds. Draws how many there are, with a button to select them."""
     if not find.strip():
         return ()
     places = snapshot.analysis.rows
@@ -200,7 +203,7 @@ def _ringed(snapshot: Snapshot, find: str) -> tuple[int, ...]:
 
 
 def silhouettes_panel(snapshot: Snapshot) -> None:
-    """Mean silhouettes by number of clusters, once they are computed."""
+    """Draw the mean silhouette for each number of clusters, once it is computed."""
     st.markdown("**How tightly do the tools cluster before and after merging?**")
     view = maps.silhouettes(snapshot)
     if view is None:
@@ -221,7 +224,9 @@ def silhouettes_panel(snapshot: Snapshot) -> None:
 
 
 def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> None:
-    """The tools as a search sees them: by their own text, with variants, with random words."""
+    """Draw the tools as a search sees them: with their own text, with variants, and with random
+    words.
+    """
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
         method = "PCA"
@@ -253,7 +258,7 @@ def _variant_panels(snapshot: Snapshot, method: maps.Method, colouring: str) -> 
 def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> None:
     """Select the tools inside the lasso or box.
 
-    A redrawn figure has no selection, which is ignored.
+    A figure that was drawn again reports no selection, which is ignored.
     """
     points = st.session_state[key]["selection"]["points"]
     if points:
@@ -261,7 +266,7 @@ def _select(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> No
 
 
 def _select_clicked(snapshot: Snapshot, tool_map: ToolMap, key: str, marks: Marks) -> None:
-    """Select the dot that is clicked while the mouse draws a lasso or a box."""
+    """Select the clicked dot even though the mouse is set to draw a lasso or a box."""
     name = f"{key}_clicks"
 
     def clicked() -> None:
@@ -282,10 +287,10 @@ def _select_points(
 def _kept_marks(
     tool_map: ToolMap, key: str, look: tuple[object, ...], marks: Marks
 ) -> tuple[Marks, int]:
-    """The marks, and a revision that changes when the browser must drop its own marks.
+    """The marks to draw, and a revision. A new revision makes the browser drop its own marks.
 
-    The browser already marks a lasso's points in a single panel. Sending the same figure again
-    avoids a full redraw, which takes longer than everything else.
+    In a single panel, the browser has already marked the points inside a lasso. The same figure is
+    then sent again, because drawing a new one would take longer than everything else.
     """
     before, marks_before, revision = st.session_state.get(MARKED, (None, figures.NO_MARKS, 0))
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
@@ -315,8 +320,9 @@ def _about(snapshot: Snapshot, method: maps.Method, compare: bool) -> str:
 
 
 def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bool]:
-    """The method that can be shown now, and whether by a sample; starts the chosen one, once, and
-    shows its progress.
+    """The method that can be shown now, and whether only a sample of the tools is projected.
+
+    The chosen method is started once, and its progress is drawn.
     """
     if refused := maps.refusal(snapshot, method):
         st.info(refused, icon=":material/block:")
@@ -349,7 +355,7 @@ def _projected(snapshot: Snapshot, method: maps.Method) -> tuple[maps.Method, bo
 
 
 def _rows(snapshot: Snapshot) -> tuple[int, ...]:
-    """The selected tools as catalog rows."""
+    """The catalog rows of the selected tools."""
     selection = tool_selection.selected(snapshot)
     rows = snapshot.analysis.rows
     return tuple(rows[i] for i in selection.tool_ids if i in rows) if selection else ()

@@ -1,4 +1,4 @@
-"""The map of a catalog: cached projections, colours, regions, silhouettes."""
+"""The map of a catalog: cached projections, colours, regions and silhouettes."""
 
 import math
 import re
@@ -33,12 +33,18 @@ MOST_REGIONS = 12
 _WORDS = 2
 
 WIDE, HIGH = 900.0, 540.0
-"""Pixels of the map on a screen of 1,280 or more: labels that do not overlap there never do."""
+"""The size of the map in pixels on a screen that is 1,280 or more wide. Labels that do not overlap
+there never do.
+"""
 
 _LETTER, _LINE, _MARGIN, _DOT = 7.5, 20.0, 6.0, 4.0
-"""Pixels of a letter, of a label's height and margin, and of half a point."""
+"""Sizes in pixels: the width of a letter, the height and the margin of a label,
+and half a point.
+"""
 _APART, _GOLDEN = 7.0, math.pi * (3 - math.sqrt(5))
-"""Pixels from dot to dot at one place, and the angle between two that no third one covers."""
+"""The distance in pixels between dots at the same place, and an angle between them at which no
+third dot covers two.
+"""
 _FARTHEST, _STEP = 150, 12
 _OFFSETS = sorted(
     (
@@ -48,7 +54,7 @@ _OFFSETS = sorted(
     ),
     key=lambda offset: (math.hypot(*offset), offset),
 )
-"""Places around a peak, the nearest first."""
+"""Offsets from a peak, nearest first."""
 
 _WORD = re.compile(r"[^\W\d_]{3,14}")
 _REACH = 5.0
@@ -59,13 +65,14 @@ Plane = NDArray[np.float64]
 
 
 def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Region, ...]:
-    """The densest places with their topics, the densest first.
+    """The densest places with their topics, densest first.
 
-    No two labels overlap and none is cut. Each is beside the points, as near to its place as there
-    is room. A region consists of the points within ``_REACH`` cells of a peak of the density that
-    are nearer to it than to other peaks. Topics rank by how many of its tools are about them, times
-    the logarithm of how much more often that is than among all tools. Each topic names only one
-    region, and a region without one has no name. ``panels`` is the number of panels side by side.
+    A region consists of the points that are within ``_REACH`` cells of a peak of the density and
+    nearer to that peak than to any other. Topics are ranked by the number of the region's tools
+    that are about them, times the logarithm of how much more frequent they are there than among all
+    tools. Each topic names only one region, and a region without a topic has no name. Labels do not
+    overlap and are not cut. Each is beside the points and as close to its place as there is room.
+    ``panels`` is the number of panels side by side.
     """
     frame = frame_of(points)
     cell = (frame[:, 1] - frame[:, 0]) / CELLS
@@ -101,7 +108,7 @@ def regions(tools: Sequence[Tool], points: Plane, panels: int = 1) -> tuple[Regi
 
 
 def _peaks(grid: Plane) -> Plane:
-    """The centres of cells that no neighbour exceeds, densest first, as (x, y) in cells."""
+    """The centres of the cells that no neighbour exceeds, densest first, as (x, y) in cells."""
     wide = np.pad(grid, 1, constant_values=-1.0)
     near = np.lib.stride_tricks.sliding_window_view(wide, (3, 3)).max(axis=(2, 3))
     rows, columns = np.nonzero((grid >= near) & (grid > 0.05 * grid.max()))
@@ -112,8 +119,8 @@ def _peaks(grid: Plane) -> Plane:
 def _topics(tools: Sequence[Tool]) -> list[frozenset[str]]:
     """The topics of each tool: the head nouns of its name and of its first sentence.
 
-    A word counts only if names use it as a head noun, and more often than for what a tool does,
-    such as *list*.
+    A word counts only if names use it as a head noun, and use it so more often than for what a tool
+    does (such as *list*).
     """
     readings = [read_tool(tool) for tool in tools]
     things = Counter(word for one in readings for word in one.objects if word in one.nouns)
@@ -129,7 +136,7 @@ def _topics(tools: Sequence[Tool]) -> list[frozenset[str]]:
 def _typical(
     inside: Sequence[frozenset[str]], everywhere: Counter[str], total: int, used: Collection[str]
 ) -> tuple[str, ...]:
-    """The topics that distinguish a region from the others, without the ``used`` ones."""
+    """The topics that distinguish a region from the others. The ``used`` topics are left out."""
     counts = Counter(word for topics in inside for word in topics)
     least = max(2, _LEAST_SHARE * len(inside))
     weight = {
@@ -142,7 +149,9 @@ def _typical(
 
 
 def _names_a_thing(word: str) -> bool:
-    """Whether a word is not known as a verb or adjective: *patient*, not *retrieve*."""
+    """Whether a word is not known as a verb or an adjective: true for *patient*, false for
+    *retrieve*.
+    """
     return not is_plain_verb(word) and bool(kinds_of(word) or not is_word(word))
 
 
@@ -151,16 +160,17 @@ def _wide(words: Sequence[str]) -> float:
 
 
 Box = tuple[float, float, float]
-"""A label in pixels: its middle across and up, and its width."""
+"""A label's place in pixels: the middle (across and up), and the width."""
 
 
 def _free_box(
     peak: Plane, wide: float, panel: float, dots: Plane, boxes: Sequence[Box]
 ) -> Box | None:
-    """The free place for a label (``wide``) in a panel nearest to the peak.
+    """The free place in a panel that is nearest to the peak, for a label that is ``wide`` pixels
+    wide.
 
-    It overlaps no other label, is not cut, and covers as few points as possible within
-    ``_FARTHEST``; ``None`` if other labels leave no room.
+    There, the label overlaps no other label, is not cut, and covers as few points as possible. The
+    place is within ``_FARTHEST`` of the peak; ``None`` if other labels leave no room.
     """
     best: tuple[int, Box] | None = None
     for across, up in _OFFSETS:
@@ -186,7 +196,9 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def fanned(points: Plane) -> Plane:
-    """The points, with those at the same place in a spiral so that each can be clicked."""
+    """The points, with those at the same place spread out in a spiral so that
+    each can be clicked.
+    """
     frame = frame_of(points)
     pixels = np.array([WIDE, HIGH]) / (frame[:, 1] - frame[:, 0])
     cells = np.floor((points - frame[:, 0]) * pixels / _DOT).astype(np.int64)
@@ -207,14 +219,16 @@ BEFORE, AFTER = "as it came in", "merged"
 MOST_TSNE = 10_000
 
 UNASKED = 10_000
-"""The most tools for which a projection starts automatically."""
+"""The maximum number of tools for which a projection starts without being asked for."""
 
 TASKS: dict[str, subprocess_jobs.JobName] = {"UMAP": "umap", "t-SNE": "tsne"}
 
 _PACKAGES = {"UMAP": "umap-learn", "t-SNE": "scikit-learn"}
 
 _RATES = {"UMAP": (20.0, 0.02), "t-SNE": (5.0, 0.03)}
-"""Seconds at the start and for each tool, as seen at 527 and 4,076 tools on two busy cores."""
+"""Seconds to start, and seconds for each tool, as measured for 527 and 4,076 tools on two busy
+cores.
+"""
 
 SILHOUETTES = "silhouettes"
 
@@ -223,13 +237,15 @@ _SILHOUETTE_RATE = 1e-2
 _STATES = "states"
 NEAREST = 6
 _LONGEST = 200
-"""Letters of a description that may be looked at on the map."""
+"""The maximum number of letters of a description that the map may show."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColourScheme:
-    """A colouring: its ``label`` in the box, and the legend's name for a ``group``, in the
-    singular.
+    """A way to colour the map.
+
+    ``label`` is the name in the box of choices. ``group`` is what the legend calls one group, in
+    the singular.
     """
 
     label: str
@@ -241,11 +257,13 @@ COLOURINGS = {
     CLUSTERS: ColourScheme("cluster", "cluster"),
     _STATES: ColourScheme("state of the cluster", "cluster state"),
 }
-"""By their values in the address; all others are category fields of the catalog."""
+"""The ways to colour the map, keyed by their values in the address. All other ways are category
+fields of the catalog.
+"""
 
 
 def refusal(snapshot: Snapshot, method: Method) -> str:
-    """Why this method is not available for the catalog; empty if it is."""
+    """Why this method is not available for the catalog. Empty if it is available."""
     tools = len(snapshot.analysis.catalog.tools)
     if method == "t-SNE" and tools > MOST_TSNE:
         return (
@@ -261,9 +279,10 @@ def refusal(snapshot: Snapshot, method: Method) -> str:
 def points(
     snapshot: Snapshot, method: Method, *, by_sample: bool = False
 ) -> projection.Points | None:
-    """The places of the tools in the order of the catalog, or those that a sample gives them.
+    """The places of the tools in the order of the catalog, or (with ``by_sample``) those that a
+    sample gives them.
 
-    ``None`` if they have to be computed first.
+    ``None`` if the places have to be computed first.
     """
     analysis = snapshot.analysis
 
@@ -277,15 +296,16 @@ def points(
 
 
 def seconds(snapshot: Snapshot, method: Method) -> int:
-    """The approximate duration of a projection, from earlier rates."""
+    """The approximate duration of a projection in seconds, from earlier measurements."""
     start, per_tool = _RATES[method]
     return round(start + per_tool * len(snapshot.analysis.catalog.tools))
 
 
 def start(snapshot: Snapshot, method: Method) -> str:
-    """Project in the background; returns the job's id (that of a running one, if any).
+    """Project in the background. Returns the job's id; if such a job is running, the id of that
+    job.
 
-    Raises ``ConfigError`` if the method is refused.
+    Raises ``ConfigError`` if the method is not available.
     """
     if refused := refusal(snapshot, method):
         raise ConfigError(refused)
@@ -293,7 +313,7 @@ def start(snapshot: Snapshot, method: Method) -> str:
 
 
 def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None:
-    """Compute an unknown projection now, in a separate process."""
+    """Compute a projection that is not known yet, now, in a separate process."""
     if points(snapshot, method) is None:
         write, sample_key = snapshot.work.arrays.write, _map_key(snapshot, method, by_sample=True)
         projected = subprocess_jobs.compute(
@@ -306,7 +326,7 @@ def run(snapshot: Snapshot, method: Method, progress: Progress = silent) -> None
 
 
 def colours(snapshot: Snapshot) -> tuple[str, ...]:
-    """The possible colourings of the tools."""
+    """The ways in which the tools can be coloured."""
     return (*groupings(snapshot.catalog), _STATES)
 
 
@@ -314,9 +334,10 @@ def colours(snapshot: Snapshot) -> tuple[str, ...]:
 def map_of(
     snapshot: Snapshot, method: Method, grouping: str, compare: bool, by_sample: bool = False
 ) -> ToolMap:
-    """The map; with ``compare`` beside it the toolset with the decided and the safe merges.
+    """The map. With ``compare``, the toolset with decided and safe merges is beside it.
 
-    A merged tool is at its canonical's place. Raises ``JobError`` before the projection is known.
+    A merged tool is at the place of its canonical tool. Raises ``JobError`` before the projection
+    is known.
     """
     places = points(snapshot, method, by_sample=by_sample)
     if places is None:
@@ -343,7 +364,9 @@ def map_of(
 
 
 def nearest(snapshot: Snapshot, row: int) -> dict[int, float]:
-    """The rows of the ``NEAREST`` tools to a row's tool, closest first, with cosines."""
+    """The rows of the ``NEAREST`` tools that are closest to the tool in a row, closest first, with
+    their cosines.
+    """
     vectors = snapshot.analysis.vectors
     cosines = vectors @ vectors[row]
     cosines[row] = -1.0
@@ -352,12 +375,12 @@ def nearest(snapshot: Snapshot, row: int) -> dict[int, float]:
 
 
 def rewritten(snapshot: Snapshot) -> int:
-    """How many merged tools have another text than their canonical had."""
+    """How many merged tools have a text that differs from that of their canonical tool."""
     return len(new_texts(snapshot.analysis, merged_plan(snapshot)))
 
 
 def silhouettes(snapshot: Snapshot) -> Silhouettes | None:
-    """Silhouettes before and after merging; ``None`` until computed."""
+    """The silhouettes before and after merging; ``None`` until they are computed."""
     counts = projection.cluster_counts(len(snapshot.analysis.catalog.tools))
     plan = merged_plan(snapshot)
     sizes = {BEFORE: len(plan.catalog.tools), AFTER: len(plan.tools)}
@@ -371,17 +394,19 @@ def silhouettes(snapshot: Snapshot) -> Silhouettes | None:
 
 
 def silhouette_seconds(snapshot: Snapshot) -> int:
-    """The approximate duration for both variants, from earlier rates."""
+    """The approximate duration for both variants in seconds, from earlier measurements."""
     return round(10 + _SILHOUETTE_RATE * len(snapshot.analysis.catalog.tools))
 
 
 def start_silhouettes(snapshot: Snapshot) -> str:
-    """Compute in the background; returns the job's id (that of a running one, if any)."""
+    """Compute the silhouettes in the background. Returns the job's id; if such a job is running,
+    the id of that job.
+    """
     return snapshot.start_watched(SILHOUETTES, lambda progress: run_silhouettes(snapshot, progress))
 
 
 def run_silhouettes(snapshot: Snapshot, progress: Progress = silent) -> None:
-    """Compute the missing silhouettes at once."""
+    """Compute the missing silhouettes now."""
     analysis = snapshot.analysis
     counts = projection.cluster_counts(len(analysis.catalog.tools))
     for name in (BEFORE, AFTER):
@@ -432,18 +457,20 @@ def _silhouette_key(snapshot: Snapshot, name: str) -> str:
 
 
 def map_key(vectors: Vectors, method: Method) -> str:
-    """The key of a cached projection: equal for equal vectors, parameters and library."""
+    """The key of a cached projection. It is the same for the same vectors,
+    parameters and library.
+    """
     return _key(content_hash(vectors), method)
 
 
 def colouring(name: str) -> ColourScheme:
-    """The colouring of a name, which may be a field's."""
+    """The way to colour that has this name, which may be a category field."""
     return COLOURINGS.get(name) or ColourScheme(f"field “{name}”", "value")
 
 
 @kept()
 def _groups_of(plan: MergePlan, grouping: str) -> tuple[str, ...]:
-    """The group of each tool, in the order of the catalog; empty for none."""
+    """The group of each tool, in the order of the catalog. Empty for a tool without a group."""
     if grouping == _STATES:
         states = {member: cluster.state for cluster in plan.clusters for member in cluster.members}
         return tuple(states.get(tool.id, "") for tool in plan.catalog.tools)

@@ -1,4 +1,4 @@
-"""The ranked pairs: filters, the table, and the selected pair."""
+"""The ranked pairs: filters, a table, and the selected pair."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,11 +20,11 @@ from ui.shared.tools import catalog_tables, tool_selection
 _MAX_OPTIONS = 200
 VERDICTS: tuple[PairOutcome, ...] = ("merge", "family", "unsure", "keep")
 _MARKS = ("", "● one", "● ● both")
-"""The mark of a row, by how many of the two tools are selected."""
+"""The mark of a row for none, one or both of its tools selected."""
 
 
 def pair_panel(snapshot: Snapshot) -> None:
-    """Draw the filters, the table, the selected pair, and its cluster's graph."""
+    """Draw the filters, the table, the selected pair, and the graph of its cluster."""
     selection = tool_selection.selected(snapshot)
     pair_filter = _filters(snapshot)
     if selection is not None:
@@ -55,7 +55,7 @@ def pair_panel(snapshot: Snapshot) -> None:
 
 
 def _table(snapshot: Snapshot, rows: Sequence[pair_list.PairRow], key: str, chosen: Pair) -> None:
-    """The pairs, one of which can be chosen; the one shown below is marked."""
+    """Draw the pairs. One of them can be chosen, and the one shown below is marked."""
     ids = [(row.left_id, row.right_id) for row in rows]
     data_tables.row_chooser(
         rows,
@@ -119,7 +119,7 @@ def _columns(snapshot: Snapshot) -> list[Column[pair_list.PairRow]]:
 
 
 def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
-    """The pair in the address, or else the strongest of the table."""
+    """The pair in the address, or else the first pair of the table."""
     key = st.query_params.get("pair", "")
     pair = pair_view.pair_of_key(snapshot, key)
     if key and pair is None:
@@ -128,7 +128,7 @@ def _pair_shown(snapshot: Snapshot, first: pair_list.PairRow) -> Pair:
 
 
 def _choose_two(snapshot: Snapshot) -> None:
-    """A form to compare any two tools, even without a candidate pair."""
+    """Draw a form that compares any two tools, even if they are not a candidate pair."""
     box = st.popover(
         "Compare any two tools", icon=":material/compare_arrows:", key="any_two", on_change="rerun"
     )

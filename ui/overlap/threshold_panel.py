@@ -1,4 +1,6 @@
-"""The thresholds: a preview of the clusters that a change adds or removes, and applying it."""
+"""The thresholds: a preview of the clusters that a change adds or removes, and the button to apply
+it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,10 +26,11 @@ from ui.shared.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The result of merging at thresholds if every cluster is accepted.
+    """The result of merging at these thresholds if every cluster is accepted.
 
-    ``candidates`` are the pairs near enough, ``merges`` those that are also probable enough.
-    ``groups`` are tool ids, sorted. ``tokens_left`` counts each cluster as its longest tool.
+    ``candidates`` is the number of pairs that are near enough, and ``merges`` the number of those
+    that are also probable enough. ``groups`` are sorted tool ids. ``tokens_left`` counts each
+    cluster as its longest tool.
     """
 
     thresholds: MergeThresholds
@@ -40,7 +43,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdEffect:
-    """Thresholds compared with the plan's: the effects of both, and the clusters that differ."""
+    """Thresholds compared with those of the plan: the effects of both, and the clusters that
+    differ.
+    """
 
     now: Effect
     plan: Effect
@@ -48,13 +53,13 @@ class ThresholdEffect:
 
 
 def apply_thresholds(snapshot: Snapshot, thresholds: MergeThresholds, reviewer: str) -> Decision:
-    """Use these thresholds for the plan from now on; undo reverts it."""
+    """Use these thresholds for the plan from now on. An undo reverts this."""
     detail = {"similarity": thresholds.similarity, "same_job": thresholds.same_job}
     return review.say(snapshot, "threshold", (), reviewer, detail)
 
 
 def moved_clusters(snapshot: Snapshot, thresholds: MergeThresholds) -> ThresholdEffect:
-    """The effect of thresholds compared with the plan's."""
+    """The effect of these thresholds, compared with the plan's."""
     analysis, links, plan = _basis(snapshot)
     current = plan
     if thresholds != plan.thresholds:
@@ -64,8 +69,8 @@ def moved_clusters(snapshot: Snapshot, thresholds: MergeThresholds) -> Threshold
 
 @kept()
 def _basis(snapshot: Snapshot) -> tuple[Analysis, Constraints, Effect]:
-    """The basis of all comparisons: the effect of the plan's thresholds
-    under people's decisions.
+    """What all comparisons start from: the effect of the plan's thresholds under people's
+    decisions.
     """
     analysis, log = snapshot.analysis, snapshot.log
     links, in_use = constraints(analysis.catalog, log), thresholds_of(analysis, log)
@@ -80,8 +85,9 @@ def effect(
     *,
     divide: bool = True,
 ) -> Effect:
-    """The effect of thresholds under people's ``links``; ``tokens`` are by tool id, the rest as in
-    ``groups_at``.
+    """The effect of thresholds under people's ``links``.
+
+    ``tokens`` are keyed by tool id. For the rest, see ``groups_at``.
     """
     merged = groups_at(analysis, links, thresholds, divide=divide)
     groups = tuple(group.members for group in merged)
@@ -105,8 +111,8 @@ _SHOWN = 300
 
 @st.fragment
 def threshold_panel(snapshot: Snapshot) -> None:
-    """Two sliders with their effect, the collision curve, and under *More* that of the document
-    variants.
+    """Draw two sliders with their effect and the collision curve. *More* has the curve of the
+    document variants.
     """
     analysis = snapshot.analysis
     plan, own = thresholds_of(analysis, snapshot.log), own_thresholds(analysis)
@@ -143,7 +149,9 @@ def _sliders(plan: MergeThresholds, own: MergeThresholds) -> MergeThresholds:
 
 
 def _apply(snapshot: Snapshot, thresholds: MergeThresholds, plan: MergeThresholds) -> None:
-    """The button that applies the sliders' thresholds to the plan, and the one to undo it."""
+    """Draw the button that applies the thresholds of the sliders to the plan, and the button that
+    undoes this.
+    """
     decision = next(
         (one for one in review.active_decisions(snapshot) if one.action == "threshold"), None
     )

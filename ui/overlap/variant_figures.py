@@ -1,9 +1,9 @@
-"""The effect of document variants on search vectors: colliding pairs, the map, and the heatmap
+"""The effect of document variants on search vectors: colliding pairs, the map and the heatmap
 (Retrieval–Plan–Select, figures 4, 5 and A2).
 
-Three toolsets are compared: the tools' own text, accepted variants, and a control padded to the
-same length with random words. The vectors are those of the retriever, which reads more than the
-merge does, so the curve of *own text* differs from that of *original*.
+Three toolsets are compared: the tools' own text, accepted variants, and a control that is padded
+with random words to the same length. The vectors are those of the retriever. It reads more text
+than the merge does, so the curve of *own text* differs from that of *original*.
 """
 
 from dataclasses import replace
@@ -42,13 +42,15 @@ def has_any(snapshot: Snapshot) -> bool:
 
 
 def curve(snapshot: Snapshot) -> Curve | None:
-    """The pairs of the three toolsets; ``None`` if ``start`` has to embed texts first."""
+    """The curve of the three toolsets; ``None`` if ``start`` has to embed texts first."""
     vectors = _vectors_of(snapshot, searches.impatient)
     return None if vectors is None else curves.curve_of(snapshot, vectors)
 
 
 def tiles(snapshot: Snapshot, tile: Tile) -> dict[str, Tile] | None:
-    """A tile by the tools' own text and with their variants; ``None`` as ``curve``."""
+    """A tile for the tools' own text and one with their variants; ``None`` in the same case as
+    ``curve``.
+    """
     vectors = _vectors_of(snapshot, searches.impatient)
     if vectors is None:
         return None
@@ -58,8 +60,8 @@ def tiles(snapshot: Snapshot, tile: Tile) -> dict[str, Tile] | None:
 def points(snapshot: Snapshot, method: maps.Method) -> tuple[projection.Points, ...] | None:
     """The positions of the tools of the three toolsets.
 
-    PCA shares its axes; UMAP and t-SNE have separate ones, scaled to equal size. ``None`` if they
-    have to be computed, which ``start`` does.
+    With PCA, the three share their axes. With UMAP and t-SNE, each has its own axes, scaled to the
+    same size. ``None`` if the positions have to be computed, which ``start`` does.
     """
     vectors = _vectors_of(snapshot, searches.impatient)
     if vectors is None:
@@ -92,23 +94,25 @@ def map_of(snapshot: Snapshot, method: maps.Method, grouping: str) -> ToolMap:
 
 
 def seconds(snapshot: Snapshot, method: maps.Method) -> int:
-    """The approximate duration of the three projections, from earlier rates."""
+    """The approximate duration of the three projections in seconds, from earlier measurements."""
     return len(SIDES) * maps.seconds(snapshot, method)
 
 
 def start(snapshot: Snapshot, method: maps.Method = "PCA") -> str:
-    """Run ``_run`` in the background; a map stops when its page is left."""
+    """Run ``_run`` in the background. A map stops when its page is left."""
     start = snapshot.start if method == "PCA" else snapshot.start_watched
     return start(kind_of(method), lambda progress: _run(snapshot, method, progress))
 
 
 def kind_of(method: maps.Method) -> str:
-    """The job kind of a method; each has its own, so that another can be started instead."""
+    """The kind of job for a method. Each method has its own kind, so that another one can be
+    started instead.
+    """
     return KIND if method == "PCA" else f"{KIND}, {method}"
 
 
 def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = silent) -> None:
-    """Compute at once the vectors, counts and projections that are missing."""
+    """Compute the missing vectors, counts and projections, now."""
     vectors = _vectors_of(snapshot, progress)
     for own in (vectors or {}).values():
         curves.count(snapshot.work, own, progress)
@@ -118,7 +122,7 @@ def _run(snapshot: Snapshot, method: maps.Method = "PCA", progress: Progress = s
 
 
 def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | None:
-    """The vectors of each toolset; ``None`` if a page would have to wait for texts."""
+    """The vectors of each toolset; ``None`` if embedding the texts would keep a page waiting."""
     catalog = snapshot.analysis.catalog
     variants = reviewed_variants.accepted_variants(snapshot)
 
@@ -140,7 +144,7 @@ def _vectors_of(snapshot: Snapshot, progress: Progress) -> dict[str, Vectors] | 
 
 
 def _normed(work: Workspace, tools: tuple[Tool, ...], progress: Progress) -> Vectors:
-    """The retriever's vectors of the texts: float32 (n, d), of length 1."""
+    """The retriever's vectors of the tools' texts: float32 (n, d), each of length 1."""
     retriever = Retriever(tools, work.embedder, work.vectors, _DENSE, progress=progress)
     return normalised(retriever.vectors)
 
@@ -150,7 +154,7 @@ def _stored(snapshot: Snapshot, method: maps.Method, vectors: Vectors) -> projec
 
 
 def _to_unit(points: projection.Points) -> projection.Points:
-    """The points scaled to the square from -1 to 1."""
+    """The points, scaled to the square from -1 to 1."""
     low, high = points.min(axis=0), points.max(axis=0)
     centred = points - (low + high) / 2
     return np.asarray(centred / max(float((high - low).max()) / 2, 1e-9), dtype=np.float64)

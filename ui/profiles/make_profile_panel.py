@@ -1,4 +1,4 @@
-"""Makes a profile from an agent's requests, from logged calls, or empty."""
+"""The form that makes a profile from an agent's requests, from logged calls, or empty."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMED = 8
 
 
 def make_profile_panel(snapshot: Snapshot) -> None:
-    """The form, a preview, and the button that saves it."""
+    """Draw the form, a preview, and the button that saves the profile."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     name = bar.text_input(
         "Name",
@@ -66,7 +66,7 @@ def make_profile_panel(snapshot: Snapshot) -> None:
 
 
 def is_searchable(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
-    """Whether the queries can be searched now; otherwise progress of indexing is drawn."""
+    """Whether the queries can be searched for now. If not, the progress of indexing is drawn."""
     if not profile_edits.waits(snapshot, queries):
         return True
     page_frame.job_started_once(
@@ -132,7 +132,7 @@ def _from_requests(snapshot: Snapshot, before: Profile, queries: Sequence[Query]
 
 
 def _is_planned(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
-    """Whether a model has planned any of the queries; draws what is left to ask."""
+    """Whether a model has planned any of the queries. Also draws what is left to ask."""
     if not can_ask(snapshot, "plan", "No model is set up."):
         return False
     question = Question(
@@ -176,7 +176,7 @@ def _cover(cover: intent_cover.Cover, names: dict[str, str]) -> None:
 
 
 def served_in_words(intents: Sequence[intent_cover.Intent], ids: Collection[str]) -> str:
-    """How many requests the tools with these ids serve, and how many they may serve."""
+    """How many requests the tools with these ids serve, and how many they might serve."""
     served = [one for one in intents if one.is_served_by(ids)]
     perhaps = sum(one.is_doubtful for one in served)
     more = f", perhaps for {perhaps:,} more" if perhaps else ""
@@ -186,7 +186,7 @@ def served_in_words(intents: Sequence[intent_cover.Intent], ids: Collection[str]
 def intents_table(
     intents: Sequence[intent_cover.Intent], ids: Collection[str], names: Mapping[str, str]
 ) -> None:
-    """Draw each request with the names of the profile's tools (ids) that serve it."""
+    """Draw each request with the names of those tools of the profile (``ids``) that serve it."""
     data_tables.draw(
         intents,
         [
@@ -226,7 +226,9 @@ def _from_calls(snapshot: Snapshot, before: Profile) -> Profile | None:
 
 
 def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
-    """Requests served by the tokens of the tools, a step for each tool in order."""
+    """The number of requests served, against the tokens of the tools. Each tool adds a step, in
+    order.
+    """
     tokens = list(accumulate(one.tokens for one in cover.additions))
     figure = pictures.figure(
         [
@@ -251,7 +253,7 @@ def cover_curve(cover: intent_cover.Cover, names: dict[str, str]) -> go.Figure:
 
 
 def cover_rows(cover: intent_cover.Cover, names: dict[str, str]) -> list[TableRow]:
-    """A row for each tool of the cover, in the order of choosing."""
+    """A row for each tool of the cover, in the order in which the tools were chosen."""
     tokens = accumulate(one.tokens for one in cover.additions)
     return [
         {

@@ -1,4 +1,4 @@
-"""One profile: what it serves, similar tools, rules, texts and fixed values, deletion."""
+"""One profile: what it serves, similar tools, rules, texts and fixed values, and deletion."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ READS = {"read or change": None, "read only": True, "may change something": Fals
 
 
 def chosen_profile(names: Sequence[str]) -> str:
-    """Draw the choice of a profile; returns its name."""
+    """Draw the choice of a profile. Returns the name of the chosen profile."""
     if st.session_state.get(_CHOSEN) not in names:
         st.session_state[_CHOSEN] = names[0]
     return st.pills("Profile", names, required=True, key=_CHOSEN) or names[0]
 
 
 def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
-    """Changes in the profile since it was saved, and its parts in tabs."""
+    """Draw what has changed in the profile since it was saved, and the parts of the profile in
+    tabs.
+    """
     profile = toolset.profile
     if toolset.notes:
         lines = [f"- {safe_text.untrusted(one)}" for one in toolset.notes[:_MOST_NAMED]]
@@ -76,7 +78,7 @@ def profile_detail_panel(snapshot: Snapshot, toolset: ProfileTools) -> None:
 
 
 def _report(snapshot: Snapshot, tools: ProfileTools) -> tuple[ProfileReport, Sequence[str]] | None:
-    """The report on the profile; ``None`` while its toolset is being indexed."""
+    """The report on the profile; ``None`` while the profile's toolset is being indexed."""
     queries = profile_edits.queries(snapshot, tools.profile.intents)
     return profile_edits.report(snapshot, tools) if is_searchable(snapshot, queries) else None
 
@@ -267,7 +269,9 @@ def _words(snapshot: Snapshot, toolset: ProfileTools) -> None:
 
 
 def _with_words(own: ProfileTool, row: dict[str, str]) -> ProfileTool:
-    """A table row as a profile's entry for a tool. Raises ``DecisionError`` for invalid values."""
+    """A table row turned into a profile's entry for a tool. Raises ``DecisionError`` for invalid
+    values.
+    """
     try:
         fixed = json.loads(row["fixed"].strip() or "{}")
     except ValueError:

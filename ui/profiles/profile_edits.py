@@ -1,4 +1,4 @@
-"""Profiles of a catalog on the screen: made, saved, viewed."""
+"""The profiles of a catalog on the screen: making, saving and viewing them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEARCHED = Lookup("tools", merges=PlanConfig(), variants=False)
 
 @kept()
 def tools_by_profile(snapshot: Snapshot) -> dict[str, ProfileTools]:
-    """The tools of each profile, by its name."""
+    """The tools of each profile, keyed by the profile's name."""
     plan = snapshot.plan
     saved_profiles = profiles(plan.catalog, snapshot.log)
     return {name: profile_tools(plan, one) for name, one in saved_profiles.items()}
@@ -40,20 +40,20 @@ def tools_by_profile(snapshot: Snapshot) -> dict[str, ProfileTools]:
 
 @kept()
 def tokens(snapshot: Snapshot) -> dict[str, int]:
-    """The tokens of each tool of the toolset, for the chosen client."""
+    """The tokens of each tool of the toolset, as the chosen client sends it."""
     costs, tools = snapshot.work.catalogs.costs, snapshot.plan.tools
     return {item.tool.id: costs.of(item.tool, snapshot.format) for item in tools}
 
 
 def size(snapshot: Snapshot, toolset: ProfileTools) -> int:
-    """The tokens of a profile's tools as its agent sees them, for the chosen client."""
+    """The tokens of a profile's tools as the agent sees them in the chosen client."""
     return sum(
         snapshot.work.catalogs.costs.of(item.tool, snapshot.format) for item in toolset.tools
     )
 
 
 def calls(snapshot: Snapshot) -> dict[str, int]:
-    """How often each tool of the toolset was called, including its members."""
+    """How often each tool of the toolset was called, including calls to its members."""
     counts = usage_evidence.figures(snapshot)
     return {
         item.tool.id: sum(counts.of(one).calls for one in item.members)
@@ -62,10 +62,10 @@ def calls(snapshot: Snapshot) -> dict[str, int]:
 
 
 def save(snapshot: Snapshot, profile: Profile, reviewer: str) -> Decision:
-    """Record the profile in its current state.
+    """Record the profile as it is now.
 
-    Raises ``StaleDecisionError`` if somebody else saved one of this name meanwhile,
-    ``DecisionError`` for a name that cannot be in an address.
+    Raises ``StaleDecisionError`` if somebody else has saved a profile of this name in the meantime,
+    and ``DecisionError`` if the name cannot be used in an address.
     """
     row = intent_cover.profile_row(snapshot.plan, profile)
     return _record(snapshot, profile, row["ids"], row["detail"], reviewer)
@@ -78,13 +78,15 @@ def delete(snapshot: Snapshot, profile: Profile, reviewer: str) -> Decision:
 
 
 def waits(snapshot: Snapshot, queries: Sequence[Query]) -> bool:
-    """Whether one of the queries needs a search and ``SEARCHED`` is not indexed yet."""
+    """Whether a query needs a search and ``SEARCHED`` is not indexed yet."""
     has_search = any(not one.gold for one in queries)
     return has_search and searches.open_toolsets(snapshot, SEARCHED) is None
 
 
 def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
-    """Requests as queries, with the answers of the catalog's query sets for equal texts."""
+    """Requests as queries. If a query of the catalog's query sets has the same text, its answers
+    are taken.
+    """
     own = ((text, loaded_queries.of_text(snapshot, text)) for text in texts)
     return [query or Query("", text) for text, query in own]
 
@@ -92,10 +94,11 @@ def queries(snapshot: Snapshot, texts: Sequence[str]) -> list[Query]:
 def cover(
     snapshot: Snapshot, queries: Sequence[Query], per_job: int | None, budget: int | None
 ) -> intent_cover.Cover:
-    """The smallest set of tools for the queries: by their answers, or else by a search.
+    """The smallest set of tools that serves the queries, by their answers or, without answers, by a
+    search.
 
-    Without ``per_job`` it uses the plans that a model has made so far. Call it only when nothing
-    ``waits``.
+    Without ``per_job``, the plans that a model has made so far are used. Call this only when
+    nothing ``waits``.
     """
     plan, costs = snapshot.plan, tokens(snapshot)
     asker = None if per_job else judging.known_answers(snapshot)
@@ -118,13 +121,14 @@ def cover(
 
 
 def estimate(snapshot: Snapshot, queries: Sequence[Query]) -> Estimates:
-    """The cost of a model's plans for the queries. Raises ``ConfigError`` without a model."""
+    """What it costs to have a model plan the queries. Raises ``ConfigError`` without a model."""
     return model_runs.estimate_of(snapshot, _planned(snapshot, queries))
 
 
 def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
-    """Let a model plan the queries in the background; returns the job's id. Raises ``ConfigError``
-    without one.
+    """Have a model plan the queries in the background. Returns the job's id.
+
+    Raises ``ConfigError`` without a model.
     """
     work = _planned(snapshot, queries)
     return model_runs.in_background(
@@ -135,10 +139,11 @@ def ask(snapshot: Snapshot, queries: Sequence[Query]) -> str:
 def report(
     snapshot: Snapshot, toolset: ProfileTools
 ) -> tuple[profile_effect.ProfileReport, Sequence[str]]:
-    """The report on a profile with its own requests, and sentences on how well they are found.
+    """The report on a profile with the profile's own requests, and sentences on how well these are
+    found.
 
-    Only requests with answers count, compared with the whole toolset. Call it only if nothing
-    ``waits``.
+    Only requests with answers count, and they are compared with the whole toolset. Call this only
+    when nothing ``waits``.
     """
     plan, profile, costs = snapshot.plan, toolset.profile, snapshot.work.catalogs.costs
     requests = tuple(queries(snapshot, profile.intents))
@@ -160,7 +165,7 @@ def report(
 def _planned(
     snapshot: Snapshot, queries: Sequence[Query]
 ) -> Callable[[Asker], tuple[intent_cover.Intent, ...]]:
-    """A function that plans the queries by asking."""
+    """A function that takes an asker and plans the queries with it."""
     return partial(intents_by_model, queries, snapshot.plan, _retriever(snapshot))
 
 
@@ -190,5 +195,5 @@ def _record(
 
 
 def requests_in(text: str) -> list[str]:
-    """The requests in a text, one per line, without repeats."""
+    """The requests in a text with one request per line. Repeated requests are dropped."""
     return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))

@@ -1,4 +1,4 @@
-"""The table of tools and profiles with ticks, and each profile's current figures."""
+"""A table of tools and profiles with ticks, and the current figures of each profile."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from ui.shared.snapshot import Snapshot
 
 
 def profile_table_panel(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools]) -> None:
-    """Draw the table, each profile's figures with the current ticks, and the button that saves."""
+    """Draw the table, the figures of each profile with its current ticks, and the button that
+    saves.
+    """
     tokens, plan = profile_edits.tokens(snapshot), snapshot.plan
     places = st.container()
     tools = {item.tool.id: item.tool for item in plan.tools}
     used_ids = frozenset().union(*(one.ids for one in toolsets.values()))
     ids = sorted(tools, key=lambda one: (one not in used_ids, one))
-    columns = {name: f"in {name}" for name in toolsets}  # a profile may be called tokens
+    columns = {name: f"in {name}" for name in toolsets}  # a profile may be called "tokens"
     table = pd.DataFrame(
         {
             "tool": [tools[one].name for one in ids],
@@ -79,7 +81,7 @@ def profile_table_panel(snapshot: Snapshot, toolsets: Mapping[str, ProfileTools]
 
 
 def _with_ticks(plan: MergePlan, profile: Profile, ticks: pd.Series[bool]) -> Profile:
-    """The profile with tools (ids) added or removed by changed ticks."""
+    """The profile after tools (ids) were added or removed by changed ticks."""
     for is_in in (True, False):
         if changed_ids := list(ticks.index[ticks == is_in]):
             profile = with_choice(plan, profile, changed_ids, is_in)

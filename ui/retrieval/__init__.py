@@ -1,1 +1,1 @@
-"""What a request finds."""
+"""The parts of the page that shows what a request finds."""

@@ -1,4 +1,6 @@
-"""What ranks tools: their text, or a model learned from queries; training and removing it."""
+"""What ranks the tools: their text, or a model that has learned from queries. The model can be
+trained and removed.
+"""
 
 from operator import itemgetter
 
@@ -48,7 +50,7 @@ COSTS = {
 
 
 def learned_panel(snapshot: Snapshot, title: str) -> None:
-    """Draw the cost and benefit of a ranking, with the buttons that train and remove it."""
+    """Draw what a ranking costs and gains, with the buttons that train and remove its model."""
     job = snapshot.job(learned_searches.KIND)
     if job is not None and job.live:
         page_frame.job_panel(job.id)
