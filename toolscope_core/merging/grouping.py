@@ -28,7 +28,7 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
+from toolscope_core.wording.reading import ToolReading, read_tool
 from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
