@@ -28,7 +28,7 @@ from toolscope_core.model.configuration import MergeThresholds
 from toolscope_core.model.decision import Constraints
 from toolscope_core.model.pair import Pair
 from toolscope_core.model.tool import Tool
-from toolscope_core.wording.reading import ToolReading, read_tool
+from toolscope_core.wording.reading import ToolReading, read_tool, whole_name
 from toolscope_core.wording.words import words_of
 
 Clean = Callable[[tuple[str, ...]], bool]
@@ -216,11 +216,9 @@ def named_alike(
     return tuple(families)
 
 
-def _templates(reading: ToolReading) -> Iterator[tuple[object, ...]]:
-    """What a tool shares with similarly named tools, once for each word of its name that may
-    differ.
-    """
-    tool, name = reading.tool, reading.name
+def _templates(tool: Tool) -> Iterator[tuple[object, ...]]:
+    """The parts that a tool shares with similarly named ones, for each word that may differ."""
+    name = whole_name(tool)
     if not tool.server or not tool.parameters or len(name) < 2:
         return
     arguments = sorted(
