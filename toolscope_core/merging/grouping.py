@@ -217,7 +217,9 @@ def named_alike(
 
 
 def _templates(tool: Tool) -> Iterator[tuple[object, ...]]:
-    """The parts that a tool shares with similarly named ones, for each word that may differ."""
+    """What a tool shares with similarly named tools, once for each word of its name that may
+    differ.
+    """
     name = whole_name(tool)
     if not tool.server or not tool.parameters or len(name) < 2:
         return
