@@ -15,6 +15,7 @@ from toolscope_core.model.pair import tool_key
 from toolscope_core.model.tool import JsonObject, Tool, canonical_json, digest
 from ui.documents.edited_documents import value_of
 from ui.shared import safe_text
+from ui.shared.cards.argument_panel import read_object
 from ui.shared.cards.cards import Card, cell_text
 
 TYPED, BEGAN = "typed_maps", "map_began"
@@ -288,12 +289,7 @@ def try_call(tool: Tool, alpha: ArgumentMap, document: Document, text: str) -> T
 
 def called_with(text: str) -> dict[str, Any]:
     """The arguments in a call given as JSON. Raises ``DecisionError``."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DecisionError(f"the call cannot be read: {error}; paste a JSON object") from error
-    if not isinstance(value, dict):
-        raise DecisionError(f"the call is {str(value)[:80]!r}; paste a JSON object")
+    value = read_object(text)
     called = calls.read_call(value)
     return dict(called[1]) if called else value
 

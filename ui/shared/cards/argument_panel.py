@@ -6,7 +6,7 @@ Differences between members are marked, and so are declarations that agents no l
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -153,12 +153,7 @@ def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
 
     Raises ``DecisionError`` if it is invalid.
     """
-    try:
-        given = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DecisionError(f"the call cannot be read: {error}; use a JSON object") from error
-    if not isinstance(given, dict):
-        raise DecisionError(f"the call is {str(given)[:80]!r}; use a JSON object")
+    given = read_object(text)
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
     declared_names = properties_of(card.cluster.document.schema or {})
     sent = []
@@ -180,6 +175,17 @@ def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
             )
         )
     return tuple(sent)
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The JSON object of a call in a field. Raises ``DecisionError``."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DecisionError(f"the call cannot be read: {error}; use a JSON object") from error
+    if not isinstance(value, dict):
+        raise DecisionError(f"the call is {str(value)[:80]!r}; use a JSON object")
+    return value
 
 
 def _head(tool: Tool) -> str:
