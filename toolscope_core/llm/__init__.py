@@ -1,6 +1,7 @@
-"""Models behind any OpenAI-compatible endpoint: the ``openai`` SDK, loaded by the first call.
+"""Models behind any OpenAI-compatible endpoint, through the ``openai`` SDK, which the first call
+loads.
 
-A key goes to its origin and nowhere else. A call ends by its deadline, is never repeated
-automatically, follows no redirect, and its failure is a value; a failure that no further call can
-avoid raises ``ModelStopError``.
+A key is sent to its own origin and nowhere else. A call ends by its deadline, is never repeated
+automatically, and follows no redirect. A failed call returns its failure as a value; a failure that
+no further call can avoid raises ``ModelStopError``.
 """

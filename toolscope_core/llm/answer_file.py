@@ -1,7 +1,8 @@
-"""A model's answers in a repository file: people with a key write it, others replay it.
+"""A model's answers in a file of the repository: people with a key write the file, and others
+replay it.
 
-A line is one answer: the question in words, the prompt, the model, and its key in the ledger. Lines
-are sorted, so that a changed answer shows as a changed line.
+Each line is one answer: the question in words, the prompt, the model, and the answer's key in the
+ledger. The lines are sorted, so that a changed answer shows up as a changed line.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _HASH, _TEXT, _NAMED = 8, 80, 10
 class AnswerLine:
     """One answer.
 
-    ``texts`` and the ids of ``tools`` describe the question. ``subjects`` are the beginnings of the
-    hashes on which the answer depends; ``value_hash`` is the answer's own.
+    ``texts`` and the ids in ``tools`` describe the question. ``subjects`` are the beginnings of the
+    hashes on which the answer depends; ``value_hash`` is the hash of the answer itself.
     """
 
     task: str
@@ -55,14 +56,14 @@ class AnswerLine:
         return self.task, self.texts, self.tools
 
     def asks_as(self, other: AnswerLine) -> bool:
-        """Whether both ask the same question, about any tools."""
+        """Whether both lines ask the same question, about whichever tools."""
         return (self.task, self.texts) == (other.task, other.texts)
 
 
 class AnswerFile:
-    """The file at ``path``, and a command's questions so far.
+    """The answer file at ``path``, and the questions that a command has asked so far.
 
-    Raises ``ConfigError`` for a file with other content, or if it is missing although
+    Raises ``ConfigError`` if the file contains something else, or if it is missing although
     ``is_required``.
     """
 
@@ -79,7 +80,7 @@ class AnswerFile:
         answers: Sequence[protocols.Answer | None],
         by: protocols.ChatModel,
     ) -> None:
-        """Record the answers, and which questions are open and why."""
+        """Record the answers, and for each open question the reason."""
         for item, answer in zip(items, answers, strict=True):
             line = _line(task, item, by, answer.value if answer else None)
             if answer is not None and answer.value is not None:
@@ -90,8 +91,9 @@ class AnswerFile:
                 )
 
     def write(self, is_whole: bool) -> None:
-        """Write the questions that were asked. The other lines stay unless ``is_whole``. Raises
-        ``ExportError``.
+        """Write the questions that were asked.
+
+        The other lines stay, unless ``is_whole``. Raises ``ExportError``.
         """
         lines = {**({} if is_whole else self.lines), **self._new_lines}
         rows = sorted(lines.values(), key=lambda one: (one.about, one.key))
@@ -99,7 +101,7 @@ class AnswerFile:
 
     @property
     def open_in_words(self) -> str:
-        """Each question without an answer, and why; empty if there is none."""
+        """Each question without an answer, and why it has none; empty if every question has one."""
         if not self._open:
             return ""
         return (
@@ -109,7 +111,7 @@ class AnswerFile:
         )
 
     def _why_open(self, item: object, line: AnswerLine) -> str:
-        """Why this question has no answer, based on the answer to the nearest one."""
+        """Why this question has no answer, judging by the answer to the nearest question."""
         about = [one for one in self.lines.values() if one.about == line.about]
         if not about:
             about = [one for one in self.lines.values() if line.texts and one.asks_as(line)]
@@ -128,7 +130,9 @@ class AnswerFile:
 
 
 class FileLedger:
-    """The answers of a file, then of the ledger ``behind`` it, if any, which stores new ones."""
+    """Answers from a file, and then from the ledger ``behind`` it, if there is one. New answers are
+    stored in that ledger.
+    """
 
     def __init__(self, file: AnswerFile, behind: protocols.Ledger | None) -> None:
         self._lines, self._behind = file.lines, behind
@@ -145,7 +149,7 @@ class FileLedger:
 
 
 class FileRequests(ModelRequests):
-    """Requests whose answers come from a file first, and are recorded in it."""
+    """Requests that look for answers in a file first, and record all answers in the file."""
 
     def __init__(
         self,
@@ -210,7 +214,7 @@ def _answer(line: AnswerLine) -> protocols.Answer:
 
 
 def _values(item: object) -> list[object]:
-    """The item, or the values of its fields."""
+    """The item itself as a list, or the values of its fields."""
     if isinstance(item, Tool) or not is_dataclass(item):
         return [item]
     return [getattr(item, one.name) for one in fields(item)]
@@ -228,6 +232,6 @@ def _hashes(tool: Tool) -> set[str]:
 
 
 def _in_words(line: AnswerLine) -> str:
-    """The question in one line."""
+    """The question, in one line."""
     text = " / ".join(" ".join(one.split())[:_TEXT] for one in dict.fromkeys(line.texts))
     return f"{line.task}: {text or listed(line.tools)}"

@@ -1,4 +1,6 @@
-"""Finds the clusters and families that a model sees as a whole, and the pairs they still lack."""
+"""Finds the clusters and families that a model is shown as a whole, and the pairs
+they still need.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +31,7 @@ from toolscope_core.model.tool import JsonObject, Tool
 
 @dataclass(frozen=True, slots=True)
 class ToolSet:
-    """Tool ids (sorted) that the verdicts put together; a ``doubtful`` set is audited."""
+    """The ids of tools (sorted) that the verdicts put together; a ``doubtful`` set is audited."""
 
     members: tuple[str, ...]
     doubtful: bool
@@ -38,7 +40,7 @@ class ToolSet:
 def clusters_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts, config: QuestionConfig
 ) -> list[ToolSet]:
-    """The clusters of one job formed by the verdicts."""
+    """The clusters of one job that the verdicts form."""
     bars, tools = bars_of(analysis), analysis.catalog.by_id
     edges = model_verdicts.edges(
         merge_edges(analysis), bars, analysis.threshold, analysis.far_candidates(analysis.threshold)
@@ -46,7 +48,7 @@ def clusters_to_audit(
     graph = merge_graph(edges, links)
     weakest: dict[str, float] = {}
     for pair, p in graph.edges.items():
-        # an edge of the model is raised to where merges begin
+        # an edge from the model is raised to the bar for merges
         verdict = model_verdicts.verdicts.get(pair)
         sure = verdict.same_job if verdict else p
         for tool in (pair.left, pair.right):
@@ -67,7 +69,7 @@ def clusters_to_audit(
 def families_to_audit(
     analysis: Analysis, links: Constraints, model_verdicts: ModelVerdicts
 ) -> list[ToolSet]:
-    """The families formed by the verdicts, without those that people put together."""
+    """The families that the verdicts form, except those that people put together."""
     by_model = with_verdicts(analysis, model_verdicts)
     groups = groups_at(by_model, links, own_thresholds(by_model))
     sets = []
@@ -86,9 +88,9 @@ def missing_pairs(
 ) -> list[Pair]:
     """The unasked pairs that decide a merge or a family.
 
-    First come pairs of a tool that would be kept alone and another one, then two that are a family
-    with the same third tool, then pairs with a tool that a family may lack. In each group, the most
-    likely come first by the offline judge.
+    First come the pairs of a tool that a drop-in would keep and another member. Then come two kinds
+    of pairs, most likely a family first (by the offline judge): two tools that are a family with
+    the same third tool, and a family's member with a tool that the family may lack.
     """
     by_model = with_verdicts(analysis, model_verdicts)
     groups = groups_at(by_model, links, own_thresholds(by_model))
@@ -113,7 +115,7 @@ def with_audits(
     asker: Asker,
     family: bool = False,
 ) -> ModelVerdicts:
-    """The verdicts with an audit of each doubtful set, as a ``family`` or as one tool."""
+    """The verdicts with an audit of each doubtful set, either as a ``family`` or as one tool."""
     tools, task = analysis.catalog.by_id, FAMILY_AUDIT_TASK if family else AUDIT_TASK
     doubtful = [one.members for one in sets if one.doubtful]
     items = []
@@ -130,14 +132,16 @@ def with_audits(
 
 
 def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, ...]:
-    """The tools' servers that have a description of their own."""
+    """Those of the tools' servers that have a description of their own."""
     names = {tool.server for tool in tools}
     about = (one for one in catalog.servers if one.description or one.title)
     return tuple(one for one in about if one.name in names)
 
 
 def _pairs_of_kept(analysis: Analysis, groups: Iterable[Group]) -> Iterator[Pair]:
-    """The pairs of each potential drop-in group with the tool it keeps."""
+    """In each group that could be a drop-in, the pairs of the tool it would keep and another
+    member.
+    """
     for group in groups:
         synthesis = analysis.syntheses.synthesis(group.members, None, unfit=group.unfit)
         if synthesis.kind == "drop_in" and not group.decided:
@@ -146,7 +150,7 @@ def _pairs_of_kept(analysis: Analysis, groups: Iterable[Group]) -> Iterator[Pair
 
 
 def _pairs_of_families(graph: RowGraph) -> set[Pair]:
-    """The pairs of any two that are a family with the same third."""
+    """The pairs of two tools that are each a family with the same third tool."""
     related: dict[int, set[int]] = {}
     for a, b in zip(graph.left.tolist(), graph.right.tolist(), strict=True):
         related.setdefault(a, set()).add(b)
@@ -159,10 +163,10 @@ def _pairs_of_families(graph: RowGraph) -> set[Pair]:
 
 
 def _pairs_of_lacking(analysis: Analysis, groups: Sequence[Group]) -> set[Pair]:
-    """Unasked pairs of a family and a tool that it may lack.
+    """Unasked pairs of a family's member and a tool that the family may lack.
 
-    The tool is on one of the family's servers, in no group, and another case of it by the offline
-    judge; it is paired with its most likely member.
+    The tool is on one of the family's servers and in no group, and the offline judge considers it
+    another case of the family. It is paired with the member that is most likely a family with it.
     """
     grouped = {tool for group in groups for tool in (*group.members, *group.newcomers)}
     free = [tool for tool in analysis.catalog.tools if tool.id not in grouped]
@@ -186,7 +190,7 @@ def _parts(
     graph: MergeGraph,
     component: tuple[str, ...],
 ) -> list[tuple[str, ...]]:
-    """The parts that correction makes of a component too large for one question."""
+    """The parts into which correction divides a component that is too large for one question."""
     inside = set(component)
     own = [pair for pair in graph.edges if pair.left in inside]
     judge = partial(

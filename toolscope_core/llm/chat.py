@@ -1,4 +1,6 @@
-"""A chat model behind an endpoint: requests, the server's capabilities, and reading replies."""
+"""A chat model behind an endpoint: its requests, the server's capabilities, and how replies are
+read.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 Reply = TypeVar("Reply", bound=ModelReply)
 _Form = Literal["schema", "object", "text"]
 _Count = Annotated[int, Field(strict=True, ge=0, lt=1_000_000_000)]
-"""Tokens; a report of more is ignored."""
+"""A number of tokens; a larger number in a report is ignored."""
 USUAL_PATH = "/v1"
 REPEATED_KEY = "the reply contains the API key"
 _CUT = "the reply was cut off at its limit"
@@ -36,7 +38,9 @@ _THOUGHT_ENDS = "</think>"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The requests that an endpoint accepts for a model: the form of answers, and parameters."""
+    """The requests that an endpoint accepts for a model: the form of answers, and
+    the parameters.
+    """
 
     form: _Form = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -44,7 +48,9 @@ class Capabilities:
     reasoning: bool = True
 
     def after(self, complaint: str) -> Capabilities | None:
-        """The next form to try after a refusal with this complaint; ``None`` if unknown."""
+        """The capabilities to try next after a refusal with this complaint; ``None`` if there are
+        none.
+        """
         if "max_completion_tokens" in complaint and self.limit == "max_tokens":
             return replace(self, limit="max_completion_tokens")
         if "temperature" in complaint and self.temperature:
@@ -63,11 +69,13 @@ class _Usage(BaseModel):
 
 
 _capabilities: dict[tuple[str, str], Capabilities] = {}
-"""The server's capabilities by base URL and model, shared by all runs."""
+"""The server's capabilities for each base URL and model, shared by all runs."""
 
 
 class EndpointModel:
-    """A ``backends.ChatModel`` at an endpoint; it opens no connection before the first question."""
+    """A ``backends.ChatModel`` at an endpoint. No connection is opened before the
+    first question.
+    """
 
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
         self.endpoint = endpoint
@@ -87,8 +95,9 @@ class EndpointModel:
     def parameters(self) -> JsonObject:
         """The other parameters on which an answer depends.
 
-        They are the temperature, the reasoning effort if set, an unusual base path, since another
-        service may be there, and whose prompts are asked if they are not ours.
+        They are the temperature; the reasoning effort, if it is set; the base path if it is
+        unusual, since another service may be behind it; and whose prompts are used, if they are not
+        ours.
         """
         path = urlsplit(self.endpoint.base_url).path.rstrip("/")
         place = {} if path == USUAL_PATH else {"path": path}
@@ -121,10 +130,12 @@ class EndpointModel:
         read: Callable[[HttpReply, int], Reply],
         no_reply: Callable[..., Reply],
     ) -> Reply:
-        """The result of ``read`` on the reply of up to ``tokens``; ``no_reply`` if there is none.
+        """The result of ``read`` on a reply of at most ``tokens`` tokens; ``no_reply`` if there is
+        none.
 
-        The body is made for the server's capabilities. After an informative refusal, and after an
-        unreadable reply (``ValueError``), the question may be repeated at once.
+        The body is built to suit the server's capabilities. After a refusal that shows what the
+        server supports, or after an unreadable reply (``ValueError``), the question may be repeated
+        at once.
         """
         capabilities = self.capabilities
         page = self._open_client().chat(body(capabilities))
@@ -156,7 +167,7 @@ class EndpointModel:
 
 
 def body_of(request: ChatRequest, capabilities: Capabilities, endpoint: Endpoint) -> dict[str, Any]:
-    """The body of the request; if the server accepts no schema, the prompt contains it."""
+    """The body of the request; if the server accepts no schema, the prompt contains the schema."""
     system, form = request.system, "text" if request.schema is None else capabilities.form
     if request.schema is not None and form != "schema":
         system += (
@@ -190,7 +201,9 @@ def parameters(able: Capabilities, endpoint: Endpoint, most_tokens: int) -> dict
 
 
 def read_reply(page: HttpReply, tokens: int, is_text: bool = False) -> ChatReply:
-    """The reply in a completion of up to ``tokens``. Raises the errors of ``read_completion``."""
+    """The reply in a completion of at most ``tokens`` tokens. Raises the errors of
+    ``read_completion``.
+    """
     document, message, finish = read_completion(page)
     text = text_in(message)
     reason = withholding_reason(message, finish)
@@ -211,7 +224,7 @@ def read_reply(page: HttpReply, tokens: int, is_text: bool = False) -> ChatReply
 def read_completion(page: HttpReply) -> tuple[JsonObject, JsonObject, str]:
     """The completion, its message, and why it ended.
 
-    Raises ``ValueError`` that describes the reply if it is not a completion.
+    If the reply is not a completion, raises a ``ValueError`` that describes the reply.
     """
     try:
         document = page.document()
@@ -227,7 +240,7 @@ def read_completion(page: HttpReply) -> tuple[JsonObject, JsonObject, str]:
 
 
 def text_in(message: JsonObject) -> str:
-    """The text of a message; empty if it has none."""
+    """The text of a message; empty if the message has none."""
     content = message.get("content")
     return content if isinstance(content, str) else ""
 
@@ -238,10 +251,10 @@ def answer_text(text: str) -> JsonObject:
 
 
 def last_object(text: str) -> JsonObject | None:
-    """The last complete JSON object of a text, unless reasoning ends after it.
+    """The last complete JSON object in a text, unless reasoning ends after it.
 
-    An inner object with a repeated key becomes empty, and an invalid number null; this affects only
-    the value around it.
+    An inner object with a repeated key becomes empty, and an invalid number becomes null; only the
+    value that contains them is affected.
     """
     last: JsonObject | None = None
     end, start = 0, text.find("{")
@@ -265,7 +278,7 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=lambda _: No
 
 
 def withholding_reason(message: Mapping[str, Any], finish: str) -> str:
-    """Why the model withheld part of its answer; empty if it did not."""
+    """Why the model withheld part of its answer; empty if it withheld nothing."""
     if message.get("refusal"):
         return f"the model refused: {short_line(str(message['refusal']))}"
     return {"content_filter": "blocked by the endpoint's filter", "length": _CUT}.get(finish, "")
@@ -274,7 +287,7 @@ def withholding_reason(message: Mapping[str, Any], finish: str) -> str:
 def usage_of(document: JsonObject, tokens: int, text: str) -> tuple[int, int, bool]:
     """The tokens in and out of a completion, and whether the endpoint counted them.
 
-    Otherwise they are estimated: ``tokens`` in, and one per four bytes of ``text`` out.
+    If it did not, they are estimated: ``tokens`` in, and one for every four bytes of ``text`` out.
     """
     try:
         usage = _Usage.model_validate(document.get("usage"))
@@ -289,7 +302,7 @@ def sendable(text: str) -> str:
 
 
 TRIES = 5
-"""The calls that may be needed to learn what the server supports."""
+"""The number of calls that may be needed to learn what the server supports."""
 _FORMS = {
     "schema": "it follows a JSON Schema",
     "object": "it answers in JSON but does not follow a schema, so ToolScope checks each reply",
@@ -312,7 +325,9 @@ _QUESTION = ChatRequest(
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The result of a test: ``lines`` are sentences, ``seconds`` is the time of the last call."""
+    """The result of a test: ``lines`` are sentences, and ``seconds`` is how long the last call
+    took.
+    """
 
     works: bool
     lines: tuple[str, ...]
@@ -320,7 +335,7 @@ class Connection:
 
 
 def check_connection(endpoint: Endpoint, key: ApiKey) -> Connection:
-    """Ask one small question, which costs a call or two. Failures are in the result."""
+    """Ask one small question, which costs a call or two. Failures are part of the result."""
     model = EndpointModel(endpoint, key)
     try:
         for _ in range(TRIES):

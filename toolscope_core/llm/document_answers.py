@@ -1,8 +1,9 @@
 """A model's texts for merged tools (ToolScope, section 3.2: d* = M_D(C_b)), checked against the
 offline documents.
 
-Each is proposed to people, or accepted by a command that asks for documents. It is accepted only
-without objections, as an edit, so that the log shows it and it can be undone.
+Each text is proposed to people, or accepted by a command that asks for documents. That command
+accepts it only if there are no objections, and as an edit, so that the log shows the edit and it
+can be undone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +37,7 @@ _NOT_ASKED = "it has not been asked yet"
 class ModelDocument:
     """A document in the words of ``judge`` (a model and its host).
 
-    ``changes`` are the differences from the cluster's own document.
+    ``changes`` are its differences from the cluster's own document.
     """
 
     judge: str
@@ -48,7 +49,9 @@ class ModelDocument:
 def ask_for_documents(
     catalog: Catalog, clusters: Iterable[Cluster], asker: Asker
 ) -> dict[tuple[str, ...], Answer | None]:
-    """The answers on clusters' texts, by member ids; exact copies need none."""
+    """The answers about the texts of clusters, by member ids; clusters of exact copies are not
+    asked about.
+    """
     tools = catalog.by_id
     drafts = {
         cluster.members: MergeDraft(tuple(tools[one] for one in cluster.members), cluster)
@@ -65,7 +68,9 @@ def ask_for_documents(
 def written_for(
     analysis: Analysis, cluster: Cluster, judge: str, answer: JsonObject, context: DocumentContext
 ) -> ModelDocument:
-    """The text by ``judge`` for a cluster in its current state, with objections."""
+    """The text that ``judge`` wrote for a cluster in its current state, with the
+    objections to it.
+    """
     catalog, synthesis = analysis.catalog, analysis.synthesis_of(cluster)
     members = tuple(catalog.by_id[member] for member in cluster.members)
     document = written_document(MergeDraft(members, cluster), answer)
@@ -80,7 +85,7 @@ def written_for(
 def document_context(
     catalog: Catalog, members: Sequence[str], suspicious_ids: frozenset[str]
 ) -> DocumentContext:
-    """The context for checking a document of the ``members`` (ids)."""
+    """The context in which a document of the ``members`` (ids) is checked."""
     outside = frozenset(tool.name for tool in catalog.tools if tool.id not in members)
     return DocumentContext(outside, suspicious_ids)
 
@@ -92,10 +97,10 @@ def with_documents(
     verdicts: ModelVerdicts,
     asker: Asker,
 ) -> ModelVerdicts:
-    """The model's verdicts with its documents for clusters that nobody edited.
+    """The model's verdicts, with its documents for the clusters that nobody has edited.
 
-    They have the documents without objections, and why others are refused. A tool that addresses
-    models gets none: a person reads it first.
+    Only documents without objections are included; for the others, the verdicts say why they were
+    refused. If a tool addresses models, no document is requested: a person reads it first.
     """
     catalog = analysis.catalog
     by_people = {ids for ids, edit in edits(catalog, log).items() if edit.document}
@@ -124,7 +129,7 @@ def with_documents(
 
 
 def with_edits(analysis: Analysis, log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The log, plus an edit by the model for each accepted document."""
+    """The log, with an added edit by the model for each accepted document."""
     catalog, verdicts, log = analysis.catalog, analysis.model_verdicts, tuple(log)
     if verdicts is None:
         return log

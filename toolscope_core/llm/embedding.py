@@ -1,4 +1,4 @@
-"""Embeddings by an endpoint. They are checked, in the order of the texts, and of length one."""
+"""Embeddings from an endpoint. They are checked, in the order of the texts, and of length one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE = 64
-"""The number of texts per request."""
+"""The number of texts in one request."""
 EMPTY_TEXT = " "
-"""The replacement for an empty text, which endpoints refuse."""
+"""What is sent for an empty text, because endpoints refuse empty texts."""
 Embeddings = NDArray[np.float64]
 
 
 class EndpointEmbedder:
-    """A ``backends.Embedder`` at an endpoint; vectors of different origins are never mixed."""
+    """A ``backends.Embedder`` at an endpoint; vectors from different origins are never mixed."""
 
     def __init__(self, endpoint: Endpoint, key: ApiKey, patience: Patience | None = None) -> None:
         self.endpoint = endpoint
@@ -42,7 +42,7 @@ class EndpointEmbedder:
 
     @property
     def name(self) -> str:
-        """The model and its address, a part of every cache key."""
+        """The model and its address, which are part of every cache key."""
         return f"{self.endpoint.model}@{self.endpoint.base_url.rstrip('/')}"
 
     @property
@@ -50,9 +50,10 @@ class EndpointEmbedder:
         return self.endpoint.origin
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors: float32 of shape (len(texts), d), rows L2-normalised; (0, 0) for no texts.
+        """The vectors, float32 of shape (len(texts), d) with L2-normalised rows; (0, 0) if there
+        are no texts.
 
-        Raises ``ModelError`` if the endpoint gives no usable vectors.
+        Raises ``ModelError`` if the endpoint returns no usable vectors.
         """
         from toolscope_core.llm.endpoint_client import EndpointClient
 
@@ -78,8 +79,8 @@ class EndpointEmbedder:
     def _page(
         self, client: EndpointClient, texts: Sequence[str], failed: threading.Event
     ) -> HttpReply | None:
-        """The reply to a batch, retried while that may help; ``None`` if
-        another batch ``failed``.
+        """The reply to a batch, retried while that may help; ``None`` if another batch has
+        ``failed``.
         """
         body = {
             "model": self.endpoint.model,
@@ -101,7 +102,7 @@ class EndpointEmbedder:
         return None
 
     def _rows(self, page: HttpReply, count: int) -> Embeddings:
-        """One row of length one for each text, in order of ``index``."""
+        """One row of length one for each text, in the order of ``index``."""
         rows: dict[int, object] = {}
         try:
             rows = {item["index"]: item["embedding"] for item in page.document()["data"]}
@@ -127,7 +128,7 @@ def embedder_of(
 ) -> Embedder:
     """A sentence-transformers model by name or folder, or an endpoint's model.
 
-    Without either, the environment's, or else the default.
+    If neither is given, the environment decides, or else the default is used.
     """
     if local and remote:
         raise ConfigError("both --embedder and --embeddings-model were given; keep one of them")
@@ -146,18 +147,18 @@ def embedder_of(
 def encoder_and_cache(
     local: str | None = None, remote: str | None = None, base_url: str | None = None
 ) -> tuple[Embedder, VectorCache]:
-    """The embedder of these names or of the environment, and the cache of vectors."""
+    """The embedder with these names or from the environment, and the cache for its vectors."""
     settings = read_environment()
     return embedder_of(settings, local, remote, base_url), VectorCache(settings.cache_dir)
 
 
 def local_embedder(name: str) -> Embedder:
-    """The default by its name, all-MiniLM-L6-v2-8bit, or a sentence-transformers model by name or
-    folder.
+    """The default encoder, all-MiniLM-L6-v2-8bit, by its name, or a sentence-transformers model by
+    name or folder.
     """
     return MiniLmEmbedder() if name == SHIPPED_MODEL else SentenceEmbedder(name)
 
 
 def scorer_of(config: RetrievalConfig) -> PairScorer | None:
-    """The reranking cross-encoder; ``None`` for none."""
+    """The cross-encoder for reranking; ``None`` if there is none."""
     return CrossScorer(config.cross_encoder) if config.cross_encoder else None

@@ -1,7 +1,8 @@
-"""The HTTP client. Only this module has an endpoint's key and sends anything to it.
+"""The HTTP client. Only this module has an endpoint's key, and only this module sends anything to
+the endpoint.
 
-The transport adds the key to a request after comparing the address with the key's origin; the SDK
-never sees it. Nothing else from the environment is sent.
+The transport compares the address of a request with the key's origin and then adds the key; the SDK
+never sees the key. Nothing else from the environment is sent.
 """
 
 import asyncio
@@ -33,9 +34,10 @@ _LONGEST_FAILURE = 250
 class EndpointClient:
     """An endpoint; safe to share between threads.
 
-    Each method makes one request, which is never repeated, and is cancelled at the deadline even if
-    bytes keep arriving. Redirects, proxies, cookies and compressed replies are off. Raises
-    ``ConfigError`` for a key of another origin or with characters invalid in a header.
+    Each method makes one request. The request is never repeated, and it is cancelled at the
+    deadline even if bytes keep arriving. Redirects, proxies, cookies and compressed replies are
+    switched off. Raises ``ConfigError`` if the key belongs to another origin, or contains
+    characters that a header cannot have.
     """
 
     def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
@@ -49,9 +51,10 @@ class EndpointClient:
                 f"the key for {key.origin} contains a character that cannot be sent; enter it as "
                 "issued, in ASCII and on one line"
             )
-        logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs replies' headers
+        logging.getLogger("httpcore2").setLevel(logging.INFO)  # below, it logs reply headers
         self._deadline = endpoint.deadline
-        # httpx closes the socket of a handshake that runs out of time, and not of a cancelled one
+        # httpx closes the socket of a handshake that runs out of time, but not of one that is
+        # cancelled
         timeout = httpx2.Timeout(endpoint.deadline, connect=0.9 * endpoint.deadline)
         self._secret = key.secret
         web = httpx2.AsyncClient(
@@ -113,7 +116,7 @@ class EndpointClient:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds that an endpoint asks to wait, 0 if it does not say."""
+    """How many seconds an endpoint asks to wait; 0 if it does not say."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(headers.get("retry-after-ms", "")) / 1000.0
@@ -133,7 +136,7 @@ def _until(date: str) -> float:
 
 
 def _cause(error: openai.APIConnectionError) -> str:
-    """The message of a network error's innermost cause."""
+    """The message of the innermost cause of a network error."""
     cause: BaseException = error
     while inner := cause.__cause__ or cause.__context__:
         cause = inner.exceptions[0] if isinstance(inner, BaseExceptionGroup) else inner
@@ -162,7 +165,7 @@ class _UnreadableError(openai.OpenAIError):
 
 
 class _Transport(httpx2.AsyncHTTPTransport):
-    """Sends to one origin only, with its key, and limits what it reads."""
+    """Sends only to one origin, with its key, and limits how much it reads."""
 
     def __init__(self, origin: str, secret: str) -> None:
         super().__init__(

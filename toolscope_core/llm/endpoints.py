@@ -17,7 +17,7 @@ PRICES = "prices"
 
 
 class Endpoints:
-    """The endpoint of a store: the saved one, or else the environment's."""
+    """The endpoint of a store: the saved one, or else the one from the environment."""
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self._settings = settings
@@ -32,8 +32,9 @@ class Endpoints:
         return endpoint and self.priced(endpoint)
 
     def save(self, endpoint: Endpoint) -> None:
-        """Save the endpoint to ask from now on, without its key. Its prices, if any, go into the
-        table.
+        """Save the endpoint to ask from now on, without its key.
+
+        If it has prices, they go into the price table.
         """
         row = asdict(endpoint)
         del row["prices"]
@@ -42,7 +43,7 @@ class Endpoints:
             self.save_prices({**self.prices(), endpoint.model: endpoint.prices})
 
     def prices(self) -> dict[str, Prices]:
-        """The price table by the endpoint's name of the model."""
+        """The price table, by the endpoint's name for the model."""
         return setting_as(self._store, PRICES, _price_table) or {}
 
     def save_prices(self, table: Mapping[str, Prices]) -> None:
@@ -74,12 +75,12 @@ class Endpoints:
         return endpoint
 
     def key(self, endpoint: Endpoint) -> ApiKey:
-        """The key for its origin; a key with an empty secret if there is none."""
+        """The key for the endpoint's origin; if there is none, a key with an empty secret."""
         return key_for(endpoint.origin, self._settings.keys)
 
 
 def on_this_machine(origin: str) -> bool:
-    """Whether an origin is loopback, where models need no key."""
+    """Whether an origin is a loopback address, where models need no key."""
     host = urlsplit(origin).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

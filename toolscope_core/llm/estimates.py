@@ -1,4 +1,6 @@
-"""Estimates the questions, tokens and cost of a run, and the savings over the paper's procedure."""
+"""Estimates the questions, tokens and cost of a run, and what it saves compared with the paper's
+procedure.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,24 +23,25 @@ from toolscope_core.model.protocols import Answer, ChatModel, Ledger, Task, Task
 _Item = TypeVar("_Item")
 
 TYPICAL_DRAFT = 180
-"""The assumed characters of a request that is not written yet."""
+"""The number of characters that a request is assumed to have before it is written."""
 TOKENS_A_SECOND = 50
-"""The assumed pace at which a model writes one reply."""
+"""The pace at which a model is assumed to write one reply."""
 _PRESUMED: Mapping[PairOutcome, RelationAnswer] = {
     "merge": "duplicate",
     "family": "family",
     "unsure": "unsure",
     "keep": "related",
 }
-"""The answer assumed for each verdict of the offline judge."""
+"""The answer that is assumed for each verdict of the offline judge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The minimum cost of asking, if no answer has to be repaired.
+    """The minimum cost of asking, assuming that no answer has to be repaired.
 
-    ``questions`` are the distinct ones of ``items``, ``reused`` those answered before.
-    ``tokens_in`` are estimated from the prompts; ``tokens_out``, and so ``cost``, are upper limits.
+    ``questions`` are the distinct questions on ``items``, and ``reused`` are those that were
+    answered before. ``tokens_in`` is estimated from the prompts; ``tokens_out``, and so ``cost``,
+    are upper limits.
     """
 
     items: int
@@ -52,12 +55,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The cost of a run by task.
+    """The cost of a run, by task.
 
-    ``paper`` is the cost if it asked about every candidate pair and every cluster, as the paper
-    does. Unknown answers are assumed to be the offline judge's: each different one may add or save
-    a question. Tokens in are estimated from the prompts; tokens out, and so the cost, are upper
-    limits.
+    ``paper`` is the cost if the run asked about every candidate pair and every cluster, as the
+    paper does. Unknown answers are assumed to be the same as the offline judge's: each one that
+    differs may add or save a question. Tokens in are estimated from the prompts; tokens out, and so
+    the cost, are upper limits.
     """
 
     tasks: Mapping[str, Estimate]
@@ -65,7 +68,7 @@ class Estimates:
 
     @property
     def questions(self) -> int:
-        """The number of questions still to ask."""
+        """The number of questions still to be asked."""
         return _fresh(self.tasks)
 
     @property
@@ -74,16 +77,18 @@ class Estimates:
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Tokens in, and the limit of tokens out."""
+        """The tokens in, and the upper limit of the tokens out."""
         return _tokens(self.tasks)
 
     @property
     def cost(self) -> float | None:
-        """The maximum cost; ``None`` without prices."""
+        """The maximum cost; ``None`` if there are no prices."""
         return total_cost(task.cost for task in self.tasks.values())
 
     def time_in_words(self, concurrency: int) -> str:
-        """How long the longest replies take with ``concurrency`` calls at once, task after task."""
+        """How long the longest replies would take with ``concurrency`` calls at once, task after
+        task.
+        """
         tokens = sum(
             ceil(task.calls / concurrency) * task.tokens_out / task.calls
             for task in self.tasks.values()
@@ -94,7 +99,7 @@ class Estimates:
 
     @property
     def saved(self) -> tuple[int, int]:
-        """The additional questions, and tokens in and out, of the paper's procedure."""
+        """How many more questions, and tokens in and out, the paper's procedure would need."""
         if not self.paper:
             return 0, 0
         questions = _fresh(self.paper) - self.questions
@@ -102,9 +107,10 @@ class Estimates:
 
 
 class PresumedAnswers:
-    """Answers from the ledger, or else from the offline judge, or a text of typical length.
+    """Answers from the ledger; otherwise assumed answers from the offline judge, or a text of
+    typical length.
 
-    It counts the questions.
+    The questions are counted.
     """
 
     message = ""
@@ -119,7 +125,7 @@ class PresumedAnswers:
 
     @property
     def name(self) -> str:
-        """The assumed author."""
+        """The assumed author of the answers."""
         return self._model.name
 
     def __call__(self, task: Task[_Item], items: Sequence[_Item]) -> list[Answer | None]:
@@ -134,7 +140,7 @@ class PresumedAnswers:
         ]
 
     def _presumed(self, key: str, item: object) -> Answer | None:
-        if isinstance(item, DraftQuestion):  # each is polished
+        if isinstance(item, DraftQuestion):  # each draft is polished
             places = list(range(1, min(3, len(item.tools)) + 1))
             draft = {"tools": places, "request": key.ljust(TYPICAL_DRAFT, ".")}
             return Answer(key, "query drafts", "", (), "nobody", "", draft)
@@ -162,7 +168,7 @@ def judging_estimates(
     ledger: Ledger,
     prices: Prices | None = None,
 ) -> Estimates:
-    """The cost of verdicts and audits, asked as in the paper if ``paper``."""
+    """The cost of verdicts and audits; with ``paper``, the questions are asked as in the paper."""
     own, whole = (
         question_estimates(
             partial(ask_for_verdicts, analysis, links, config=QuestionConfig(paper=way)),
@@ -183,7 +189,9 @@ def question_estimates(
     prices: Prices | None = None,
     analysis: Analysis | None = None,
 ) -> Estimates:
-    """The cost of the questions of ``ask``. Without an ``analysis``, no verdict is assumed."""
+    """The cost of the questions that ``ask`` would ask. Without an ``analysis``, no verdict is
+    assumed.
+    """
     asker = PresumedAnswers(analysis, model, ledger, prices)
     ask(asker)
     return Estimates(asker.tasks)
@@ -196,7 +204,7 @@ def estimate(
     ledger: Ledger,
     prices: Prices | None = None,
 ) -> Estimate:
-    """The estimated cost of ``ask_all``; sends nothing."""
+    """The estimated cost of ``ask_all``; nothing is sent."""
     questions = {key_of(task, item, model): item for item in items}
     kept_answers = ledger.answers(list(questions))
     fresh = {key: item for key, item in questions.items() if key not in kept_answers}

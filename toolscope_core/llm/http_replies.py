@@ -1,4 +1,4 @@
-"""HTTP replies of an endpoint: size, strict JSON, and the meaning of failures."""
+"""HTTP replies from an endpoint: their size, strict JSON, and what failures mean."""
 
 import json
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from toolscope_core.model.configuration import Endpoint
 from toolscope_core.model.errors import ModelStopError
 
 MOST_REPLY_BYTES = 5_000_000
-"""The largest reply that is read."""
+"""The size of the largest reply that is read, in bytes."""
 TOO_LARGE = f"the reply is larger than {MOST_REPLY_BYTES // 1_000_000} MB"
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""Statuses that may soon pass."""
+"""Status codes of failures that may soon pass."""
 TOO_LONG = "too long"
-"""The reason if a reply could not begin because the question leaves no room."""
+"""The reason if a reply could not begin because the question left no room for it."""
 _WORDS = 200
-"""The characters of an endpoint's complaint that are shown."""
+"""How many characters of an endpoint's complaint are shown."""
 _QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota")
 _TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
 _FILTERED = ("content_filter", "content filter", "responsibleai")
@@ -25,8 +25,8 @@ _FILTERED = ("content_filter", "content filter", "responsibleai")
 class HttpReply:
     """One HTTP reply, or the ``failure`` to get one (``late``: past the deadline).
 
-    ``kind`` is the media type, ``wait`` the seconds that the endpoint asks to wait, ``seconds`` the
-    total time. None of it contains the key.
+    ``kind`` is the media type, ``wait`` the number of seconds that the endpoint asks to wait, and
+    ``seconds`` the total time. No field contains the key.
     """
 
     status: int
@@ -42,7 +42,7 @@ class HttpReply:
         return self.status == 200 and not self.failure
 
     def document(self) -> Any:
-        """The JSON of the body. Raises ``ValueError``."""
+        """The JSON in the body. Raises ``ValueError``."""
         return load(self.body.decode("utf-8", "replace"))
 
     def complaint(self) -> str:
@@ -69,9 +69,10 @@ class HttpFailure:
     late: bool = False
 
     def reply_fields(self, page: HttpReply, tokens: int) -> dict[str, Any]:
-        """The fields of a ``ModelReply`` from an HTTP reply.
+        """The fields of a ``ModelReply`` for this failure.
 
-        A call past its deadline may have to be paid, because its prompt of ``tokens`` was sent.
+        A call past its deadline may still have to be paid for, because its prompt of ``tokens``
+        tokens was sent.
         """
         return {
             "reason": self.reason,
@@ -85,7 +86,7 @@ class HttpFailure:
 
 
 def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure | None:
-    """The failure in a reply, ``None`` if there is none; ``keyed``: a key was sent.
+    """The failure in a reply; ``None`` if there is none. ``keyed`` says that a key was sent.
 
     Raises ``ModelStopError`` if every further call would fail in the same way.
     """
@@ -107,7 +108,7 @@ def failure_of(page: HttpReply, endpoint: Endpoint, keyed: bool) -> HttpFailure 
 
 
 def load(text: str) -> Any:
-    """Strict JSON: no NaN, no repeated key, limited depth. Raises ``ValueError``."""
+    """The value of strict JSON: no NaN, no repeated keys, limited depth. Raises ``ValueError``."""
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except RecursionError as error:

@@ -1,1 +1,1 @@
-"""Profiles: the tools of a toolset for one agent."""
+"""Profiles: the tools from a toolset that one agent gets."""

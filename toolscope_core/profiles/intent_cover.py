@@ -1,7 +1,7 @@
-"""The smallest set of tools for an agent's requests, and which requests a set serves.
+"""Finds the smallest set of tools for an agent's requests, and the requests that a set serves.
 
-Weighted set cover, greedy by needs served per token (Chvátal 1979), then without tools made
-redundant by later ones, and without servers that others can replace.
+The method is weighted set cover: it is greedy by needs served per token (Chvátal 1979). Then it
+removes tools that later ones make redundant, and servers that others can replace.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ from toolscope_core.retrieval.client_search import SearchableTools
 from toolscope_core.retrieval.decomposition import decompose
 
 _DEARER = 1.25
-"""The factor on tokens that a set may cost to avoid a server."""
+"""To avoid a server, a set may cost up to this many times as many tokens."""
 PER_JOB = 3
-"""The number of tools per job: with these, 20 of the example's 26 queries
-are served; with one, 13.
+"""The number of tools for each job. With these, 20 of the example's 26 queries are served; with
+one, 13.
 """
 
 
@@ -32,8 +32,9 @@ are served; with one, 13.
 class Intent:
     """A request that an agent has to serve.
 
-    For each need, it has the ids of the tools that each serve it; none if no tool of the toolset
-    does. ``is_doubtful`` says that even the closest tool to one of its parts is distant.
+    Each need is the set of ids of the tools that can serve it, each by itself; it is empty if no
+    tool in the toolset can. ``is_doubtful`` says that for some part of the request, even the
+    closest tool is distant.
     """
 
     text: str
@@ -44,13 +45,13 @@ class Intent:
         return bool(self.needs) and all(not need.isdisjoint(ids) for need in self.needs)
 
     def tools_of(self, ids: Collection[str]) -> tuple[str, ...]:
-        """The tools that serve one of its needs, sorted."""
+        """Those of the tools ``ids`` that serve at least one of the needs, sorted."""
         return tuple(sorted({one for need in self.needs for one in need if one in ids}))
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A tool in a cover: its tokens, and how many ``intents`` are fully served once it is added."""
+    """A tool in a cover, its tokens, and how many ``intents`` are fully served once it is added."""
 
     tool_id: str
     tokens: int
@@ -59,9 +60,9 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Tools for a list of intents, in the order in which they were added.
+    """The tools chosen for a list of intents, in the order in which they were added.
 
-    ``too_large`` are tools that would serve another need but exceed the budget.
+    ``too_large`` are tools that would serve another need but do not fit into the budget.
     """
 
     intents: tuple[Intent, ...]
@@ -81,9 +82,9 @@ def smallest_cover(
 ) -> Cover:
     """The tools that serve the needs of all intents within the ``budget``.
 
-    ``tokens`` are by id; equal tools are taken in the order of their ids. With ``servers`` (by tool
-    id), a server is left out if tools of the others serve the same needs for at most a quarter
-    more.
+    ``tokens`` gives the tokens of each tool id; equally good tools are taken in the order of their
+    ids. With ``servers`` (the server of each tool id), a server is left out if tools from the other
+    servers serve the same needs for at most a quarter more tokens.
     """
     room = sum(tokens.values()) if budget is None else budget
     cover = _filled(intents, [], tokens, room)
@@ -114,8 +115,8 @@ def smallest_cover(
 def _filled(
     intents: Sequence[Intent], taken: Sequence[str], tokens: Mapping[str, int], room: int
 ) -> list[str]:
-    """The ``taken`` tools plus those of ``tokens`` that serve open needs,
-    without redundant ones.
+    """The ``taken`` tools and those tools in ``tokens`` that serve open needs. Redundant tools are
+    removed.
     """
     cover = [*taken]
     while True:
@@ -134,12 +135,12 @@ def _filled(
 
 
 def _rest_serves(intent: Intent, rest: Collection[str], cover: Collection[str]) -> bool:
-    """Whether the rest serves every need of the intent that all taken tools serve."""
+    """Whether the ``rest`` serves every need of the intent that the whole ``cover`` serves."""
     return all(need.isdisjoint(cover) or not need.isdisjoint(rest) for need in intent.needs)
 
 
 def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, ...]:
-    """The tools that serve no need of any intent, sorted."""
+    """Those of the tools ``ids`` that serve no need of any intent, sorted."""
     useful = {one for intent in intents for need in intent.needs for one in need}
     return tuple(sorted(set(ids) - useful))
 
@@ -151,11 +152,12 @@ def intents_of(
     per_job: int = PER_JOB,
     one_is_enough: bool = True,
 ) -> tuple[Intent, ...]:
-    """Queries with their needs in the plan's toolset.
+    """The queries as intents, with their needs in the plan's toolset.
 
-    Needs come from gold answers, or else from a search for each job, split by rule: the ``per_job``
-    best tools or others of the same job. ``one_is_enough`` treats these as alternatives when an
-    existing profile is checked. The retriever is over the plan's tools and made when needed.
+    The needs come from gold answers. Without these, the query is split into jobs by rule, and a
+    search finds the ``per_job`` best tools for each job; other tools that do the same job serve as
+    well. With ``one_is_enough``, these tools count as alternatives, as when an existing profile is
+    checked. The retriever searches the plan's tools and is made only when it is needed.
     """
     ids, queries = {item.tool.id for item in plan.tools}, relabelled(queries, plan.phi)
     jobs = [
@@ -181,8 +183,8 @@ def intents_of(
 
 
 def same_job(plan: MergePlan) -> dict[str, frozenset[str]]:
-    """For each outgoing tool, those with the same job by a merge that is
-    open or was not applied.
+    """For each outgoing tool, the tools that do the same job according to a merge that is open or
+    was not applied.
     """
     ids = {item.tool.id for item in plan.tools}
     return {
@@ -206,9 +208,9 @@ def _gains(intents: Iterable[Intent], cover: Collection[str]) -> dict[str, int]:
 
 
 def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bool) -> Profile:
-    """The profile with outgoing tools added or removed by hand.
+    """The profile after outgoing tools were added or removed by hand.
 
-    Removed tools are excluded only if a rule would include them.
+    A removed tool is listed as excluded only if a rule would include it.
     """
     outgoing_ids, words = set(ids), profile_words(plan, profile)
     items = [item for item in plan.tools if item.tool.id in outgoing_ids]
@@ -235,7 +237,9 @@ def with_choice(plan: MergePlan, profile: Profile, ids: Iterable[str], is_in: bo
 
 
 def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
-    """The profile with a cover's tools as those chosen by hand, and with its intents."""
+    """The profile with the cover's intents, where exactly the cover's tools count as chosen by
+    hand.
+    """
     with_tools, cover_ids = with_choice(plan, profile, cover.ids, is_in=True), set(cover.ids)
     tools = {
         old: tool
@@ -247,10 +251,10 @@ def with_cover(plan: MergePlan, profile: Profile, cover: Cover) -> Profile:
 
 
 def profile_row(plan: MergePlan, profile: Profile) -> JsonObject:
-    """The decision that saves a profile, as a row without reviewer.
+    """The decision that saves a profile, as a row without a reviewer.
 
-    It has its tools with their current names, and tools chosen or excluded by hand that are not
-    among them, without a name.
+    The row has the profile's tools with their current names. It also has the tools that were chosen
+    or excluded by hand but are not among these, without a name.
     """
     toolset, words = profile_tools(plan, profile), profile_words(plan, profile)
     called = {member: item.tool.name for item in plan.tools for member in item.members}

@@ -1,4 +1,4 @@
-"""The effect of a profile: what requests find in it compared with the whole toolset."""
+"""The effect of a profile: what requests find in the profile compared with the whole toolset."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ _CUTOFFS = (1, 5, 10)
 class Misses:
     """Requests for a tool of the profile that find another of its tools first.
 
-    ``texts`` has them by the expected tool and the other one, most frequent first; ``requests`` is
-    the number of requests checked.
+    ``texts`` gives the texts of these requests for each expected tool and the tool found first,
+    most frequent first. ``requests`` is how many requests were checked.
     """
 
     requests: int = 0
@@ -45,10 +45,10 @@ class Misses:
 def effect_lines(
     plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker, costs: Costs
 ) -> list[str]:
-    """Recall on the whole toolset and on the profile, and the paired difference, with intervals.
+    """Recall in the whole toolset and in the profile, and the paired difference, with intervals.
 
-    There is a line for each cut-off below the profile's number of tools, since a higher one finds
-    all of them. Empty if no query has an answer.
+    There is one line for each cut-off below the number of tools in the profile, since a higher
+    cut-off finds all of them. The list is empty if no query has an answer.
     """
     if not toolset.tools or not any(one.gold for one in queries):
         return []
@@ -81,7 +81,7 @@ def effect_lines(
 def misses_of(
     plan: MergePlan, toolset: ProfileTools, queries: Sequence[Query], ranker: Ranker
 ) -> Misses:
-    """Which profile tools rank above the expected one, counted as in ``confusion_matrix``.
+    """The profile's tools that rank above the expected tool, counted as in ``confusion_matrix``.
 
     Requests for tools outside the profile are not counted.
     """
@@ -105,12 +105,13 @@ def misses_of(
 
 @dataclass(frozen=True, slots=True)
 class ProfileReport:
-    """The figures of a profile.
+    """The figures for a profile.
 
-    ``tokens`` are those of its tools, ``whole`` those of the whole toolset. ``unserved`` are the
-    intents not fully served and ``unasked`` the tools (ids) that serve none, if there are intents.
-    ``confusions`` are its pairs that are the same job, a family or look alike by the judge;
-    ``misses`` are tools found before the right one.
+    ``tokens`` is the size of the profile's tools, and ``whole`` the size of the whole toolset.
+    ``unserved`` are the intents that are not fully served. ``unasked`` are the ids of tools that
+    serve no intent; it is empty if there are no intents. ``confusions`` are pairs of the profile's
+    tools that do the same job, are a family or look alike, according to the judge. ``misses`` are
+    tools that requests find before the right one.
     """
 
     toolset: ProfileTools
@@ -137,7 +138,7 @@ def profile_report(
     costs: Costs,
     format: str = PROMPT_FORMATS[0],
 ) -> ProfileReport:
-    """The figures of a profile's tools in a plan's toolset, with sizes in ``format``."""
+    """The figures for a profile's tools in a plan's toolset, with sizes in ``format``."""
     return ProfileReport(
         toolset,
         sum(costs.of(item.tool, format) for item in toolset.tools),
@@ -148,7 +149,9 @@ def profile_report(
 
 
 def client_limits() -> dict[int, str]:
-    """The tool limits of clients and APIs, lowest first, with who has them."""
+    """The limits on the number of tools, lowest first, each with the clients and
+    APIs that have it.
+    """
     titles: dict[int, list[str]] = {}
     for target in map(target_named, MATRIX):
         if target.rules.room:
@@ -157,14 +160,16 @@ def client_limits() -> dict[int, str]:
 
 
 def in_words(report: ProfileReport) -> str:
-    """The size of a profile in one line."""
+    """The size of a profile, in one line."""
     share = 100 * report.tokens / max(1, report.whole)
     tools = quantity(len(report.toolset.tools), "tool")
     return f"{tools}, {report.tokens:,} of {report.whole:,} tokens ({share:.0f} %)"
 
 
 def _confusions(analysis: Analysis, toolset: ProfileTools) -> tuple[Verdict, ...]:
-    """The verdicts on its candidate pairs that are not *different jobs*, most probable first."""
+    """The verdicts other than *different jobs* on candidate pairs in the profile, most probable
+    first.
+    """
     tools, scores = analysis.catalog.tools, analysis.scores
     pairs = [
         Pair.of(tools[left].id, tools[right].id)

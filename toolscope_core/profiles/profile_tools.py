@@ -1,4 +1,6 @@
-"""The tools of a profile in a toolset, the plan with only these, and changes since it was saved."""
+"""The tools of a profile in a toolset, a plan with only these tools, and what has changed since the
+profile was saved.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -19,9 +21,10 @@ from toolscope_core.wording.tool_text import split_text
 
 @dataclass(frozen=True, slots=True)
 class ServerConflict:
-    """Servers that each have tools of the profile for one job.
+    """Servers that each have tools in the profile for the same job.
 
-    It has the tool ids by server, and the server that the profile keeps, empty if nobody decided.
+    ``tools`` gives the tool ids for each server. ``kept`` is the server that the profile keeps,
+    empty if nobody has decided.
     """
 
     tools: Mapping[str, tuple[str, ...]]
@@ -32,9 +35,10 @@ class ServerConflict:
 class ProfileTools:
     """The tools of a profile in a toolset, as its agent sees them, in id order.
 
-    ``ways`` says for each id how each was included. ``fixed`` has the values of arguments removed
-    from schemas. ``notes`` are sentences about changes since the profile was saved, and about its
-    unused texts. ``findings`` are those on its texts.
+    ``ways`` says how each id was included. ``fixed`` gives, for each id, the values of the
+    arguments that were removed from its schema. ``notes`` are sentences about changes since the
+    profile was saved, and about texts in it that are not used. ``findings`` are the findings on its
+    texts.
     """
 
     profile: Profile
@@ -96,7 +100,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
 
 
 def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
-    """The profile's entry for each outgoing tool, or for a tool merged into it."""
+    """The profile's entry for each outgoing tool; it may be the entry for a tool merged into it."""
     phi = plan.phi
     words: dict[str, ProfileTool] = {}
     for old, tool in sorted(profile.tools.items(), key=lambda one: phi.get(one[0]) != one[0]):
@@ -109,7 +113,7 @@ def profile_words(plan: MergePlan, profile: Profile) -> dict[str, ProfileTool]:
 def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
     """Whether the rules include a tool whose calls may reach ``servers``.
 
-    An include must name all of them; an exclude must name one.
+    An include rule must name all of these servers; an exclude rule must name at least one.
     """
     include, exclude = profile.include, profile.exclude
     return (
@@ -125,7 +129,7 @@ def _comes_in(profile: Profile, tool: Tool, servers: frozenset[str]) -> bool:
 
 
 def _matches(rule: ToolRule, tool: Tool) -> bool:
-    """Whether a tool has a rule's words and its read-only declaration."""
+    """Whether a tool has the words that a rule asks for, and the same read-only declaration."""
     only_reads = tool.annotations.get("readOnlyHint") is True
     if rule.read_only is not None and rule.read_only != only_reads:
         return False
@@ -136,7 +140,7 @@ def _matches(rule: ToolRule, tool: Tool) -> bool:
 def _conflicts(
     plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin]
 ) -> Iterator[ServerConflict]:
-    """The open proposals of one job with tools of several servers."""
+    """The open proposals for one job that have tools on several servers."""
     applied = {cluster.id for cluster in plan.applied}
     for cluster in plan.clusters:
         is_family = cluster.relation == "family"
@@ -154,7 +158,7 @@ def _conflicts(
 def _changes(
     plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin], lost: set[str]
 ) -> Iterator[str]:
-    """The changes since the profile was saved, one sentence each."""
+    """The changes since the profile was saved, one sentence for each."""
     phi, names = plan.phi, {item.tool.id: item.tool.name for item in plan.tools}
     had = {old: tool for old, tool in profile.tools.items() if tool.origin != "kept out"}
     yield from (f"{one} is gone: the catalog no longer has it" for one in profile.missing_ids)
@@ -186,7 +190,9 @@ def _changes(
 
 
 def _fixed(tool: Tool, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
-    """The fixed arguments that the tool accepts, and why it does not accept the others."""
+    """The fixed arguments that the tool accepts, and the reasons why it does not
+    accept the others.
+    """
     declared = {parameter.name for parameter in tool.parameters}
     fixed, notes = {}, []
     for name, value in sorted(arguments.items()):
@@ -205,9 +211,9 @@ _FIXED = "its value is fixed in this profile"
 
 
 def profile_plan(plan: MergePlan, toolset: ProfileTools) -> MergePlan:
-    """The plan with only the profile's tools, in its words.
+    """The plan with only the profile's tools, in the profile's words.
 
-    φ removes all others, and α drops the fixed arguments.
+    φ removes all other tools, and α drops the fixed arguments.
     """
     tools = {item.tool.id: item for item in toolset.tools}
     relabels = tuple(_relabel(row, tools[row.new_id].tool if row.new_id in tools else None)
@@ -271,7 +277,7 @@ def _as_it_is(tool: Tool) -> ArgumentMap:
 
 
 def _worded(cluster: Cluster, texts: dict[str, str]) -> Cluster:
-    """The cluster with its tool's description in the profile."""
+    """The cluster, with the description that the profile gives its tool."""
     text = texts.get(cluster.canonical, cluster.document.description)
     return replace(cluster, document=replace(cluster.document, description=text))
 
