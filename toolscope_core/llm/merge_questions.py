@@ -1,12 +1,12 @@
-"""The questions to a model about a catalog: no more than needed, unless ``paper`` is chosen.
+"""The questions to a model about a catalog: no more than are needed, unless ``paper`` is chosen.
 
-Pairs come first, uncertain ones before the others; they may be further apart than candidates if the
-offline judge considers them one job. Then come pairs that drop-ins and families still lack, then
-the clusters and families they form. Left out are pairs that the offline judge is sure are neither a
-merge nor a family, and its merges that the model's answers already imply. A pair below its merge
-threshold is never skipped because of its neighbours, so a chain whose ends do not belong together
-is still found. ``paper`` asks about every candidate pair and every cluster, as ToolScope (section
-3.2) does.
+Pairs are asked about first, and among them the uncertain ones. They may be further apart than
+candidates if the offline judge considers them one job. Then come the pairs that drop-ins and
+families still need, and after these the clusters and families that they form. Two kinds of pairs
+are left out: those that the offline judge is sure are neither a merge nor a family, and those of
+its merges that the model's answers already imply. A pair below its merge threshold is never skipped
+because of its neighbours, so that a chain whose ends do not belong together is still found.
+``paper`` asks about every candidate pair and every cluster, as ToolScope (section 3.2) does.
 """
 
 import re
@@ -34,7 +34,7 @@ from toolscope_core.model.protocols import Answer, Task
 from toolscope_core.model.tool import Tool
 
 _FURTHER = 0.2
-"""How far below the threshold the cosine of an asked pair may be."""
+"""How far the cosine of a pair may be below the threshold for the pair still to be asked about."""
 _TASK_WORDS = re.compile(
     r"\b(?:merg(?:e|es|ed|ing|eable)|verdicts?|confidence|duplicates?|identical|equivalent"
     r"|same (?:job|tool|thing|function|purpose)|synonym\w*|alias(?:es)?|interchangeable|replaces?"
@@ -42,16 +42,16 @@ _TASK_WORDS = re.compile(
     r"|evaluat\w+|judges?|grad(?:e|es|ing)|score|reviewer|auditor|curator|t\d+)\b",
     re.IGNORECASE,
 )
-"""Words that could sway an answer; if an honest text has them, a person reviews the merge."""
+"""Words that could sway an answer. If an honest text contains them, a person reviews the merge."""
 
 
 def ask_for_verdicts(
     analysis: Analysis, links: Constraints, asker: Asker, config: QuestionConfig | None = None
 ) -> ModelVerdicts:
-    """Verdicts on pairs and audits of clusters.
+    """Verdicts on pairs, and audits of clusters.
 
-    Pairs that people decided (``links``) are not asked about. Open questions are *unanalysed* with
-    ``asker.message``.
+    Pairs that people decided (``links``) are not asked about. Questions that stay open are
+    *unanalysed*, with ``asker.message``.
     """
     config, analysis = config or QuestionConfig(), analysis.without_verdicts()
     plan, task = pairs_to_ask(analysis, links, config), replace(JUDGE_TASK, batch=config.batch)
@@ -66,7 +66,7 @@ def ask_for_verdicts(
         model_verdicts = _with_missing_pairs(analysis, links, model_verdicts, asker, task)
     sets = audit_questions.clusters_to_audit(analysis, links, model_verdicts, config)
     model_verdicts = audit_questions.with_audits(analysis, model_verdicts, sets, asker)
-    if not config.paper:  # again, with what the audits took apart
+    if not config.paper:  # again, now with the pairs that the audits took apart
         model_verdicts = _with_missing_pairs(analysis, links, model_verdicts, asker, task)
         families = audit_questions.families_to_audit(analysis, links, model_verdicts)
         model_verdicts = audit_questions.with_audits(
@@ -96,10 +96,10 @@ def verdicts_on(analysis: Analysis, pairs: Iterable[Pair], asker: Asker) -> Mode
 
 @dataclass(frozen=True, slots=True)
 class PairsToAsk:
-    """Candidate pairs in the order of asking.
+    """Candidate pairs, in the order in which they are asked about.
 
-    They have the offline judge's probability of the same job, and the number of other pairs about
-    which it is sure.
+    ``same_job`` gives the offline judge's probability of the same job for each pair. ``sure`` is
+    the number of other pairs, about which the offline judge is sure.
     """
 
     pairs: tuple[Pair, ...]
@@ -108,10 +108,10 @@ class PairsToAsk:
 
 
 def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig) -> PairsToAsk:
-    """The pairs to ask about at most, most uncertain first.
+    """All pairs that may be asked about, most uncertain first.
 
-    Left out are exact copies, and pairs that the offline judge is sure are neither a merge nor a
-    family.
+    Exact copies are left out, and so are pairs that the offline judge is sure are neither a merge
+    nor a family.
     """
     tools, scores = analysis.catalog.tools, analysis.scores
     columns: list[tuple[NDArray[Any], ...]] = [
@@ -137,9 +137,10 @@ def pairs_to_ask(analysis: Analysis, links: Constraints, config: QuestionConfig)
 
 
 def _further_columns(analysis: Analysis) -> tuple[NDArray[Any], ...]:
-    """Left, right, same job and family of pairs slightly beyond candidates.
+    """Four columns for pairs slightly further apart than candidates: left, right, same job and
+    family.
 
-    The offline judge considers them one job.
+    The offline judge considers these pairs one job.
     """
     first = np.unique(analysis.first)
     least = analysis.threshold - _FURTHER
@@ -156,7 +157,7 @@ def _further_columns(analysis: Analysis) -> tuple[NDArray[Any], ...]:
 
 
 def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
-    """The tools of pairs as items of ``JUDGE_TASK``."""
+    """The tools of pairs, as items of ``JUDGE_TASK``."""
     tools, by_pair = analysis.catalog.by_id, []
     for pair in pairs:
         two = tools[pair.left], tools[pair.right]
@@ -165,7 +166,8 @@ def tool_pairs(analysis: Analysis, pairs: Iterable[Pair]) -> list[ToolPair]:
 
 
 def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
-    """The pairs reordered so that those of one call share tools, each shown once in a prompt.
+    """The pairs, reordered so that the pairs of one call share tools; a prompt shows each tool
+    once.
 
     Each call begins with the first remaining pair, so the order between calls is kept.
     """
@@ -186,13 +188,15 @@ def side_by_side(pairs: Sequence[Pair], batch: int) -> list[Pair]:
 
 
 def suspicious_ids_of(catalog: Catalog) -> frozenset[str]:
-    """Ids of tools whose text addresses its reader, or mentions the questions asked here."""
+    """The ids of tools whose text addresses its reader, or mentions the questions asked here."""
     swaying = {tool.id for tool in catalog.tools if _TASK_WORDS.search(_prompt_text(tool).text)}
     return catalog.addressing | swaying
 
 
 def _suspect_readers(catalog: Catalog) -> frozenset[str]:
-    """The result of ``suspicious_ids_of``, and the tools of servers whose own text does so."""
+    """The result of ``suspicious_ids_of``, and the tools of servers whose own
+    text does the same.
+    """
     servers = {
         one.name for one in catalog.servers if _TASK_WORDS.search(f"{one.title}\n{one.description}")
     }
@@ -202,9 +206,10 @@ def _suspect_readers(catalog: Catalog) -> frozenset[str]:
 def _in_rounds(
     analysis: Analysis, plan: PairsToAsk, asker: Asker, task: Task[ToolPair]
 ) -> dict[Pair, Verdict]:
-    """The verdicts on all pairs that others cannot imply, and a few of the offline judge's merges.
+    """The verdicts on all pairs that other verdicts cannot imply, and on a few of the offline
+    judge's merges.
 
-    Round by round, it asks about a spanning forest of the merges that are not connected yet.
+    Each round asks about a spanning forest of the merges that are not connected yet.
     """
     merge_at = analysis.judge.weights.merge_at
     open_pairs = [pair for pair in plan.pairs if plan.same_job[pair] >= merge_at]
@@ -226,9 +231,9 @@ def _with_missing_pairs(
     asker: Asker,
     task: Task[ToolPair],
 ) -> ModelVerdicts:
-    """The verdicts with those on pairs that drop-ins and families lack.
+    """The verdicts, with those on the pairs that drop-ins and families still need.
 
-    It stops once it has asked about as many pairs as there are candidates.
+    No more questions are asked once as many pairs have a verdict as there are candidates.
     """
     while True:
         room = len(analysis.scores) - len(model_verdicts.verdicts)
@@ -242,7 +247,7 @@ def _with_missing_pairs(
 def _with_verdicts(
     analysis: Analysis, model_verdicts: ModelVerdicts, verdicts: Mapping[Pair, Verdict]
 ) -> ModelVerdicts:
-    """The verdicts with further ones, and notes on what the model was not shown."""
+    """The verdicts with further ones added, and notes on what the model was not shown."""
     tools = analysis.catalog.by_id
     ids = sorted({tool for pair in verdicts for tool in (pair.left, pair.right)})
     texts = {tool: _prompt_text(tools[tool]) for tool in ids}
@@ -296,7 +301,7 @@ def _verdict(
 def _probabilities(outcome: PairOutcome, confidence: float) -> tuple[float, float]:
     """The probabilities of the same job and of a family.
 
-    The outcome gets the model's confidence; the rest of 1 is split equally between the two others.
+    The outcome gets the model's confidence; the two other outcomes share the rest of 1 equally.
     """
     if outcome == "unsure":
         return 0.5, 0.25
@@ -307,8 +312,7 @@ def _probabilities(outcome: PairOutcome, confidence: float) -> tuple[float, floa
 def _careful(
     verdicts: Mapping[Pair, Verdict], texts: Mapping[str, PromptText]
 ) -> dict[Pair, Verdict]:
-    """The verdicts, with *unsure* instead of *merge* and *family* if a tool was not shown
-    completely.
+    """The verdicts, where *merge* and *family* become *unsure* if a tool was not shown completely.
 
     The parts left out of the prompt are listed as evidence.
     """

@@ -1,4 +1,4 @@
-"""Requests to a model: the answers on some items, and the cost of each task."""
+"""Requests to a model: the answers about some items, and the cost of each task."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,10 +24,11 @@ from toolscope_core.model.protocols import (
 class Answers:
     """The answers to questions about some items.
 
-    ``keys`` has one key per item, in order. ``answers`` has those with an answer, usable (then it
-    is stored) or not. ``reused`` counts the distinct keys that needed no question this time. The
-    ``state`` is ``paused`` (budget, or an endpoint that does not answer) or ``stopped`` (it refuses
-    every call), with a ``message``, if questions are left open; asking again continues from there.
+    ``keys`` has one key for each item, in order. ``answers`` has an entry for each key with an
+    answer, whether it is usable (and then stored) or not. ``reused`` counts the distinct keys that
+    needed no question this time. If questions are left open, the ``state`` is ``paused`` (because
+    of the budget, or an endpoint that does not answer) or ``stopped`` (the endpoint refuses every
+    call), and ``message`` says why; asking again continues from there.
     """
 
     keys: tuple[str, ...]
@@ -42,7 +43,7 @@ class Answers:
 
     @property
     def questions(self) -> int:
-        """Distinct questions: items of equal content share one."""
+        """The number of distinct questions: items with equal content share one."""
         return len(set(self.keys))
 
     @property
@@ -59,12 +60,13 @@ def ask_all(
     terms: Terms,
     progress: Progress = silent,
 ) -> Answers:
-    """The answers on ``items``, asked in order; each is stored as it arrives.
+    """The answers about ``items``, asked in order; each answer is stored as it arrives.
 
-    Items of equal content share one question; stored answers are not asked again. An unusable
-    answer is asked for once more, with the reason; after that it has no value, and the next call
-    asks again. ``progress`` (stage: the task's name) is called in this thread, also while nothing
-    arrives; if it raises, calls in progress are finished and stored. Raises what the ledger raises.
+    Items with equal content share one question, and stored answers are not asked for again. If an
+    answer is unusable, the question is asked once more, with the reason. If the second answer is
+    unusable too, it has no value, and the next call asks again. ``progress`` (stage: the task's
+    name) is called in this thread, even while nothing arrives; if it raises, the calls in progress
+    are finished and stored. Raises whatever the ledger raises.
     """
     keys = tuple(key_of(task, item, model) for item in items)
     questions = dict(zip(keys, items, strict=True))
@@ -91,7 +93,7 @@ def ask_all(
 def _stored_answers(
     task: Task[Item], items: Sequence[Item], model: ChatModel, ledger: Ledger
 ) -> Answers:
-    """The ledger's answers on ``items``; sends nothing."""
+    """The ledger's answers about ``items``; nothing is sent."""
     keys = tuple(key_of(task, item, model) for item in items)
     answers = ledger.answers(list(dict.fromkeys(keys)))
     return Answers(keys, answers, reused=len(answers))
@@ -103,7 +105,7 @@ def key_of(task: Task[Item], item: Item, model: ChatModel) -> str:
 
 
 def in_batches(items: Mapping[str, Item], task: Task[Item]) -> Iterator[dict[str, Item]]:
-    """The items in batches that fit a call of the task, in order."""
+    """The items in order, in batches that fit into one call of the task."""
     batch: dict[str, Item] = {}
     filled = 0
     for key, item in items.items():
@@ -118,15 +120,15 @@ def in_batches(items: Mapping[str, Item], task: Task[Item]) -> Iterator[dict[str
 
 
 def total_cost(costs: Iterable[float | None]) -> float | None:
-    """The sum; ``None`` if a price is missing."""
+    """The sum of the costs; ``None`` if one of them is unknown."""
     amounts = list(costs)
     return None if None in amounts else sum(amount or 0.0 for amount in amounts)
 
 
 IN_THEIR_WORDS = ", asked as in the papers"
-"""After the name of a model that is asked with the papers' prompts."""
+"""Follows the name of a model that is asked with the papers' prompts."""
 MOST_UNUSABLE = 1 / 20
-"""The share of unusable answers above which the others should not be used."""
+"""If a larger share of the answers is unusable, the other answers should not be used either."""
 
 
 class Asker(Protocol):
@@ -145,9 +147,9 @@ class Asker(Protocol):
 
 
 class ModelRequests:
-    """A model behind its ledger.
+    """A model with its ledger.
 
-    Without ``terms``, or once a run is halted, only stored answers are returned.
+    Without ``terms``, or once a run has been halted, only stored answers are returned.
     """
 
     def __init__(
@@ -161,20 +163,20 @@ class ModelRequests:
 
     @property
     def name(self) -> str:
-        """The model and its address, and whose prompts it was asked if they are not ours."""
+        """The model and its address, and whose prompts it was asked with, if they are not ours."""
         words = IN_THEIR_WORDS if "prompts" in self._model.parameters else ""
         return f"{self._model.name} at {self._model.origin.partition('://')[2]}{words}"
 
     @property
     def costs(self) -> tuple[TaskCost, ...]:
-        """The costs by task, in the order of first use."""
+        """The cost of each task, in the order of first use."""
         return tuple(self._costs.values())
 
     @property
     def too_many_unusable(self) -> str:
         """Why the answers should not be used: more than ``MOST_UNUSABLE`` of them are unusable.
 
-        Empty if there are fewer.
+        Empty if no more than that are unusable.
         """
         answers, unusable = sum(one.questions for one in self.costs), self._reasons.total()
         if unusable <= MOST_UNUSABLE * answers:
@@ -187,7 +189,7 @@ class ModelRequests:
         )
 
     def __call__(self, task: Task[Item], items: Sequence[Item]) -> list[Answer | None]:
-        """The answer on each item, in order; ``None`` for an open question."""
+        """The answer about each item, in order; ``None`` for an open question."""
         task = task_for(task, self._model)
         if self._terms is None or self.message or not items:
             outcome = _stored_answers(task, items, self._model, self._ledger)
@@ -201,7 +203,7 @@ class ModelRequests:
 
 
 def _total_cost(cost: TaskCost, answers: Answers) -> TaskCost:
-    """The cost of a task including these answers."""
+    """The cost of a task, including these answers."""
     is_priced = cost.cost is not None and answers.cost is not None
     return TaskCost(
         task=cost.task,

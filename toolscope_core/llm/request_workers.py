@@ -1,4 +1,4 @@
-"""The threads of a run: each sends one call at a time, repairs it, and stores its answers."""
+"""The threads of a run. Each sends one call at a time, repairs it, and stores its answers."""
 
 import threading
 import time
@@ -25,10 +25,10 @@ from toolscope_core.model.tool import JsonObject
 
 
 class RunBudget:
-    """The spending of a run and its budget, shared by all its questions.
+    """What a run has spent, and its budget, shared by all its questions.
 
-    Every call reserves its maximum cost before it is sent, so the budget holds with calls in
-    progress. ``calls`` and ``cost`` are what earlier parts of the run spent.
+    Every call reserves its maximum cost before it is sent, so that calls in progress cannot exceed
+    the budget. ``calls`` and ``cost`` are what earlier parts of the run spent.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class RunBudget:
         self._change = threading.Condition()
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """The cost so far; ``None`` without prices."""
+        """The cost of these tokens; ``None`` if there are no prices."""
         return None if self.prices is None else self.prices.cost(tokens_in, tokens_out)
 
     def reserve(self, request: ChatRequest) -> float | None:
         """The money reserved for a call until ``settle``; ``None`` if it would exceed the budget.
 
-        Waits for calls in progress if their unused money would be enough.
+        Waits for calls in progress, if the money that they do not use could be enough.
         """
         most = self.cost(request.tokens_at_most, request.most_tokens) or 0.0
         with self._change:
@@ -77,25 +77,25 @@ class RunBudget:
             return most
 
     def settle(self, reserved: float, cost: float) -> None:
-        """Settle a reserved call at its actual cost."""
+        """Replace a call's reserved money with its actual cost."""
         with self._change:
             self._in_flight -= 1
             self._reserved -= reserved
             self._cost += cost
             if not self._in_flight:
-                self._reserved = 0.0  # sums of fractions leave a rest
+                self._reserved = 0.0  # sums of fractions leave a remainder
             self._change.notify_all()
 
 
 Item = TypeVar("Item")
 RequestState = Literal["done", "paused", "stopped"]
 REASON_LENGTH = 300
-"""The characters of a reason sent to the model."""
+"""How many characters of a reason are sent to the model."""
 GROWTH = 4
-"""The factor on tokens when a reply is cut off, applied twice at most."""
+"""The factor by which the tokens grow when a reply is cut off; it is applied at most twice."""
 HEARTBEAT = 1.0
-"""The seconds after which progress is reported even if nothing arrived, so
-that cancelling works.
+"""After this many seconds, progress is reported even if nothing has arrived, so that a run can be
+cancelled.
 """
 
 
@@ -103,8 +103,8 @@ that cancelling works.
 class Terms:
     """The terms of a run.
 
-    ``run`` is its name in the log, ``concurrency`` its calls at a time, ``most_tokens`` the longest
-    reply.
+    ``run`` is its name in the log, ``concurrency`` the number of calls at the same time, and
+    ``most_tokens`` the length of the longest reply.
     """
 
     run: str
@@ -124,7 +124,7 @@ class Terms:
     def line(
         self, task: str, model: RemoteModel, reply: ChatReply | AgentReply, questions: int
     ) -> Call:
-        """The log line of a call with this reply."""
+        """The log line for a call with this reply."""
         return Call(
             run=self.run,
             task=task,
@@ -142,7 +142,7 @@ class Terms:
 
 
 def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
-    """The same request with the reasons why the first reply was unusable."""
+    """The same request, with the reasons why the first reply was unusable."""
     lines = sorted({" ".join(reason.split())[:REASON_LENGTH] for reason in reasons})
     form = "one JSON object that follows the schema" if request.schema else "the form asked for"
     list_of_reasons = "\n".join(f"- {line}" for line in lines)
@@ -155,7 +155,7 @@ def repair(request: ChatRequest, reasons: Sequence[str]) -> ChatRequest:
 
 
 class Run(Generic[Item]):
-    """The questions of one ``ask_all``; its workers run in their own threads."""
+    """The questions of one ``ask_all``. Its workers run in threads of their own."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class Run(Generic[Item]):
         self.task, self.model, self.ledger, self.terms = task, model, ledger, terms
         self.answered = 0
         self.unusable: dict[str, Answer] = {}
-        """The questions with two unusable answers, with the reason."""
+        """The questions that got two unusable answers, with the reason."""
         self.calls: list[Call] = []
         self.state: RequestState = "done"
         self.message = ""
@@ -179,11 +179,11 @@ class Run(Generic[Item]):
         self._lock = threading.Lock()
         self._failures = 0
         self._step = 0
-        """The first limit on a reply that is worth a try: lower ones were too low."""
+        """The number of the first limit worth trying for a reply: the lower limits were too low."""
         self._not_before = 0.0
 
     def work_through(self) -> None:
-        """Process batch after batch until none is left or the run is halted."""
+        """Process batch after batch, until none is left or the run is halted."""
         try:
             while not self.halted.is_set():
                 with self._lock:
@@ -199,14 +199,14 @@ class Run(Generic[Item]):
             self.news.set()
 
     def halt(self, state: RequestState, message: str) -> None:
-        """Stop sending calls; the first reason is kept."""
+        """Stop sending calls; if the run was already halted, the first reason is kept."""
         with self._lock:
             if self.state == "done":
                 self.state, self.message = state, message
         self.halted.set()
 
     def _answer(self, items: Mapping[str, Item]) -> None:
-        """Ask about items, and again about those with unusable answers."""
+        """Ask about items, and ask again about those with unusable answers."""
         finish, failed = self._ask(items, self.task.request(items))
         if finish == TOO_LONG and len(items) > 1:
             for part in _halves(items):
@@ -218,10 +218,10 @@ class Run(Generic[Item]):
             self._lose(part, self._ask(part, request)[1])
 
     def _ask(self, items: Mapping[str, Item], request: ChatRequest) -> tuple[str, dict[str, str]]:
-        """Ask, and store usable answers; returns why the reply ended, and the reasons of the other
-        items.
+        """Ask about items, and store the usable answers.
 
-        Without a reply there are no reasons: the questions stay open.
+        Returns why the reply ended, and why each of the other items has no usable answer. Without a
+        reply there are no reasons: the questions stay open.
         """
         exchange = self._reply(request, len(items))
         if exchange is None:
@@ -240,14 +240,14 @@ class Run(Generic[Item]):
         return reply.finish, failed
 
     def _lose(self, items: Mapping[str, Item], reasons: Mapping[str, str]) -> None:
-        """Count unusable answers; they are not stored."""
+        """Count unusable answers; these are not stored."""
         rows = {key: self._row(key, items[key], None, reason) for key, reason in reasons.items()}
         with self._lock:
             self.unusable |= rows
             self.answered += len(rows)
 
     def _reply(self, request: ChatRequest, questions: int) -> tuple[ChatReply, Call] | None:
-        """The reply to a request, repeated with more tokens while it is cut off."""
+        """The reply to a request, repeated with more tokens while the reply is cut off."""
         limits = self.terms.limits(request.most_tokens)
         step = min(self._step, len(limits) - 1)
         while exchange := self._send(replace(request, most_tokens=limits[step]), questions):
@@ -287,13 +287,13 @@ class Run(Generic[Item]):
         return None
 
     def _may_send(self) -> bool:
-        """Wait as long as the endpoint asked; false once the run is halted."""
+        """Wait as long as the endpoint asked for. False once the run is halted."""
         while (rest := self._not_before - time.monotonic()) > 0 and not self.halted.is_set():
             self.halted.wait(rest)
         return not self.halted.is_set()
 
     def _call(self, request: ChatRequest, reserved: float) -> ChatReply:
-        """One paid call; if the endpoint refuses every call, the run is halted."""
+        """Make one paid call; if the endpoint refuses every call, halt the run."""
         cost = 0.0
         try:
             reply = self.model.ask(request)
@@ -333,7 +333,9 @@ class Run(Generic[Item]):
 
 
 def drive(run: Run[Item], report: Callable[[int], None]) -> None:
-    """Let the workers work while this thread reports; they end before this returns or raises."""
+    """Let the workers work while this thread reports. They end before this function returns or
+    raises.
+    """
     with ThreadPoolExecutor(run.terms.concurrency, "requests") as pool:
         workers = [pool.submit(run.work_through) for _ in range(run.terms.concurrency)]
         try:

@@ -26,9 +26,10 @@ RunKind = Literal[
     "agent",
     "experiment",
 ]
-"""Verdicts on pairs and audits of clusters; words for merged tools; documentation quality; document
-variants of tools; tools for the jobs of a request; descriptions that tell siblings apart, and of
-namespaces; queries; an agent at work on queries; the tools that queries of an experiment take.
+"""What a run produces. In order: verdicts on pairs and audits of clusters; words for merged tools;
+documentation grades; document variants of tools; tools for the jobs of a request; descriptions that
+tell siblings apart; descriptions of namespaces; queries; an agent's work on queries; the tools that
+queries in an experiment take.
 """
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 _TASKS: dict[RunKind, tuple[str, ...]] = {
@@ -52,10 +53,10 @@ def configuration(
     analysis: Analysis | None = None,
     questions: QuestionConfig | None = None,
 ) -> JsonObject:
-    """The configuration as JSON, without key and budget.
+    """The configuration as JSON, without the key and the budget.
 
-    Equal configurations give equal questions, if people's decisions are equal too. ``analysis`` and
-    ``questions`` are those of a judging run.
+    Equal configurations give equal questions, provided that people's decisions are equal too.
+    ``analysis`` and ``questions`` belong to a judging run.
     """
     run_config: dict[str, Any] = {
         "kind": kind,
@@ -80,15 +81,15 @@ def configuration(
 
 
 def prompts(kind: RunKind, wording: PromptWording = "own") -> dict[str, str]:
-    """The versions of the current prompts, by task name."""
+    """The version of each current prompt, by task name."""
     return {task: prompt_version(task, wording == "paper") for task in _TASKS[kind]}
 
 
 def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | None = None) -> bool:
     """Whether a run with this configuration would ask the same questions today.
 
-    Prompts, offline judge, threshold and catalog must be unchanged, and so must the program's
-    version.
+    For that, the prompts, the offline judge, the threshold, the catalog and the program's version
+    must all be unchanged.
     """
     questions = run_config.get("questions")
     try:
@@ -101,7 +102,7 @@ def still_holds(run_config: JsonObject, catalog: Catalog, analysis: Analysis | N
 
 
 def endpoint_of(run_config: JsonObject) -> Endpoint:
-    """The endpoint that a run asked; missing values have their defaults."""
+    """The endpoint that a run asked; missing values get their defaults."""
     return Endpoint(
         run_config["base_url"],
         run_config["model"],
@@ -112,17 +113,17 @@ def endpoint_of(run_config: JsonObject) -> Endpoint:
 
 
 def model_without_key(endpoint: Endpoint) -> ChatModel:
-    """The model without a key, to look up its stored answers; it sends nothing."""
+    """The model without a key, which serves to look up its stored answers; it sends nothing."""
     return EndpointModel(endpoint, ApiKey(endpoint.origin, ""))
 
 
 def stored_answers(run_config: JsonObject, ledger: Ledger) -> ModelRequests:
-    """The stored answers under a configuration; sends nothing."""
+    """The stored answers for a configuration; nothing is sent."""
     return ModelRequests(model_without_key(endpoint_of(run_config)), ledger, None)
 
 
 class AsOf:
-    """A ledger as of a time (in the form of ``store.now``), without later answers."""
+    """A ledger as it was at a time (in the form of ``store.now``), without later answers."""
 
     def __init__(self, ledger: Ledger, until: str) -> None:
         self._ledger, self._until = ledger, until

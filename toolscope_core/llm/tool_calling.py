@@ -1,4 +1,4 @@
-"""A chat model that calls tools: what each turn sends, and how its calls are read."""
+"""A chat model that calls tools: what each turn sends, and how the calls in its reply are read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ class ToolCallingModel:
 
 
 def prompt_tokens(messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> int:
-    """Estimated tokens of a request: four bytes each."""
+    """The estimated number of tokens in a request: one for every four bytes."""
     text = canonical_json([list(messages), list(tools)])
     return -(-len(text.encode("utf-8", "backslashreplace")) // 4)
 
@@ -85,7 +85,7 @@ def _calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
 
 
 def _arguments(arguments: Any) -> JsonObject | None:
-    """Arguments as endpoints send them: a JSON text, an object, or nothing."""
+    """Arguments in any form that endpoints send: a JSON text, an object, or nothing."""
     if isinstance(arguments, str):
         try:
             arguments = load(arguments) if arguments.strip() else {}
@@ -97,7 +97,7 @@ def _arguments(arguments: Any) -> JsonObject | None:
 
 
 def _repeated(text: str, calls: Sequence[ToolCall]) -> JsonObject:
-    """The turn as repeated in the next request, without the endpoint's own additions."""
+    """The turn as it is repeated in the next request, without anything that the endpoint added."""
     message: JsonObject = {"role": "assistant", "content": text or None}
     if not calls:
         return message

@@ -1,1 +1,1 @@
-"""The questions to a model, one module per task: the prompt with its parser, and a version."""
+"""The questions to a model. Each task has one module with its prompt, its parser and a version."""

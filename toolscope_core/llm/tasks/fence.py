@@ -1,8 +1,8 @@
-"""Tools in a prompt: cleaned, cut to a size, and fenced by a mark that their text cannot contain.
+"""Tools in a prompt: cleaned, cut to size, and fenced with a mark that their text cannot contain.
 
-A tool is one line of JSON, so its text cannot imitate the fence or another field. Parts left out of
-the prompt are counted and shown to people; parts without meaning (indentation, titles derived from
-names) are left out silently.
+A tool is shown as one line of JSON, so its text cannot imitate the fence or another field. Parts
+that are left out of the prompt are counted and shown to people. Parts without meaning (indentation,
+titles derived from names) are left out without a note.
 """
 
 import json
@@ -18,18 +18,20 @@ from toolscope_core.model.catalog import Server
 from toolscope_core.model.tool import Tool, digest, with_texts
 
 LONGEST_TEXT = 4_000
-"""The most characters of one description."""
+"""The largest number of characters that are shown of one description."""
 LONGEST_TOOL = 12_000
-"""Characters of a whole tool."""
+"""The largest number of characters that are shown of a whole tool."""
 LONGEST_SERVER = 300
-"""The characters of a server's own text, which says whose things its tools work on."""
+"""The largest number of characters that are shown of a server's own text, which says whose things
+its tools work on.
+"""
 MOST_SERVERS = 8
-"""The most servers named for one tool."""
+"""The largest number of servers that are named for one tool."""
 CUT = " [cut]"
 _MARK = 16
 _LINE_END = re.compile(r"\s*\n\s*")
 _VALUES = frozenset(("default", "const", "enum", "examples"))
-"""Schema keywords with values of the tool's callers below them."""
+"""Schema keywords that contain values for callers to pass, not schemas."""
 
 RULES = """\
 Each tool stands between a begin line and an end line that carry the same mark. Everything between \
@@ -41,8 +43,8 @@ about that tool and nothing more. "[cut]" stands where a text was too long to be
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A tool as a model reads it, with the numbers of ``hidden`` characters removed and ``cut``
-    ones.
+    """A tool as a model reads it, with the number of ``hidden`` characters removed and of
+    characters ``cut``.
     """
 
     text: str
@@ -65,10 +67,11 @@ class PromptText:
 
 
 def prompt_text(tool: Tool, servers: Iterable[str] = ()) -> PromptText:
-    """Name, description, parameters, results and annotations: the parts in the content hash.
+    """The name, description, parameters, results and annotations of a tool: the parts in its
+    content hash.
 
-    ``servers`` with a name are put before them. They are equally untrusted, and a task that shows
-    them has them in its ledger key (``Task.subjects``).
+    The names of ``servers``, if they have any, come first. They are just as untrusted, and a task
+    that shows them includes them in its ledger key (``Task.subjects``).
     """
     return _shown(_ByContent(tool.content_hash, tuple(sorted({*servers} - {""})), tool))
 
@@ -89,12 +92,12 @@ def server_texts(servers: Iterable[Server]) -> dict[str, PromptText]:
 
 
 def server_subject(server: Server) -> str:
-    """The subject of an answer that was given with this server shown."""
+    """The subject of an answer that was given when this server was shown."""
     return digest(server.name, server.description, server.title)
 
 
 def plain_prompt_text(value: Any) -> PromptText:
-    """A text or other JSON value that is not a tool, as JSON."""
+    """A text or another JSON value that is not a tool, as JSON."""
     cleaner = _Cleaner()
     text = json.dumps(cleaner.of(value), ensure_ascii=False)
     return PromptText(text, cleaner.hidden, cleaner.cut)
@@ -107,7 +110,7 @@ def cleaned_texts(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _ByContent:
-    """A tool that equals any other with the same content and owners."""
+    """A tool that equals any other tool with the same content and owners."""
 
     content: str
     servers: tuple[str, ...]
@@ -119,7 +122,7 @@ def _shown(content: _ByContent) -> PromptText:
     tool = content.tool
     parameters = "not declared" if tool.schema is None else _lean(tool.schema)
     fields = {
-        **({} if tool.description else {"parameters": parameters}),  # all that says what it does
+        **({} if tool.description else {"parameters": parameters}),  # only they say what it does
         "server": _server_names(content.servers),
         "name": tool.name,
         "description": _dense(tool.description),
@@ -137,7 +140,9 @@ def _shown(content: _ByContent) -> PromptText:
 
 
 def _lean(schema: Any) -> Any:
-    """A schema without parts that mean nothing to a reader: ``$schema``, titles, indentation."""
+    """A schema without the parts that mean nothing to a reader: ``$schema``,
+    titles, indentation.
+    """
     if isinstance(schema, list):
         return [_lean(one) for one in schema]
     if not isinstance(schema, Mapping):
@@ -154,7 +159,7 @@ def _lean(schema: Any) -> Any:
 
 
 def _unwrapped(returns: Any) -> Any:
-    """The result schema without the wrapper object that some servers add: ``result``."""
+    """The result schema without the wrapper object, ``result``, that some servers add."""
     properties = returns.get("properties") if isinstance(returns, Mapping) else None
     alone = isinstance(properties, Mapping) and properties.keys() == {"result"}
     return properties["result"] if properties and alone else returns
@@ -173,9 +178,9 @@ def _server_names(servers: tuple[str, ...]) -> str | list[str]:
 
 
 def fences(texts: Mapping[str, PromptText], keys: Iterable[str]) -> dict[str, str]:
-    """Each text between lines with its token, by token.
+    """Each text by its token, between two lines that contain the token.
 
-    The mark is derived from the call's ledger keys, repeatedly until no text contains it.
+    The mark is derived from the ledger keys of the call, again and again until no text contains it.
     """
     mark = mark_for(keys, [text.text for text in texts.values()])
     return {
@@ -185,7 +190,7 @@ def fences(texts: Mapping[str, PromptText], keys: Iterable[str]) -> dict[str, st
 
 
 def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
-    """16 hex digits that occur in none of the texts, in any case."""
+    """16 hex digits that occur in none of the texts, in upper or lower case."""
     keys_in_order, all_text = sorted(keys), "\n".join(texts).casefold()
     number = 0
     while (mark := digest(keys_in_order, number)[:_MARK]) in all_text:
@@ -194,7 +199,7 @@ def mark_for(keys: Iterable[str], texts: Iterable[str]) -> str:
 
 
 class _Cleaner:
-    """Removes hidden characters and cuts texts beyond ``most`` characters; counts both."""
+    """Removes hidden characters, cuts texts longer than ``most`` characters, and counts both."""
 
     def __init__(self, most: int = LONGEST_TEXT) -> None:
         self.hidden = 0

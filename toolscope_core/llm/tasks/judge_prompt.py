@@ -1,7 +1,8 @@
-"""Asks how two tools are related and which can serve for the other (ToolScope, M_C: appendix G.1).
+"""Asks how two tools are related and which of them can serve for the other (ToolScope, M_C:
+appendix G.1).
 
-The wording is ours. Each pair is asked about separately: answers on three tools need not agree,
-which audits and correction resolve.
+The wording is ours. Each pair is asked about separately, so the answers about three tools need not
+agree; audits and correction resolve that.
 """
 
 from collections import Counter
@@ -27,9 +28,9 @@ OUTCOME_OF_ANSWER: Mapping[RelationAnswer, PairOutcome] = {
     "different": "keep",
     "unsure": "unsure",
 }
-"""The verdict for each of them."""
+"""The verdict for each answer."""
 SERVES = ("first", "second", "both", "none")
-"""What the model may answer on who serves; the tools of a question in the order of fingerprints."""
+"""The possible answers on which tool serves. The tools of a question are ordered by fingerprint."""
 
 FAMILY = """\
 A family are fixed cases of a third tool, whether that one exists or not: one operation, and one \
@@ -96,7 +97,9 @@ nor "subsumes", it is "none".
 
 @dataclass(frozen=True, slots=True)
 class ToolPair:
-    """Two tools, in any order; ``servers`` are those of them with texts of their own."""
+    """Two tools, in any order; ``servers`` are those of their servers that have
+    texts of their own.
+    """
 
     left: Tool
     right: Tool
@@ -110,7 +113,7 @@ class ToolPair:
 
 
 class RelationForm(prompts.AnswerForm[ToolPair]):
-    """An answer; *first* and *second* are the tools of ``ToolPair.ordered``."""
+    """An answer; *first* and *second* are the tools in ``ToolPair.ordered``."""
 
     reason: prompts.Reason
     relation: RelationAnswer
@@ -118,19 +121,21 @@ class RelationForm(prompts.AnswerForm[ToolPair]):
     confidence: prompts.Confidence
 
     def ledger_answer(self, item: ToolPair) -> JsonObject:
-        """See ``AnswerForm``; *none* serves if the relation excludes it."""
+        """See ``AnswerForm``. If the relation does not allow either tool to serve, the answer is
+        *none*.
+        """
         either_way = self.relation == "subsumes" and self.serves == "both"
         possible = self.relation in ("duplicate", "subsumes") and not either_way
         return {**self.model_dump(), "serves": self.serves if possible else "none"}
 
 
 def _hashes(item: ToolPair) -> list[str]:
-    """The fingerprints, because the prompt names the server, and the servers' own texts."""
+    """The fingerprints, because the prompt names the servers, and the servers' own texts."""
     return [*(tool.fingerprint for tool in item.ordered), *map(fence.server_subject, item.servers)]
 
 
 def _show(items: Mapping[str, ToolPair]) -> prompts.ShownItems:
-    """Every tool once, however many questions it is in."""
+    """Every tool, shown once however many questions it is in."""
     tools = {tool.fingerprint: tool for pair in items.values() for tool in pair.ordered}
     tokens = {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
     texts = fence.server_texts(server for pair in items.values() for server in pair.servers) | {
@@ -153,8 +158,10 @@ JUDGE_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     hashes=_hashes,
     show=_show,
 )
-"""The task; an answer is ``{"relation", "serves", "confidence", "reason"}``. ``serves`` is one of
-``SERVES``: neither the order of the pair nor the tokens of a call are in it.
+"""The task. An answer is ``{"relation", "serves", "confidence", "reason"}``.
+
+``serves`` is one of ``SERVES``, so it depends neither on the order of the pair nor on the tokens of
+a call.
 """
 
 
@@ -183,7 +190,7 @@ two apart, give both descriptions back as they are.
 
 
 def in_hash_order(pair: ToolPair) -> tuple[Tool, Tool]:
-    """The two tools in an order independent of the pair's."""
+    """The two tools in an order that does not depend on the order of the pair."""
     one, other = sorted((pair.left, pair.right), key=lambda tool: (tool.content_hash, tool.id))
     return one, other
 
@@ -213,14 +220,16 @@ SIBLINGS_TASK: prompts.PromptTask[ToolPair] = prompts.PromptTask(
     hashes=lambda pair: [pair.left.content_hash, pair.right.content_hash],
     show=prompts.numbered(_show_siblings),
 )
-"""An answer is ``{"first", "second", "first_clause", "second_clause"}``: descriptions of the two
-tools in the order of ``in_hash_order``, and what could be put in front of their own.
+"""An answer is ``{"first", "second", "first_clause", "second_clause"}``.
+
+The descriptions are for the two tools in the order of ``in_hash_order``; each clause could be put
+in front of the tool's own description.
 """
 
 
 _TOKENS_A_TEXT = 12
 _AUDITED = 24
-"""The number of tools in the sets of one call."""
+"""The number of tools in all the sets of one call."""
 
 _PARTITION = """\
 Compare all of them with each other and not only neighbours in a chain. Every token of the \
@@ -252,24 +261,24 @@ of two languages. Siblings go into different groups. {_PARTITION}"""
 
 @dataclass(frozen=True, slots=True)
 class ClusterTools:
-    """The tools of a cluster, in any order; ``servers`` as in ``ToolPair``."""
+    """The tools of a cluster, in any order; ``servers`` is as in ``ToolPair``."""
 
     tools: tuple[Tool, ...]
     servers: tuple[Server, ...] = ()
 
     @property
     def tokens(self) -> dict[str, str]:
-        """Content hash → token, by hash.
+        """The token for each content hash, in order of hash.
 
-        Tools of equal content share a token, so that no answer separates exact copies; the prompt
-        names all their servers.
+        Tools with equal content share a token, so that no answer separates exact copies. The prompt
+        names all servers of these tools.
         """
         distinct = sorted({tool.content_hash for tool in self.tools})
         return {one: f"t{number}" for number, one in enumerate(distinct, 1)}
 
     @property
     def blocks(self) -> dict[str, fence.PromptText]:
-        """Token → the tool's text in the prompt."""
+        """The text in the prompt for each token."""
         alike: dict[str, list[Tool]] = {}
         for tool in self.tools:
             alike.setdefault(tool.content_hash, []).append(tool)
@@ -280,7 +289,7 @@ class ClusterTools:
 
 
 class GroupsForm(prompts.AnswerForm[ClusterTools]):
-    """An answer; its stored groups are in the order of their first tokens."""
+    """An answer. Its groups are stored in the order of their first tokens."""
 
     reason: prompts.Reason
     groups: list[Annotated[list[str], Field(min_length=1)]]
@@ -333,8 +342,9 @@ AUDIT_TASK: prompts.PromptTask[ClusterTools] = prompts.PromptTask(
     call_tokens=100,
     size=lambda item: len(item.tokens),
 )
-"""Groups of tools that do the same job; an answer is ``{"groups": [[token…]…], "reason"}``, a
-partition of the tokens.
+"""Groups of tools that do the same job.
+
+An answer is ``{"groups": [[token…]…], "reason"}``, where the groups are a partition of the tokens.
 """
 FAMILY_AUDIT_TASK = replace(
     AUDIT_TASK, name="family audit", system=FAMILY_SYSTEM, reply_name="families"
@@ -343,7 +353,7 @@ FAMILY_AUDIT_TASK = replace(
 
 
 def audit_groups(item: ClusterTools, answer: JsonObject) -> tuple[tuple[str, ...], ...]:
-    """The tool ids of each group of a stored answer, sorted."""
+    """The tool ids in each group of a stored answer, sorted."""
     hash_of = {token: one for one, token in item.tokens.items()}
     ids: dict[str, list[str]] = {}
     for tool in item.tools:

@@ -1,9 +1,9 @@
-"""The prompts of the papers as their appendices print them, asked in place of ours on request.
+"""The papers' prompts as their appendices print them; on request, they are used in place of ours.
 
-A quotation is a file in ``quotations`` with its source. Its slots are filled with the same fenced
-texts that our prompts show. The system message has nothing but what holds for strangers' text in
-every prompt. An answer is read in the form that the quotation asks for, and stored in the form of
-our own task, so that nothing else depends on who worded the question.
+A quotation is a file in ``quotations`` that also names its source. Its slots are filled with the
+same fenced texts that our prompts show. The system message contains only the rules on strangers'
+text, which apply in every prompt. An answer is read in the form that the quotation asks for, and
+stored in the form of our own task, so that nothing else depends on who worded the question.
 """
 
 import re
@@ -35,23 +35,23 @@ _Item = TypeVar("_Item")
 _AnyItem = TypeVar("_AnyItem")
 _VERSION = "paper 1"
 _TOKENS = 800
-"""The most tokens of a reply; the papers name no limit."""
+"""The largest number of tokens in a reply; the papers name no limit."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _MARKUP = "*`'\"‘’“” \t"
-"""What models put around a name."""
+"""Characters that models put around a name."""
 _NONE = "none"
 
 Texts = Mapping[str, PromptText]
-"""Texts to fence, by their names in the prompt."""
+"""The texts to fence, by their names in the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedTask(Generic[_Item]):
-    """A ``protocols.Task`` with a paper's wording; it has the items and answers of its ``own``.
+    """A ``protocols.Task`` in a paper's wording, with the items and answers of our ``own`` task.
 
-    ``slots`` gives the texts of each slot of the quotation; those under an empty name follow it.
-    ``answer`` makes a row of our own form from a reply and raises ``AnswerError`` if it cannot.
-    Without a ``schema`` the reply is a text, as ``{"text": …}``.
+    ``slots`` gives the texts for each slot of the quotation; texts under an empty name come after
+    the quotation. ``answer`` turns a reply into a row of our own form, and raises ``AnswerError``
+    if it cannot. If there is no ``schema``, the reply is a text, given as ``{"text": …}``.
     """
 
     own: prompts.PromptTask[_Item]
@@ -79,7 +79,7 @@ class QuotedTask(Generic[_Item]):
         return self.own.subjects(item)
 
     def request(self, items: Mapping[str, _Item]) -> ChatRequest:
-        """See ``protocols.Task``; there is one item."""
+        """See ``protocols.Task``; there is only one item."""
         (item,) = items.values()
         slots = self.slots(item)
         shown = fences({name: t for own in slots.values() for name, t in own.items()}, items)
@@ -105,7 +105,7 @@ class QuotedTask(Generic[_Item]):
 
 @cache
 def _quotation(task: str) -> str:
-    """The prompt as printed, without the line that names its source."""
+    """The prompt as it is printed, without the line that names its source."""
     path = Path(__file__).parent / "quotations" / f"{task.replace(' ', '_')}.txt"
     return path.read_text("utf-8").partition("\n---\n")[2]
 
@@ -119,7 +119,7 @@ def _without_markup(text: str) -> str:
 
 
 def _named(tools: Sequence[Tool]) -> dict[str, Tool]:
-    """The tools by their names, in order; a number follows a name that another tool has."""
+    """The tools by name, in order. A name that another tool already has gets a number."""
     by_name: dict[str, Tool] = {}
     for tool in tools:
         name, number = tool.name, 1
@@ -146,7 +146,7 @@ def _judge_slots(item: ToolPair) -> dict[str, Texts]:
 
 
 def _judged(item: ToolPair, value: JsonObject) -> JsonObject:
-    """*Similar* is one job, in which the prompt does not ask who could serve for whom."""
+    """*Similar* means one job; the prompt does not ask which tool could serve for which."""
     first, _, rest = _text_of(value).partition("\n")
     line = _without_markup(re.sub(r"^\W*line 1\W*", "", first, flags=re.IGNORECASE))
     names = {item.ordered[1].name, [*_named(item.ordered)][1]}
@@ -165,7 +165,7 @@ def _audit_slots(item: ClusterTools) -> dict[str, Texts]:
 
 
 def _audited(item: ClusterTools, value: JsonObject) -> JsonObject:
-    """The groups; a tool in none of them is alone."""
+    """The groups; a tool that is in none of them is a group of its own."""
     tokens = [*item.tokens.values()]
     if value.get("merge") == "MERGE_OK":
         groups = [tokens]
@@ -219,7 +219,7 @@ _POLISHED_EXAMPLE = {
     "instruction": "Create a Spotify playlist based on the emotions and themes found in the lyrics "
     "of the song 'XYZ'.",
 }
-"""The prompt's own example in the form of a reply; the paper prints none."""
+"""The prompt's own example in the form of a reply, since the paper prints none."""
 
 
 def _polish_slots(item: PolishQuestion) -> dict[str, Texts]:
@@ -273,7 +273,7 @@ _QUOTED: Mapping[str, QuotedTask[Any]] = {
 
 
 def task_for(task: Task[_AnyItem], model: ChatModel) -> Task[_AnyItem]:
-    """The task in the words in which this model is asked."""
+    """The task in the wording that is used for this model."""
     is_quoted = model.parameters.get("prompts") == "paper"
     return cast(Task[_AnyItem], _QUOTED.get(task.name, task)) if is_quoted else task
 

@@ -1,9 +1,10 @@
-"""A question to a model with its tools and texts, and the form of replies and their check.
+"""A question to a model with its tools and texts, the form of the replies, and how they are
+checked.
 
-A reply is a list of answers that each name their question. Each task has a pydantic model of its
-answer, from which the JSON Schema is derived. Only what the model and the item allow leaves a
-reply: enum values, numbers in range, tokens that were asked about, and short plain sentences. Any
-other answer is unusable, and spoils no other.
+A reply is a list of answers, each of which names its question. Each task has a pydantic model of
+its answer, from which the JSON Schema is derived. Only what the model and the item allow is taken
+from a reply: enum values, numbers in range, tokens that were asked about, and short plain
+sentences. Any other answer is unusable, and does not spoil the others.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,11 +26,11 @@ _ID = 12
 
 
 class AnswerError(ValueError):
-    """An answer is unusable; the message says why. Never leaves this package."""
+    """An answer is unusable; the message says why. This error never leaves this package."""
 
 
 class ObjectForm(BaseModel):
-    """The required fields of an object; others are ignored."""
+    """The required fields of an object; other fields are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -38,14 +39,15 @@ class AnswerForm(ObjectForm, Generic[_Item]):
     """The required fields of an answer about an item."""
 
     def ledger_answer(self, item: _Item) -> JsonObject:
-        """The answer as stored in the ledger. Raises ``AnswerError`` if it
-        does not fit the item.
+        """The answer as it is stored in the ledger.
+
+        Raises ``AnswerError`` if the answer does not fit the item.
         """
         return self.model_dump()
 
 
 def up_to(most: int, least: int = 0) -> Any:
-    """The limits of a text in characters, and their words in the schema."""
+    """The limits of a text in characters, with a description for the schema."""
     return Field(min_length=least, max_length=most, description=f"At most {most} characters.")
 
 
@@ -57,13 +59,13 @@ def passage(value: object) -> object:
 
 
 def line(value: object) -> object:
-    """A text in one line, without hidden characters."""
+    """A text on one line, without hidden characters."""
     clean = passage(value)
     return " ".join(clean.split()) if isinstance(clean, str) else value
 
 
 PASSAGE, LINE = BeforeValidator(passage), BeforeValidator(line)
-"""How a text of an answer is cleaned."""
+"""How a text in an answer is cleaned."""
 Reason = Annotated[
     str,
     Field(description="One sentence, at most 25 words."),
@@ -76,7 +78,7 @@ Place = Annotated[int, Field(description="What stands after the point.")]
 
 
 def question_id(key: str) -> str:
-    """The name of a question in a prompt, independent of the other questions."""
+    """The name of a question in a prompt, which does not depend on the other questions."""
     return key[:_ID]
 
 
@@ -85,7 +87,8 @@ def reply_schema(
 ) -> JsonObject:
     """The JSON Schema of an object with one answer to each question; all fields are required.
 
-    ``in_this_call`` are schemas of fields that only the call knows, such as an enum of its tokens.
+    ``in_this_call`` are the schemas of fields that only this call knows, such as an enum of its
+    tokens.
     """
     question = {"type": "string", "enum": [question_id(key) for key in sorted(keys)]}
     fields = {"question": question, **_fields(form), **in_this_call}
@@ -95,8 +98,9 @@ def reply_schema(
 def read_answers(
     items: Mapping[str, _Item], value: JsonObject, form: type[AnswerForm[_Item]]
 ) -> dict[str, JsonObject | str]:
-    """Each item's answer as stored, by key, or why it is unusable; answers to other questions are
-    ignored.
+    """For each key, the item's answer as it is stored, or why it is unusable.
+
+    Answers to other questions are ignored.
     """
     rows = value.get("answers")
     if not isinstance(rows, list):
@@ -111,7 +115,7 @@ def read_answers(
 
 
 def places(numbers: Sequence[int], most: int) -> list[int]:
-    """Numbers from 1 to ``most``, ascending and each once."""
+    """Numbers from 1 to ``most``, in ascending order, each only once."""
     if not all(1 <= number <= most for number in numbers):
         raise AnswerError(f"{list(numbers)!r:.60} has a number without a tool; use 1 to {most}")
     return sorted(set(numbers))
@@ -131,7 +135,7 @@ def _read(
 
 
 def _why(error: ValidationError) -> str:
-    """The first error, with the wrong value if it is short."""
+    """The first error, with the wrong value if that is short."""
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
@@ -153,7 +157,7 @@ def _fields(form: type[AnswerForm[Any]]) -> dict[str, JsonObject]:
 def _plain(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     """A schema with only the keywords that every endpoint accepts.
 
-    Limits are in descriptions and checked here.
+    Limits are stated in descriptions, and checked here.
     """
     if "$ref" in schema:
         return _plain(definitions[schema["$ref"].rpartition("/")[2]], definitions)
@@ -195,7 +199,7 @@ PROMPT_VERSIONS = {
 
 
 class ShownItem(NamedTuple):
-    """An item in a prompt: its texts by their names there, and the question about them."""
+    """An item in a prompt: its texts by their names in the prompt, and the question about them."""
 
     texts: dict[str, PromptText]
     question: str
@@ -204,8 +208,8 @@ class ShownItem(NamedTuple):
 class ShownItems(NamedTuple):
     """All items of a call.
 
-    ``texts`` are by their names in the prompt, ``questions`` by ledger key. ``in_this_call`` is as
-    in ``reply_schema``. Answers need ``more_tokens`` than usual.
+    ``texts`` are by their names in the prompt, and ``questions`` by ledger key. ``in_this_call`` is
+    as in ``reply_schema``. The answers need ``more_tokens`` in addition to the usual number.
     """
 
     texts: Mapping[str, PromptText]
@@ -218,9 +222,9 @@ class ShownItems(NamedTuple):
 class PromptTask(Generic[_Item]):
     """A ``protocols.Task``; ``show`` receives the items of a call by ledger key, sorted.
 
-    ``reply_name`` is the endpoint's name for a reply, whose answers have this ``form``. An answer
-    takes at most ``answer_tokens``, and a call ``call_tokens`` in addition. ``size`` is an item's
-    share of a ``batch``.
+    ``reply_name`` is what the endpoint calls a reply, whose answers have this ``form``. An answer
+    takes at most ``answer_tokens`` tokens, and a call takes ``call_tokens`` more. ``size`` is the
+    share of a ``batch`` that an item takes up.
     """
 
     name: str
@@ -269,7 +273,7 @@ def user_prompt(texts: Mapping[str, PromptText], questions: Mapping[str, str]) -
 def numbered(
     show: Callable[[_Item, int], ShownItem],
 ) -> Callable[[Mapping[str, _Item]], ShownItems]:
-    """Shows items separately, numbered from 1."""
+    """A function that shows each item separately, numbered from 1."""
 
     def show_all(items: Mapping[str, _Item]) -> ShownItems:
         fenced = {key: show(item, at) for at, (key, item) in enumerate(items.items(), 1)}
@@ -280,5 +284,5 @@ def numbered(
 
 
 def show_tool(tool: Tool, number: int) -> ShownItem:
-    """A single tool, as t1, t2 and so on."""
+    """A single tool, shown as t1, t2 and so on."""
     return ShownItem({f"t{number}": prompt_text(tool)}, f"t{number}")

@@ -1,4 +1,6 @@
-"""Asks how well a tool is documented, 1 to 5 (ToolScope, appendix G.5); the wording is ours."""
+"""Asks how well a tool is documented, from 1 to 5 (ToolScope, appendix G.5). The
+wording is ours.
+"""
 
 from typing import Annotated, Literal, get_args
 
@@ -33,7 +35,7 @@ something (none for a 5).
 
 
 class GradeForm(AnswerForm[Tool]):
-    """An answer; its stored aspects are in a fixed order."""
+    """An answer; its aspects are stored in a fixed order."""
 
     reason: Reason
     score: Annotated[int, Field(ge=1, le=5, json_schema_extra={"enum": [1, 2, 3, 4, 5]})]

@@ -1,4 +1,5 @@
 """Asks for a request that needs some of the tools shown (ToolBank: Tool2Vec, §3 and appendix C.1).
+
 The wording is ours.
 """
 
@@ -57,15 +58,15 @@ class DraftQuestion:
 
 
 def chosen_tools(item: DraftQuestion, answer: JsonObject) -> tuple[Tool, ...]:
-    """The tools of a stored answer."""
+    """The tools that a stored answer chose."""
     return tuple(item.in_order[place - 1] for place in answer["tools"])
 
 
 def request_text(text: str, tools: Iterable[Tool]) -> str:
-    """The request of an answer.
+    """The request in an answer.
 
-    Raises ``AnswerError`` for one that is too short or names one of the tools. The error does not
-    say which, because that is untrusted text.
+    Raises ``AnswerError`` if the request is too short or names one of the tools. The error does not
+    say which tool, because a tool's name is untrusted text.
     """
     if len(text) < _SHORTEST:
         raise prompts.AnswerError(
@@ -77,7 +78,7 @@ def request_text(text: str, tools: Iterable[Tool]) -> str:
 
 
 def _hashes(item: DraftQuestion) -> list[str]:
-    """The fingerprints of the tools, whose servers are shown, and a hash of the rest."""
+    """The fingerprints of the tools, because their servers are shown, and a hash of the rest."""
     examples = [[one.text, list(one.tools)] for one in item.examples]
     rest = digest("query drafts", item.tools[0].fingerprint, examples)
     return [rest, *(tool.fingerprint for tool in item.tools)]
@@ -99,7 +100,7 @@ def _show(item: DraftQuestion, number: int) -> prompts.ShownItem:
 
 
 class DraftForm(prompts.AnswerForm[DraftQuestion]):
-    """An answer; its stored tools are in ascending order."""
+    """An answer; its tools are stored in ascending order."""
 
     tools: list[prompts.Place]
     request: Annotated[str, prompts.up_to(_LONGEST), prompts.LINE]
@@ -125,8 +126,10 @@ DRAFT_TASK: prompts.PromptTask[DraftQuestion] = prompts.PromptTask(
     hashes=_hashes,
     show=prompts.numbered(_show),
 )
-"""An answer is ``{"tools": [place…], "request": text}``: places, from 1 and ascending, in
-``DraftQuestion.in_order``, two to five of them, or none with an empty request.
+"""An answer is ``{"tools": [place…], "request": text}``.
+
+The places count from 1 in ``DraftQuestion.in_order`` and are ascending. There are two to five of
+them, or none with an empty request.
 """
 
 
@@ -150,7 +153,7 @@ say.
 
 @dataclass(frozen=True, slots=True)
 class PolishQuestion:
-    """A request to rephrase, and the tools it needs, which are not shown."""
+    """A request to rephrase, and the tools that it needs, which are not shown."""
 
     draft: str
     tools: tuple[Tool, ...]
@@ -191,4 +194,6 @@ POLISH_TASK: prompts.PromptTask[PolishQuestion] = prompts.PromptTask(
     hashes=_hashes_query_polish,
     show=prompts.numbered(_show_query_polish),
 )
-"""An answer is ``{"request": text}``: it has every number of the draft and no name of a tool."""
+"""An answer is ``{"request": text}``. The text has every number of the draft, and no name of a
+tool.
+"""

@@ -1,7 +1,7 @@
-"""Asks for the texts of a merged tool (ToolScope, M_D: appendix G.3); the wording is ours.
+"""Asks for the texts of a merged tool (ToolScope, M_D: appendix G.3). The wording is ours.
 
-Parameters, their types and which are required come from our own synthesis and its argument maps. A
-*drop-in* keeps its name and schema, so only its description is used.
+The parameters, their types and which of them are required come from our own synthesis and its
+argument maps. A *drop-in* keeps its name and schema, so only the description in an answer is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ different ways; of the selector say what each value selects.
 
 @dataclass(frozen=True, slots=True)
 class MergeDraft:
-    """Tools that become one; ``merged`` has the draft of their document."""
+    """Tools that become one; ``merged`` has the draft of the merged tool's document."""
 
     members: tuple[Tool, ...]
     merged: Synthesis | Cluster
@@ -80,7 +80,7 @@ class MergeDraft:
 
     @property
     def names(self) -> dict[str, str]:
-        """Each member's name in the prompt, by its fingerprint."""
+        """The name of each member in the prompt, by the member's fingerprint."""
         prints = sorted({tool.fingerprint for tool in self.members})
         return {fingerprint: f"t{number}" for number, fingerprint in enumerate(prints, 1)}
 
@@ -89,7 +89,8 @@ class MergeDraft:
         """Where each member's calls go: the value of the selector, and the new name of each old
         argument.
 
-        An argument without a place has ``None``; empty if it is not a gateway tool.
+        The name is ``None`` for an argument that has no place. The result is empty if the merged
+        tool is not a gateway tool.
         """
         if self.kind != "gateway":
             return {}
@@ -107,7 +108,7 @@ class MergeDraft:
         return {"selector": self.merged.selector, "routes": sorted(rows, key=canonical_json)}
 
     def prompt_texts(self) -> dict[str, PromptText]:
-        """Its texts by their names in the prompt."""
+        """The texts of the draft, by their names in the prompt."""
         by_print = {tool.fingerprint: tool for tool in self.members}
         texts = {
             name: prompt_text(by_print[one], (by_print[one].server,))
@@ -117,21 +118,23 @@ class MergeDraft:
         return {**texts, **routes, "draft": prompt_text(self.draft)}
 
     def question(self) -> str:
-        """The question about it."""
+        """The question about the draft."""
         if self.routes:
             return "a name, a description, parameters, by routes"
         return f"a description; {self.names[self.canonical.fingerprint]} stays"
 
 
 class _ParameterWords(prompts.ObjectForm):
-    """Parameter names are catalog text, so they are compared rather than put in an enum."""
+    """Parameter names are text from the catalog, so they are compared rather than
+    put in an enum.
+    """
 
     name: str
     description: Annotated[str, Field(max_length=LONGEST_PARAMETER), prompts.PASSAGE]
 
 
 class WordsForm(prompts.AnswerForm[MergeDraft]):
-    """An answer; its stored descriptions are by parameter name."""
+    """An answer; its descriptions are stored by parameter name."""
 
     name: Annotated[str, prompts.PASSAGE]
     description: Annotated[
@@ -157,7 +160,9 @@ class WordsForm(prompts.AnswerForm[MergeDraft]):
 
 
 def _hashes(item: MergeDraft) -> list[str]:
-    """The members and everything else shown: another canonical is another question."""
+    """The members and everything else that is shown: with another canonical, it is another
+    question.
+    """
     own = digest("draft", item.draft.content_hash, item.canonical.fingerprint, item.routes)
     return [own, *{tool.fingerprint for tool in item.members}]
 
@@ -184,7 +189,7 @@ SYNTHESIS_TASK: prompts.PromptTask[MergeDraft] = prompts.PromptTask(
     show=_show,
     call_tokens=100,
 )
-"""The task; an answer is ``{"name", "description", "parameters": {name: description}}``."""
+"""The task. An answer is ``{"name", "description", "parameters": {name: description}}``."""
 
 
 def written_document(item: MergeDraft, answer: JsonObject) -> Document:
@@ -220,12 +225,12 @@ inputs. Vary who speaks, the words and the form; name neither the tool nor its p
 
 
 def augmentation_of(answer: JsonObject) -> Augmentation:
-    """The variant of a stored answer."""
+    """The document variant in a stored answer."""
     return Augmentation(answer["expanded"], tuple(answer["questions"]))
 
 
 class VariantForm(prompts.AnswerForm[Tool]):
-    """An answer; its stored questions have no repeats."""
+    """An answer; its questions are stored without repeats."""
 
     expanded: Annotated[str, Field(min_length=1, max_length=_LONGEST_EXPANDED), prompts.PASSAGE]
     questions: list[Annotated[str, prompts.up_to(_LONGEST_QUESTION), prompts.PASSAGE]]
@@ -250,7 +255,7 @@ AUGMENTATION_TASK: prompts.PromptTask[Tool] = prompts.PromptTask(
     hashes=lambda tool: [tool.content_hash],
     show=prompts.numbered(prompts.show_tool),
 )
-"""An answer is ``{"expanded", "questions": [text…]}``, three to eight of them."""
+"""An answer is ``{"expanded", "questions": [text…]}``, with three to eight questions."""
 
 
 _LONGEST = 400
@@ -280,7 +285,9 @@ class NamespaceQuestion:
 
 
 def _fields(item: NamespaceQuestion) -> JsonObject:
-    """The shown parts; of a namespace with more than ``MOST_TOOLS``, the first by name."""
+    """What is shown; if the namespace has more than ``MOST_TOOLS`` tools, only the first by name
+    are shown.
+    """
     tools = sorted(
         [tool.name, shorten(next(iter(sentences(tool.description)), ""), _LONGEST_SENTENCE)]
         for tool in item.tools
@@ -311,4 +318,4 @@ NAMESPACE_TASK: prompts.PromptTask[NamespaceQuestion] = prompts.PromptTask(
     hashes=lambda item: [digest("namespace", _fields(item))],
     show=prompts.numbered(_show_namespace),
 )
-"""An answer is ``{"description": text}``, and depends on nothing that is not shown."""
+"""An answer is ``{"description": text}``. It depends only on what is shown."""
