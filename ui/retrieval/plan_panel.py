@@ -1,4 +1,4 @@
-"""The plan of a request: its jobs, candidates for each, calls, and reasons."""
+"""The plan for a request: its jobs, the candidates for each job, the calls, and the reasons."""
 
 import json
 import time
@@ -32,9 +32,9 @@ from ui.shared.snapshot import Snapshot
 class PlanSide:
     """A plan on one toolset of ``size`` tools.
 
-    ``tokens`` are those of its tools' definitions, ``tokens_shown`` of everything a worker reads.
-    ``needs`` are the known answers, if any. ``open_questions`` are those that the model was not
-    asked yet.
+    ``tokens`` is the size of the definitions of the plan's tools, and ``tokens_shown`` the size of
+    everything that a worker reads. ``needs`` are the known answers, if there are any.
+    ``open_questions`` is the number of questions that the model has not been asked yet.
     """
 
     plan: RequestPlan
@@ -48,7 +48,7 @@ class PlanSide:
 
     @property
     def served(self) -> int:
-        """How many needs a tool of the plan serves."""
+        """How many of the needs are served by a tool of the plan."""
         return sum(not set(self.plan.tool_ids).isdisjoint(need) for need in self.needs)
 
     @property
@@ -63,10 +63,10 @@ KIND: RunKind = "plan"
 def _look(
     snapshot: Snapshot, lookup: Lookup, config: planner.PlannerConfig, k: int = planner.WORKER_K
 ) -> tuple[PlanSide, PlanSide] | None:
-    """The plan on the original and on the merged tools.
+    """The plans on the original and on the merged tools.
 
-    ``None`` if an index has to be built: ``searches.start``. Raises ``JobError`` before the
-    analysis is done, ``ConfigError`` for a model that is not set up.
+    ``None`` if an index has to be built first, which ``searches.start`` does. Raises ``JobError``
+    before the analysis is done, and ``ConfigError`` for a model that is not set up.
     """
     request_and_toolsets = searches.open_toolsets(snapshot, lookup)
     if request_and_toolsets is None:
@@ -77,13 +77,13 @@ def _look(
         before, after = (_side(snapshot, toolset, request, config, k) for toolset in toolsets)
         return before, after
 
-    if config.worker == "model":  # an answer may have come since
+    if config.worker == "model":  # the model may have answered more in the meantime
         return made()
     return kept_under(snapshot, "plans", (lookup, config, k), made, limit=4)
 
 
 def _start(snapshot: Snapshot, lookup: Lookup, config: planner.PlannerConfig, k: int) -> str:
-    """Run ``run`` in the background; returns the job's id."""
+    """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, lookup, config, k, progress))
 
 
@@ -94,7 +94,7 @@ def run(
     k: int = planner.WORKER_K,
     progress: Progress = silent,
 ) -> None:
-    """Ask now. Raises the errors of ``model_runs.ask``."""
+    """Ask the model now. Raises the errors of ``model_runs.ask``."""
     searches.run(snapshot, lookup, progress)
     request_and_toolsets = searches.open_toolsets(snapshot, lookup)
     request, toolsets = request_and_toolsets or (ToolRequest(lookup.text), ())
@@ -144,11 +144,11 @@ def _planner(
 
 _CALLED = "●"
 _REFUSED = "plan_refused"
-"""Session key: why asking a model was refused, shown once."""
+"""Session key for why asking a model was refused. It is shown once."""
 
 
 def plan_panel(snapshot: Snapshot, request: SubmittedRequest) -> None:
-    """Draw both plans, job by job, and for a model's plan the button that asks it."""
+    """Draw both plans, job by job. If a model plans, the button that asks it is drawn too."""
     if request.config is None:
         return
     with st.spinner("Planning", show_time=True):
@@ -179,7 +179,9 @@ def plan_panel(snapshot: Snapshot, request: SubmittedRequest) -> None:
 def _ask_box(
     snapshot: Snapshot, request: SubmittedRequest, sides: tuple[PlanSide, PlanSide]
 ) -> None:
-    """The questions not asked yet, the button that asks them, and progress."""
+    """Draw the questions that have not been asked yet, the button that asks them,
+    and the progress.
+    """
     work = snapshot.work
     job = snapshot.job(KIND)
     if job is not None and job.live:
@@ -231,7 +233,9 @@ def _figures(side: PlanSide) -> None:
 
 
 def _step(side: PlanSide, step: PlannedStep, key: str, number: int) -> None:
-    """A job with its candidates; called ones show where their arguments come from."""
+    """Draw a job with its candidates. For the tools that are called, it shows where the arguments
+    come from.
+    """
     calls = {call.tool_id: call.arguments for call in step.calls}
     with st.container(border=True):
         st.markdown(f"**{number}** {safe_text.untrusted(step.job)}")

@@ -1,4 +1,4 @@
-"""The request form: a text or a query of a loaded set, and how to search for it."""
+"""The form for a request: a text or a query from a loaded set, and how to search for it."""
 
 from dataclasses import dataclass
 
@@ -19,13 +19,13 @@ MERGES: dict[str, AcceptPolicy] = {
     "all proposals": "all",
 }
 PLAN = "plan"
-"""What is found is a plan: the jobs of the request, and tools for each."""
+"""The choice that finds a plan: the jobs of the request, and tools for each job."""
 _KEYS = (
     *"q find corpus merges merges_gateway rerank k split variants ranking".split(),
     *"worker per_job iterative filter".split(),
     *search_settings_panel.SETTING_KEYS,
 )
-"""Widgets, and their names in the address."""
+"""The keys of widgets, which are also their names in the address."""
 LAST = "last_search"
 BY_RANKING, _BY_MODEL = "the ranking", "a model"
 MOST_PLACES = 50
@@ -35,7 +35,9 @@ MOST_REQUEST = 4_000
 
 @dataclass(frozen=True, slots=True)
 class SubmittedRequest:
-    """A request and, if a plan is wanted, how it is made, with the number of tools per job."""
+    """A request. If a plan is wanted, ``config`` says how it is made, with ``per_job`` tools per
+    job.
+    """
 
     lookup: Lookup
     config: PlannerConfig | None = None
@@ -43,7 +45,7 @@ class SubmittedRequest:
 
 
 def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
-    """Draw the form; returns the request, or ``None`` if it has no text."""
+    """Draw the form. Returns the request, or ``None`` if its text is empty."""
     _restore()
     line, picker = st.columns([3, 2])
     text = line.text_input(
@@ -155,7 +157,7 @@ def request_panel(snapshot: Snapshot) -> SubmittedRequest | None:
 
 
 def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
-    """How a plan is made, and the number of tools per job."""
+    """Draw how a plan is made. Returns this, and the number of tools per job."""
     bar = st.container(horizontal=True, vertical_alignment="bottom")
     endpoint = snapshot.work.endpoints.get()
     worker = bar.segmented_control(
@@ -195,8 +197,8 @@ def _plan_bar(snapshot: Snapshot) -> tuple[PlannerConfig, int]:
 def _restore() -> None:
     """Restore the last request when a person comes back from another page.
 
-    Streamlit's Back restores the page without its part of the address. An emptied request stays
-    empty.
+    Streamlit's Back restores the page, but not the page's part of the address. A request that the
+    person emptied stays empty.
     """
     last = st.session_state.get(LAST)
     was_emptied = st.session_state.get("q") == ""
@@ -206,7 +208,7 @@ def _restore() -> None:
 
 
 def _picker(snapshot: Snapshot) -> None:
-    """A list of the catalog's queries; the chosen one becomes the request."""
+    """Draw a list of the catalog's queries. The chosen query becomes the request."""
     queries = loaded_queries.texts(snapshot)
     if not queries:
         page_frame.page_link("catalog", "Add a query set with known answers", icon="playlist_add")

@@ -1,4 +1,4 @@
-"""The results of a request: the original toolset and the merged one side by side."""
+"""The results for a request, with the original toolset and the merged one side by side."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -29,7 +29,7 @@ SCORE = Column[Any]("score", format="%.2f", full=1.0, width=85)
 MOST_LINKED = 8
 
 ROW, FRAME = 26, 84
-"""Pixels of a bar with its space, and of all around the bars."""
+"""The height in pixels of a bar with the space around it, and of everything outside the bars."""
 
 PART_NAMES = ("dense (meaning)", "sparse (words)", "reranking", "learned")
 
@@ -37,7 +37,7 @@ _PATTERNS = ("", "/", ".", "x")
 
 
 def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
-    """Draw both rankings; returns ``None`` while an index is being built."""
+    """Draw both rankings. Returns ``None`` while an index is being built."""
     with st.spinner("Searching", show_time=True):
         view = searches.look(snapshot, lookup)
     if view is None:
@@ -68,9 +68,9 @@ def result_panel(snapshot: Snapshot, lookup: Lookup) -> SearchView | None:
 
 
 def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
-    """Start building the index once, and after a failure only on request.
+    """Start building the index, but only once. After a failure, it starts only on request.
 
-    Until then, results by words alone are shown.
+    Until the index is built, results by words alone are drawn.
     """
     page_frame.job_started_once(
         snapshot.job(searches.KIND),
@@ -90,7 +90,7 @@ def building_panel(snapshot: Snapshot, lookup: Lookup) -> None:
 
 
 def open_column(rows: Sequence[Row], tool_id: Callable[[Row], str], key: str) -> Column[Row]:
-    """Small buttons, each of which opens the tool of its row."""
+    """A column of small buttons. Each button opens the tool of its row."""
     return data_tables.button_column(
         rows,
         ":material/right_panel_open:",
@@ -101,7 +101,7 @@ def open_column(rows: Sequence[Row], tool_id: Callable[[Row], str], key: str) ->
 
 
 def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
-    """The near ties, each with a link to the pair."""
+    """Draw the near ties, each with a link to its pair."""
     st.subheader("Which tools compete for this request", anchor=False)
     if not ties:
         st.caption(
@@ -126,7 +126,9 @@ def confusion_panel(snapshot: Snapshot, ties: Sequence[Confusion]) -> None:
 
 
 def score_bars(places: Sequence[RankingPlace]) -> go.Figure:
-    """A stacked bar for each place, the first on top; a check marks answers to the request."""
+    """A stacked bar for each place, with the first place on top. A check marks the answers to the
+    request.
+    """
     labels = [
         f"{'✓ ' if place.answers else ''}{pictures.label(place.name, 26)}  {rank}"
         for rank, place in enumerate(places, 1)
@@ -166,7 +168,9 @@ def _subqueries(view: SearchView) -> None:
 
 
 def _figures(side: SearchSide, other: SearchSide | None) -> None:
-    """What the places serve and cost, compared with the ``other`` side if there is one."""
+    """Draw how many needs the results serve and what they cost, compared with the ``other`` side if
+    there is one.
+    """
     served = f"**{side.served} of {len(side.needs)}** answers found · " if side.needs else ""
     difference = side.tokens - other.tokens if other else 0
     more = f" ({difference:+,})" if difference else ""
@@ -178,7 +182,7 @@ def _figures(side: SearchSide, other: SearchSide | None) -> None:
 
 
 def _needs(side: SearchSide) -> None:
-    """The places of needs that the first places do not serve."""
+    """Draw where the needs rank that the results do not serve."""
     for need in side.needs:
         if need.rank is not None and need.rank <= len(side.places):
             continue
@@ -255,7 +259,7 @@ def _table(places: Sequence[RankingPlace], key: str, view: SearchView, lookup: L
 
 
 def _elsewhere(later: bool, place: RankingPlace) -> str:
-    """The place in the other toolset, and whether the merge moved it up or down."""
+    """The tool's place in the other toolset, and whether the merge moved it up or down."""
     if place.elsewhere is None:
         return "new" if later else "gone"
     gained = (place.elsewhere - place.rank) * (1 if later else -1)
@@ -279,6 +283,6 @@ def _part(at: int, place: RankingPlace) -> float:
 
 
 def _named(place: RankingPlace) -> str:
-    """A tool with its place, safe in markdown."""
+    """The tool with its place. Safe in markdown."""
     of = f" ({safe_text.untrusted(place.server)})" if place.server else ""
     return f"\\#{place.rank} **{safe_text.untrusted(place.name)}**{of}"

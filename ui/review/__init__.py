@@ -1,1 +1,3 @@
-"""The Review page: the queue and its card, many at once, by server pair."""
+"""The Review page: the queue, the card of a proposal, many proposals at once, and
+pairs of servers.
+"""

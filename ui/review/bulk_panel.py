@@ -1,6 +1,6 @@
-"""Many proposals decided at once: safe ones or those above a bar.
+"""Many proposals decided at once: safe ones, or those above a bar.
 
-A table has ticks, and batches are audited.
+The panel has a table with ticks, and audits of earlier batches.
 """
 
 from collections.abc import Sequence
@@ -33,14 +33,14 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_parts
 
 VIEW = "By merge"
-"""This view of the queue."""
+"""The name of this view of the queue."""
 SAFE, BAR = "Safe merges", "By weakest pair"
-"""What is ticked at first."""
+"""The two choices of what is ticked at first."""
 ACCEPTABLE = ("Weak pair or chain", "Proposed by a person")
-"""The objections that a batch ignores unless people say otherwise."""
+"""The objections that a batch ignores by default."""
 
 _ALL = queue_panel.SHOWN[0]
-"""The list of everything that waits."""
+"""The list of all proposals that wait."""
 
 WIDTHS = {0.05: "± 5 %", 0.1: "± 10 %", 0.15: "± 15 %"}
 
@@ -48,7 +48,9 @@ TABLE_HEIGHT, REASONS_SHOWN = 560, 3
 
 
 def bulk_panel(snapshot: Snapshot, listing: Listing) -> None:
-    """The filtered proposals, those above the bar, and the actions on them."""
+    """Draw the filtered proposals with those above the bar ticked, the actions on the ticked ones,
+    and the audits.
+    """
     decision_buttons.notice(snapshot)
     if not listing.clusters:
         waiting_count = review.progress(snapshot).waiting
@@ -90,13 +92,13 @@ def _waiting(snapshot: Snapshot, listing: Listing) -> None:
         )
     ticked_ids = {one.id for one in at_first}
     clusters = [one for one in plain if is_untouched(one)]
-    clusters.sort(key=lambda one: one.id not in ticked_ids)  # or they may be out of sight
+    clusters.sort(key=lambda one: one.id not in ticked_ids)  # ticked ones must be in sight
     if clusters:
         _table_with_buttons(snapshot, listing, clusters, at_first)
 
 
 def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
-    """The merges above the chosen bar."""
+    """Draw the bar. Returns the merges above it."""
     bar, choice = st.columns([4, 8], gap="medium")
     at_least = bar.slider(
         "Tick a merge if its weakest pair is at least", 0.0, 1.0, 0.9, 0.01, key="bulk_at",
@@ -113,7 +115,7 @@ def _above_the_bar(clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
 
 
 def _in_words(clusters: Sequence[Cluster], rows: BatchSelection) -> str:
-    """The number of merges above the bar, and the others with reasons."""
+    """How many merges are above the bar, and how many are not, with the reasons."""
     text = f"Ticked: **{len(rows.clusters):,}** of {quantity(len(clusters), 'cluster')}"
     if rows.clusters:
         text += f": {quantity(rows.tools, 'tool')} become {len(rows.clusters):,}"
@@ -128,7 +130,7 @@ def _table(
     at_first: Sequence[Cluster],
     key: str,
 ) -> list[Cluster]:
-    """The rows of the queue with their tools and objections; returns the ticked ones.
+    """Draw the rows of the queue with their tools and objections. Returns the ticked clusters.
 
     At first, ``at_first`` are ticked.
     """
@@ -183,7 +185,9 @@ def _table_with_buttons(
 
 
 def _settled(snapshot: Snapshot, listing: Listing) -> None:
-    """Clusters that were accepted or kept apart, which can be undone."""
+    """Draw the clusters that were accepted or kept apart, with a button that
+    undoes the decisions.
+    """
     queue_panel.say_narrowed(snapshot, len(listing.clusters), listing.total, "merge")
     decided_clusters = review.clusters(snapshot, queue_panel.SETTLED[listing.show])
     by_id = {one.cluster.id: one.decision for one in decided_clusters}
@@ -199,7 +203,7 @@ def _settled(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _audits(snapshot: Snapshot) -> None:
-    """The active batches, each with a sample to check."""
+    """Draw the active batches, and a sample to check from the chosen batch."""
     decisions = review.active_decisions(snapshot)[::-1]
     accepts = [batch for batch in batches(decisions) if batch.action == "accept"]
     if not accepts:
@@ -230,7 +234,9 @@ def _batch_in_words(batch: Batch) -> str:
 
 
 def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[Decision]) -> None:
-    """The next row of the sample, the results so far, and the undo."""
+    """Draw the next decision of the sample, the results so far, and the button that undoes the
+    batch.
+    """
     answer_count = len(audit.answers)
     st.progress(
         min(answer_count / len(audit.sample), 1.0),
@@ -261,7 +267,7 @@ def _audit(snapshot: Snapshot, batch: Batch, audit: BatchAudit, flags: Sequence[
 
 
 def _question(snapshot: Snapshot, decision: Decision) -> None:
-    """One merge of the sample, with both answers."""
+    """Draw one merge of the sample, with both answers."""
     tools = snapshot.analysis.catalog.by_id
     for tool in (tools[one] for one in decision.ids if one in tools):
         st.markdown(tool_parts.bullet(tool))

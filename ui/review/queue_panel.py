@@ -1,4 +1,4 @@
-"""The queue of the Review page: its contents, order and table."""
+"""The queue of the Review page: what it contains, in which order, and its table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import tool_selection
 
 QUEUE_HEIGHT = 560
-"""A height at which queue and decisions end above the buttons on a screen of 900 pixels."""
+"""With this height, the queue and the decisions end above the buttons on a screen
+900 pixels high.
+"""
 ORDERS: dict[queue.Order, str] = {
     "risk": "Riskiest first",
     "tokens": "Most tokens saved",
@@ -51,16 +53,17 @@ _NOTHING = {
     "Kept apart": "Nothing has been kept apart.",
 }
 SHOWN = ("Waiting", *_RELATIONS, _LOOK_AGAIN, NEW, UNDECIDED, FLAGGED, *SETTLED)
-"""What can be listed, by its value in the address."""
+"""The lists that can be shown, by their values in the address."""
 _TOGGLES = ("review_share", "review_larger")
 FILTERS = ("review_server", "review_size", "review_kind", "review_objection", *_TOGGLES)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The listed ``clusters`` of ``total``; the one at ``place`` is shown.
+    """The ``clusters`` listed from a list of ``total``. The cluster at ``place`` is the shown one.
 
-    ``show`` says which clusters are listed. ``order`` is the session's order, changed in place.
+    ``show`` is the name of the list. ``order`` is the order kept in this session; it is changed in
+    place.
     """
 
     clusters: tuple[Cluster, ...]
@@ -89,24 +92,24 @@ class Listing:
 
 
 def is_narrowed(listing: Listing) -> bool:
-    """Whether fewer are listed than wait in total."""
+    """Whether fewer clusters are listed than wait in total."""
     return listing.show != SHOWN[0] or len(listing.clusters) < listing.total
 
 
 def forget_cluster() -> None:
-    """Remove the cluster from the address, because its list changes."""
+    """Remove the cluster from the address, because the list changes."""
     st.query_params.pop("cluster", None)
 
 
 def show_list_of(cluster: Cluster) -> None:
-    """Choose the list of the settled cluster of a link, before the choice is drawn."""
+    """Choose the list that contains the settled cluster of a link, before the choice is drawn."""
     of_state = {state: name for name, state in SETTLED.items()}
     if cluster.state in of_state and not queue.waits(cluster):
         st.session_state["show"] = of_state[cluster.state]
 
 
 def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
-    """The list under the filters and the order drawn in ``bar``."""
+    """Draw the filters and the order in ``bar``. Returns the list that they give."""
     show: str = bar.selectbox(
         "Show", SHOWN, key="show", bind="query-params", width=140,
         label_visibility="collapsed", on_change=forget_cluster,
@@ -129,7 +132,7 @@ def listing(snapshot: Snapshot, bar: DeltaGenerator) -> Listing:
 
 
 def _orders(snapshot: Snapshot) -> dict[queue.Order, str]:
-    """The orders that apply to this catalog."""
+    """The orders that can be used for this catalog."""
     figures = usage_evidence.figures(snapshot)
     is_possible: dict[queue.Order, bool] = {
         "disagreement": bool(review.judge_differences(snapshot)),
@@ -142,7 +145,7 @@ def _orders(snapshot: Snapshot) -> dict[queue.Order, str]:
 def _clusters(
     snapshot: Snapshot, order: list[str], order_by: queue.Order, show: str
 ) -> tuple[Cluster, ...]:
-    """The clusters selected by ``show``, in the session's order."""
+    """The clusters in the list ``show``, in the session's order."""
     places = {cluster_id: number for number, cluster_id in enumerate(order)}
 
     def place(cluster: Cluster) -> int:
@@ -169,7 +172,9 @@ def _clusters(
 
 
 def new_clusters(snapshot: Snapshot) -> set[str]:
-    """The ids of clusters that wait now but not when this visit began, or in the version before."""
+    """The ids of the clusters that wait now but did not wait when this visit began, or are new in
+    this version.
+    """
     key = f"seen_{snapshot.id}"
     waiting_ids = {one.id for one in snapshot.plan.clusters if queue.waits(one)}
     if key not in st.session_state:
@@ -180,7 +185,7 @@ def new_clusters(snapshot: Snapshot) -> set[str]:
 
 
 def settled_cluster(snapshot: Snapshot, listing: Listing) -> SettledCluster | None:
-    """The shown cluster with the decision on it, if the list has decided clusters."""
+    """The shown cluster with the decision on it, if the list is one of decided clusters."""
     if listing.show not in (*SETTLED, _LOOK_AGAIN):
         return None
     state = SETTLED.get(listing.show, "accepted")
@@ -230,7 +235,7 @@ def _clear() -> None:
 
 
 def clear_filters() -> None:
-    """Clear all filters. Call it before the queue is drawn."""
+    """Clear all filters. Call this before the queue is drawn."""
     st.session_state["review_find"] = ""
     tool_selection.show_only(False)
     _clear()
@@ -244,10 +249,10 @@ def say_narrowed(
     show: str = "",
     clear: Callable[[], None] = clear_filters,
 ) -> None:
-    """Report that only ``count`` of ``total`` are listed, and why.
+    """Draw that only ``count`` of ``total`` are listed, and why.
 
-    The reason may be the list named by ``show``; the button ``clear`` lists all. Nothing is drawn
-    if all are listed.
+    One reason may be the list ``show``. A button calls ``clear``, which lists all again. Nothing is
+    drawn if all are listed.
     """
     if count >= total:
         return
@@ -273,9 +278,10 @@ def _kind_name(kind: ProposalKind) -> str:
 
 
 def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> queue.Filters:
-    """The choices in the bar, and the selected tools if only those are shown.
+    """The filters chosen in the bar. If only selected tools are shown, they are part of the
+    filters.
 
-    The reviewer's share counts among waiting clusters.
+    The reviewer's share counts only in lists of waiting clusters (``is_open``).
     """
     selection, value = tool_selection.selected(snapshot), st.session_state.get
     return queue.Filters(
@@ -290,7 +296,7 @@ def chosen_filters(snapshot: Snapshot, is_open: bool = True) -> queue.Filters:
 
 
 def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None:
-    """The ids of clusters that pass the filter's toggles; ``None`` for all."""
+    """The ids of the clusters that pass the toggles of the filter; ``None`` for all clusters."""
     value, cluster_ids = st.session_state.get, []
     if is_open and value("review_share") and (own := _own_share(snapshot)):
         cluster_ids.append(own)
@@ -301,14 +307,16 @@ def _chosen_clusters(snapshot: Snapshot, is_open: bool) -> frozenset[str] | None
 
 
 def _own_share(snapshot: Snapshot) -> frozenset[str] | None:
-    """The clusters of the reviewer's share, if the queue is divided and the reviewer has one."""
+    """The clusters in the reviewer's share; ``None`` if the queue is not divided or the reviewer
+    has no share.
+    """
     owners, reviewer = review.owners(snapshot), page_frame.reviewer()
     own = frozenset(one for one, person in owners.items() if person == reviewer)
     return own or None
 
 
 def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> None:
-    """Say why the list is empty although ``waiting_count`` clusters wait."""
+    """Draw why the list is empty, although ``waiting_count`` clusters may wait in other lists."""
     if listing.total:
         selected = " and contains selected tools" if tool_selection.only(snapshot) else ""
         st.info(
@@ -325,8 +333,10 @@ def nothing_listed(snapshot: Snapshot, listing: Listing, waiting_count: int) -> 
 
 
 def _undecided(snapshot: Snapshot) -> str:
-    """A sentence on pairs that the judge is unsure of and nobody decided on."""
-    from ui.shared.pairs import pair_view  # with the charts of a pair, where nothing is left
+    """A sentence on the pairs about which the judge is unsure and nobody has decided."""
+    from ui.shared.pairs import (
+        pair_view,  # imports the charts of a pair, so only when nothing is left
+    )
 
     pairs = pair_view.undecided(snapshot)
     if not pairs:
@@ -341,12 +351,12 @@ def _undecided(snapshot: Snapshot) -> str:
 
 
 def queue_and_card() -> list[DeltaGenerator]:
-    """The two columns of the page: the queue, and the card."""
+    """The two columns of the page, for the queue and for the card."""
     return st.container(key="queue_and_card").columns([5, 8], gap="medium")
 
 
 def go(listing: Listing, cluster_id: str, skipped: bool = False) -> None:
-    """Show another cluster; a ``skipped`` one goes to the end."""
+    """Show another cluster. If the shown one is ``skipped``, it goes to the end of the order."""
     st.query_params["cluster"] = cluster_id
     if skipped:
         order, shown_id = listing.order, listing.current.id
@@ -358,7 +368,7 @@ def columns(
 ) -> tuple[Column[Cluster], ...]:
     """The columns of the list.
 
-    Clusters with a selected tool are marked; a ``blind`` table hides the judge's results.
+    Clusters with a selected tool are marked. A ``blind`` table hides the judge's results.
     """
     owners = {one.id: one.owner for one in snapshot.analysis.catalog.tools}
     disagreements, selection = review.judge_differences(snapshot), tool_selection.selected(snapshot)
@@ -399,7 +409,7 @@ def columns(
 def _token_column(
     snapshot: Snapshot, clusters: Sequence[Cluster], is_shown: bool
 ) -> Column[Cluster]:
-    """Tokens with their sign, in red if a merge adds some."""
+    """The tokens with their sign, in red if a merge adds tokens."""
 
     def label(cluster: Cluster) -> list[str]:
         tokens = _added_tokens(snapshot, cluster)
@@ -427,14 +437,15 @@ def _differs(cluster: Cluster) -> str:
 
 
 def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
-    """Draw the list with the shown cluster selected, and the decisions below it."""
+    """Draw the list with the shown cluster selected, and below it the decisions."""
     columns_shown = columns(snapshot, listing, blind)
     sort_key = f"sorted_{snapshot.id}_{listing.order_by}_{listing.show}"
     sorted_by: tuple[str | None, bool] = st.session_state.get(sort_key, (None, False))
 
     def pick() -> None:
-        """Show the chosen row, or sort by the clicked column: once to sort, twice to reverse, three
-        times to reset.
+        """Show the chosen row, or sort by the clicked column.
+
+        The first click sorts, the second reverses the order, and the third resets it.
         """
         selection = st.session_state["queue"]["selection"]
         column = next(iter(selection["columns"]), None)
@@ -472,7 +483,7 @@ def table(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
 
 def counts(snapshot: Snapshot, listing: Listing) -> None:
-    """How many are listed, and how many wait in total."""
+    """Draw how many clusters are listed, and how many wait in total."""
     progress = review.progress(snapshot)
     apart = (
         f", {progress.leftovers:,} of them with tools that were kept apart"
@@ -486,7 +497,7 @@ def counts(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def sorted_rows(values: Sequence[object], descending: bool) -> list[int]:
-    """The row numbers of a table sorted by a column; text ignores case."""
+    """The row numbers in the order of a column's values. Text is sorted without regard to case."""
     keys = pd.Series(values)
     keys = keys.str.casefold() if keys.dtype == object else keys
     return list(keys.sort_values(ascending=not descending, kind="stable").index)

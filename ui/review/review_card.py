@@ -1,4 +1,4 @@
-"""The card of one proposal, with the actions that change its members, name or parts."""
+"""The card of one proposal, with the actions that change its members, its name or its parts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _OPEN = "reshaping"
-"""Session key: the id of the cluster that is split, and its parts."""
+"""Session key for the id of the cluster that is being split, and its parts."""
 LEAST_CHOICES, _MOST_CHOICES = 3, 9
 _TEXT_SHOWN = 300
 _NO_MERGE = (
@@ -47,12 +47,14 @@ _NO_MERGE = (
 
 
 def open_panel(cluster: Cluster) -> None:
-    """Start to split this cluster. Call it in a widget's callback."""
+    """Start to split this cluster. Call this in a widget's callback."""
     st.session_state[_OPEN] = (cluster.id, dict.fromkeys(cluster.members, 1))
 
 
 def open_from_address(snapshot: Snapshot, cluster: Cluster) -> None:
-    """Start to split the shown cluster if a link asks for it, with the tools it names."""
+    """Start to split the shown cluster if a link asks for it. Tools that the link
+    names are added.
+    """
     tool_keys = set(st.query_params.pop(tool_parts.CUT, "").split())
     if not tool_keys:
         return
@@ -64,18 +66,18 @@ def open_from_address(snapshot: Snapshot, cluster: Cluster) -> None:
 
 
 def _close() -> None:
-    """Stop splitting; nothing is recorded."""
+    """Stop splitting. Nothing is recorded."""
     st.session_state.pop(_OPEN, None)
 
 
 def parts_of(cluster: Cluster) -> dict[str, int] | None:
-    """The parts of the shown cluster while it is being split."""
+    """The parts of the shown cluster while it is being split; otherwise ``None``."""
     cluster_id, parts = st.session_state.get(_OPEN, ("", {}))
     return parts if cluster_id == cluster.id else None
 
 
 def reshape_panel(snapshot: Snapshot, listing: Listing, parts: dict[str, int]) -> None:
-    """The tools with their parts, possible additions, a preview, and the button."""
+    """Draw the tools with their parts, possible additions, a preview, and the button."""
     tools = snapshot.analysis.catalog.by_id
     name = safe_text.untrusted(listing.current.document.name)
     st.subheader(f"Split {name}, or move tools in and out", anchor=False)
@@ -114,7 +116,7 @@ def _cancel_button() -> None:
 
 
 def _line(tool: Tool, parts: dict[str, int]) -> None:
-    """One tool with its part."""
+    """Draw one tool with its part."""
     key = f"part_{tool_key(tool.id)}"
     choices = min(_MOST_CHOICES, max(LEAST_CHOICES, len(parts)))
     st.session_state[key] = parts[tool.id]
@@ -136,7 +138,7 @@ def _line(tool: Tool, parts: dict[str, int]) -> None:
 
 
 def _additions(snapshot: Snapshot, cluster: Cluster, parts: dict[str, int]) -> None:
-    """Boxes to search for another tool or cluster."""
+    """Draw the boxes that search for another tool or cluster to add."""
     free = [tool for tool in snapshot.analysis.catalog.tools if tool.id not in parts]
     clusters = {
         one.id: f"{one.document.name} ({quantity(len(one.members), 'tool')})"
@@ -171,7 +173,7 @@ def _set_all(parts: dict[str, int], part: int) -> None:
 
 
 def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeEffect) -> None:
-    """Draw what the plan would make from the parts: names (φ), arguments (α) and documents."""
+    """Draw what the plan would make of the parts: names (φ), arguments (α) and documents."""
     if effect.refusal:
         st.error(safe_text.untrusted(effect.refusal), icon=":material/error:")
         return
@@ -190,7 +192,7 @@ def _preview(snapshot: Snapshot, before: Cluster, parts: Parts, effect: ReshapeE
 
 
 def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
-    """One cluster of a preview plan: names, arguments, document, doubts."""
+    """Draw one cluster of a preview plan: names, arguments, document and doubts."""
     card = review.card(snapshot, cluster)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -211,7 +213,7 @@ def cluster_preview(snapshot: Snapshot, cluster: Cluster, parts: Parts) -> None:
 
 
 def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None:
-    """Record the new split, and show its results in its place."""
+    """Record the new split, and show the resulting clusters in place of the old one."""
     name = listing.current.document.name
     sizes = " and ".join(quantity(len(one.members), "tool") for one in effect.clusters)
     message = f"{name}: {f'{sizes} to be decided' if sizes else 'all kept apart'}"
@@ -223,11 +225,13 @@ def _record(snapshot: Snapshot, listing: Listing, effect: ReshapeEffect) -> None
 
 
 ONE_JOB = "one_job"
-"""Session key: the id of the open family."""
+"""Session key for the id of the family that is open."""
 
 
 def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
-    """Everything that a person reviews before deciding; ``blind`` hides the judge's results."""
+    """Draw everything that a person reviews before deciding. ``blind`` hides the
+    judge's results.
+    """
     cluster, suffix = listing.current, suffix_of(listing)
     card = review.card(snapshot, cluster)
     open_to_change = listing.is_open
@@ -240,7 +244,7 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
     _flags(snapshot, listing)
     _calls_line(snapshot, cluster)
     if cluster.state == "stale":
-        from ui.shared.cards import changed_since  # with what compares versions
+        from ui.shared.cards import changed_since  # imports what compares versions
 
         changed_since.on_card(snapshot, cluster)
 
@@ -264,11 +268,11 @@ def review_card(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
 
 
 def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
-    """The members side by side, and what makes them a family."""
+    """Draw the members side by side, and what makes them a family."""
     cluster, suffix = listing.current, suffix_of(listing)
 
     def drop_button(tool: Tool) -> None:
-        """A button that takes one member out, if a cluster is left."""
+        """Draw a button that takes one member out, if a cluster would remain."""
         if len(cluster.members) > 2 and tool.id in cluster.members and cluster.state != "accepted":
             st.button(
                 "Remove", f"drop_{suffix}_{tool.id}",
@@ -284,28 +288,32 @@ def _members(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
 
 
 def _wider_family(snapshot: Snapshot, cluster: Cluster, blind: bool) -> None:
-    """The family that the cluster belongs to, if any; not shown if ``blind``."""
+    """Draw the family that the cluster belongs to, if there is one. Nothing is
+    drawn if ``blind``.
+    """
     family = family_with(snapshot.plan, [cluster.canonical])
     if family is not None and not blind:
         cluster_card.wider_family(family, cluster, snapshot.catalog.by_id)
 
 
 def _try_both(snapshot: Snapshot, cluster: Cluster) -> None:
-    """The box that sends calls to two of the tools and compares the results."""
+    """Draw the box that sends calls to two of the tools and compares the results."""
     if cluster.relation == "family" or cluster.kind == "looks_alike":
         return
     box = st.expander(
         "Try both", icon=":material/compare_arrows:", key=f"try_{cluster.id}", on_change="rerun"
     )
     if box.open:
-        from ui.review.try_both_panel import try_both_panel  # with all that starts servers
+        from ui.review.try_both_panel import (
+            try_both_panel,  # imports everything that starts servers
+        )
 
         with box:
             try_both_panel(snapshot, cluster)
 
 
 def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
-    """The share of failed calls before and after an accepted merge, if there are logs."""
+    """Draw the share of failed calls before and after an accepted merge, if there are logs."""
     calls = usage_evidence.after_merges(snapshot).get(cluster.id)
     if calls is not None and calls.went_bad:
         st.error(f"Went bad: {calls.in_words}.", icon=":material/trending_down:")
@@ -314,18 +322,20 @@ def _calls_line(snapshot: Snapshot, cluster: Cluster) -> None:
 
 
 def suffix_of(listing: Listing) -> str:
-    """A key suffix for actions on the shown cluster, so that they act on what was seen."""
+    """A suffix for the keys of actions on the shown cluster, so that an action applies to the
+    version that was seen.
+    """
     return f"{listing.current.id}_{listing.current.version[:8]}"
 
 
 def next_after(eligible: list[str], canonical: str) -> str:
-    """The member after the canonical, in cyclic order."""
+    """The member after the canonical one. After the last member comes the first."""
     at = eligible.index(canonical) + 1 if canonical in eligible else 0
     return eligible[at % len(eligible)]
 
 
 def one_job_button(cluster: Cluster, suffix: str) -> None:
-    """A button that opens and closes the one-job preview of a family."""
+    """Draw a button that opens and closes the one-job preview of a family."""
     st.button(
         "One job", key=f"one_job_{suffix}", on_click=_toggle_one_job, args=(cluster.id,),
         help="Shows the result if these tools are one job instead of a family. Accepts nothing.",
@@ -333,7 +343,9 @@ def one_job_button(cluster: Cluster, suffix: str) -> None:
 
 
 def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) -> None:
-    """Draw, if opened, what the family would become as one tool, and the button that accepts it."""
+    """If it is open, draw what the family would become as one tool, and the button that accepts
+    that.
+    """
     if st.session_state.get(ONE_JOB) != shown.id:
         return
     effect = reshapes.preview_as(snapshot, shown, "duplicate", page_frame.reviewer())
@@ -356,10 +368,10 @@ def one_job_panel(snapshot: Snapshot, shown: Cluster, suffix: str, onward: str) 
 
 
 def _further(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
-    """Further details below: affected queries, the other server, the verdicts."""
+    """Draw more details below: affected queries, the other server, and the verdicts."""
     cluster = card.cluster
     if not blind and cluster.kind != "looks_alike":
-        from ui.shared.cards import change_effect_panel  # with what searches
+        from ui.shared.cards import change_effect_panel  # imports what searches
 
         change_effect_panel.merge_effect(snapshot, listing.clusters[listing.place :])
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -376,9 +388,9 @@ def _further(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> N
 
 
 def _change_line(snapshot: Snapshot, card: Card, listing: Listing, blind: bool) -> None:
-    """Draw the further decisions: name, parts, one member out, a note, the document.
+    """Draw the further decisions: name, parts, taking one member out, a note, and the document.
 
-    ``blind`` hides those that reveal the judge's opinion.
+    ``blind`` hides the decisions that would reveal the judge's opinion.
     """
     cluster, suffix = card.cluster, suffix_of(listing)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -441,8 +453,8 @@ def _toggle_flagging(cluster_id: str) -> None:
 
 
 def _flags(snapshot: Snapshot, listing: Listing) -> None:
-    """Draw what calls showed of the members, the notes on them, and the form for a new one if
-    requested.
+    """Draw what calls to the members showed and the notes on them. If asked for, also draw the form
+    for a new note.
     """
     for pair, compared in review.comparisons_on(snapshot, listing.current).items():
         text = safe_text.sentence(f"{pair.left}, {pair.right}: {compared.detail['verdict']}")
@@ -493,7 +505,7 @@ def _toggle_one_job(cluster_id: str) -> None:
 
 
 def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
-    """One card after another; if nothing is listed, the reason."""
+    """Draw one card at a time. If nothing is listed, draw the reason."""
     if not listing.clusters:
         queue_panel.nothing_listed(snapshot, listing, review.progress(snapshot).waiting)
         decision_buttons.notice(snapshot)
@@ -522,7 +534,7 @@ def one_by_one_panel(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _bar(snapshot: Snapshot, listing: Listing, blind: bool) -> None:
-    """The buttons that decide on the shown cluster, or go to another."""
+    """Draw the buttons that decide on the shown cluster, or go to another one."""
     cluster, suffix = listing.current, suffix_of(listing)
     actions: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
         "skip": (queue_panel.go, (listing, listing.onward, True)),
@@ -555,18 +567,20 @@ _start = st.components.v2.component(
 
 
 def _question() -> DeltaGenerator:
-    """The container for a card's name and question, which stays at the top of the page."""
+    """The container for the name and question of a card. It stays at the top of the page."""
     return st.container(key="question")
 
 
 def _checks() -> DeltaGenerator:
-    """The container for objections to a merge; a card starts with it above the keys."""
+    """The container for the objections to a merge. A new card is scrolled so that they are above
+    the keys.
+    """
     return st.container(key="checks")
 
 
 def start_at_top(card: str) -> None:
-    """Scroll a new card to its top, and its objections too if they are not above the keys.
+    """Scroll a new card to its top, or further if its objections are not above the keys.
 
-    Call it after the card is drawn.
+    Call this after the card is drawn.
     """
     _start(key="start", data={"card": card})

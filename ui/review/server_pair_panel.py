@@ -1,7 +1,7 @@
 """Two servers side by side.
 
-It shows how far each covers the other, every tool of both, and the proposals between them, which
-can be decided at once. A whole server can be switched off.
+The panel shows how much of each server the other covers, every tool of both, and the proposals
+between them. These proposals can be decided at once, and a whole server can be switched off.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _TEXT_SHOWN = 300
 
 
 def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
-    """The pairs of servers, and the chosen one with its proposals and buttons.
+    """Draw the pairs of servers, and the chosen pair with its proposals and buttons.
 
-    If the list is filtered, only those proposals are shown.
+    If the list is filtered, only the listed proposals are shown.
     """
     pairs = server_advice.pairs(snapshot)
     narrowed = queue_panel.is_narrowed(listing)
@@ -74,7 +74,7 @@ def server_pair_panel(snapshot: Snapshot, listing: Listing) -> None:
 
 
 def _chosen_pair(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
-    """The pair in the address, or the first; a box chooses another."""
+    """The pair in the address, or else the first one. Also draws a box to choose another."""
     keys = [pair.key for pair in pairs]
     linked = st.query_params.get("servers", "")
     at = keys.index(linked) if linked in keys else 0
@@ -92,7 +92,7 @@ def _chosen_pair(pairs: tuple[ServerPairProposals, ...]) -> ServerPairProposals:
 
 
 def open_link(pair: ServerPairProposals) -> None:
-    """A line on a card that links to all proposals between its two servers."""
+    """Draw a line on a card that links to all proposals between the two servers."""
     one, other = map(safe_text.untrusted, pair.servers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
@@ -111,9 +111,9 @@ def _show_pair(key: str) -> None:
 
 
 def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
-    """A sentence on how far each covers the other, and a button that removes a server."""
+    """Draw how much of each server the other covers, and for each a button that removes it."""
     servers = server_advice.coverage(snapshot)
-    if not servers.servers.keys() >= set(pair.servers):  # implied ones cannot be switched off
+    if not servers.servers.keys() >= set(pair.servers):  # implied servers cannot be switched off
         return
     for place, server, other in zip(st.columns(2), pair.servers, pair.servers[::-1], strict=True):
         one = servers.of(server, [other])
@@ -139,7 +139,9 @@ def _coverage(snapshot: Snapshot, pair: ServerPairProposals) -> None:
 
 
 def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairProposals) -> None:
-    """The question that decides whether merges between two servers may switch tools off."""
+    """Draw the question whose answer decides whether merges between two servers may switch tools
+    off.
+    """
     one, other = pair.servers
     answer = servers.are_on_one_account(one, other)
     if answer is None and not servers.asks_for_account(one, other):
@@ -161,16 +163,17 @@ def _account(snapshot: Snapshot, servers: ServerCoverage, pair: ServerPairPropos
 
 
 def _in_words(one: Coverage) -> str:
-    """The coverage in a sentence, with server names in bold."""
+    """The coverage as a sentence, with the server's name in bold."""
     text = safe_text.sentence(one.in_words)
     name = safe_text.untrusted(one.server)
     return text.replace(name, f"**{name}**", 1)
 
 
 def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -> list[Cluster]:
-    """All tools of both servers in one table; returns the proposals of the ticked rows.
+    """Draw all tools of both servers in one table. Returns the proposals of the ticked rows.
 
-    If the list is filtered, it has only the tools of the listed proposals. At first all are ticked.
+    If the list is filtered, only the tools of the listed proposals are drawn. At first, all rows
+    are ticked.
     """
     rows = server_advice.matches(snapshot, pair)
     rows = tuple(row for row in rows if row.proposal or not narrowed)
@@ -239,7 +242,7 @@ def _every_tool(snapshot: Snapshot, pair: ServerPairProposals, narrowed: bool) -
 def _proposal(
     row: ToolMatch, tools: Mapping[str, Tool], beyond: Mapping[str, Sequence[str]]
 ) -> str:
-    """The decision or proposal on a row: *drop-in, keeps alpha*."""
+    """The decision or the proposal in a row, as in *drop-in, keeps alpha*."""
     if row.proposal is None:
         return row.decision
     is_drop_in = row.proposal.kind == "drop_in" and not is_family(row.proposal)
@@ -307,7 +310,7 @@ def _version(pair: ServerPairProposals) -> str:
 
 
 def _reasons(pair: ServerPairProposals) -> None:
-    """Draw what to check, each sentence once, with the merges it is about."""
+    """Draw what to check. Each sentence appears once, with the merges that it is about."""
     merges: dict[str, list[Cluster]] = {}
     for cluster in pair.clusters:
         for reason in reasons_against_in_batch(cluster):

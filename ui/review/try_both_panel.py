@@ -1,4 +1,6 @@
-"""The same calls sent to two tools of a card: shown first, then sent by a job, then compared."""
+"""The same calls sent to two tools of a card: first they are shown, then a job sends them, then the
+results are compared.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -32,7 +34,7 @@ from ui.shared.snapshot import Snapshot
 from ui.shared.tools import server_picker
 
 _FAILED = "try_both_failed"
-"""Session key: why no calls were sent, shown once."""
+"""Session key for why no calls were sent. It is shown once."""
 _BUDGET = CallBudget()
 _ABOUT = (
     "Sends the same calls to both tools on their servers, and compares the results. Each call is "
@@ -43,7 +45,9 @@ _ABOUT = (
 
 @dataclass(frozen=True, slots=True)
 class SentCall:
-    """A call of one tool, and the call of the other that it becomes; ``losses`` have no place."""
+    """A call of one tool, and the call of the other tool that it becomes. ``losses`` are the
+    arguments that have no place there.
+    """
 
     arguments: str
     mapped: str
@@ -51,7 +55,9 @@ class SentCall:
 
 
 def try_both_panel(snapshot: Snapshot, cluster: Cluster) -> None:
-    """The calls for the chosen pair, the servers with their ticks, progress and the last result."""
+    """Draw the calls for the chosen pair, the servers with their ticks, the progress, and the last
+    result.
+    """
     st.caption(_ABOUT)
     pairs = {_in_words(one): one for one in merge_pairs(snapshot.catalog, cluster)}
     words = next(iter(pairs))
@@ -93,16 +99,16 @@ def job_kind(pair: ComparedTools) -> str:
 
 
 def servers_of(pair: ComparedTools) -> tuple[str, ...]:
-    """The servers that the calls are sent to."""
+    """The servers to which the calls are sent."""
     return tuple(sorted({tool.server for tool in pair.tools}))
 
 
 def start(
     snapshot: Snapshot, pair: ComparedTools, ticked: TickedServers, reviewer: str, is_shared: bool
 ) -> str:
-    """Send the calls in the background and record the verdict; returns the job's id.
+    """Send the calls in the background and record the verdict. Returns the job's id.
 
-    Raises ``ConfigError`` if the servers may not be started, or one is not ticked.
+    Raises ``ConfigError`` if the servers may not be started, or if one of them is not ticked.
     """
     servers = servers_of(pair)
     configuration = replace(ticked, names=servers).required(snapshot.work.settings, is_shared)
@@ -127,7 +133,9 @@ def _in_words(pair: ComparedTools) -> str:
 
 
 def _only_read(pair: ComparedTools) -> bool:
-    """Whether both tools only read: their servers say so, or else a person ticks it here."""
+    """Whether both tools only read. If the servers do not say so, draws a tick for a person to
+    confirm it.
+    """
     reads = True
     for tool in pair.tools:
         if why := why_not_called(tool):
@@ -139,7 +147,9 @@ def _only_read(pair: ComparedTools) -> bool:
 
 
 def _chosen_calls(pair: ComparedTools) -> ComparedTools | None:
-    """The pair with the calls that a person edited; ``None`` if they cannot be read."""
+    """Draw the calls. Returns the pair with the calls as a person edited them; ``None`` if they
+    cannot be read.
+    """
     proposed = pair.new_calls(SeenValues(), _BUDGET.calls)
     text = st.text_area(
         f"Calls of {safe_text.untrusted(pair.source.id)}: the arguments as JSON, one call a line",
@@ -187,7 +197,7 @@ def _sent(pair: ComparedTools, calls: Sequence[JsonObject]) -> Iterator[SentCall
 
 
 def _results(decision: Decision) -> None:
-    """Each call of the last comparison, and what differed."""
+    """Draw each call of the last comparison, and what differed."""
     rows = objects_of_list(decision.detail.get("rows"))
     columns: Columns[JsonObject] = [
         Column("arguments", lambda row: canonical_json(row.get("arguments")), width=280),

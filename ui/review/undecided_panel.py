@@ -1,4 +1,6 @@
-"""Undecided pairs in the queue, one after the other: a person says how two tools are related."""
+"""Undecided pairs in the queue, one after the other. A person says how the two
+tools are related.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,7 +27,7 @@ ANSWERS: dict[str, tuple[_Answer, str]] = {
     "family": ("family", "Family"),
     "keep_apart": ("apart", "Keep apart"),
 }
-"""What is recorded, and what the button says, by shortcut."""
+"""The decision that each answer records and the text of its button, keyed by shortcut."""
 
 _SETTLED = (
     "they are kept apart, they are in proposals with cards of their own, or one reads and the "
@@ -34,9 +36,9 @@ _SETTLED = (
 
 
 def undecided_panel(snapshot: Snapshot) -> None:
-    """The pairs about which the judge is unsure, most probable first, and the chosen one.
+    """Draw the pairs about which the judge is unsure, most probable first, and the chosen pair.
 
-    The address names the chosen pair, which has buttons and keys to answer.
+    The address names the chosen pair. It has buttons and keys for the answers.
     """
     pairs = pair_view.undecided(snapshot)
     skipped: list[str] = st.session_state.setdefault(f"skipped_{snapshot.id}", [])
@@ -84,14 +86,14 @@ def undecided_panel(snapshot: Snapshot) -> None:
 
 
 def _is_listed(snapshot: Snapshot, pair: Pair) -> bool:
-    """Whether the two tools pass the queue's filters."""
+    """Whether the two tools pass the filters of the queue."""
     tools = snapshot.analysis.catalog.by_id
     ends = (tools[pair.left], tools[pair.right])
     return pass_filters(ends, queue_panel.chosen_filters(snapshot))
 
 
 def _table(snapshot: Snapshot, pairs: Sequence[Pair], keys: Sequence[str], at: int) -> None:
-    """The pairs as selectable rows, with the shown one selected."""
+    """Draw the pairs as rows that can be selected. The shown pair is selected."""
     tools = snapshot.analysis.catalog.by_id
     probability = pair_view.unsure(snapshot.analysis)
 
@@ -123,7 +125,7 @@ def _show(key: str) -> None:
 
 
 def _skip(skipped: list[str], key: str, onward: str) -> None:
-    """Move the pair to the end, and show the next."""
+    """Move the pair to the end, and show the next pair."""
     if key in skipped:
         skipped.remove(key)
     skipped.append(key)

@@ -1,1 +1,1 @@
-"""The Settings page: endpoints and prices."""
+"""The Settings page: the model endpoint and the prices."""

@@ -23,9 +23,9 @@ from ui.shared.data_tables import Column, Columns
 from ui.shared.snapshot import Snapshot
 
 TESTED = "tested_endpoint"
-"""Session key: the endpoint that was tested last, and the result."""
+"""Session key for the endpoint that was tested last, and the result of the test."""
 _TURN = "endpoint_turn"
-"""Session key: how often it was saved or removed here."""
+"""Session key for how often the endpoint was saved or removed on this page."""
 _EMPTY = Endpoint("http://localhost", "none")
 MAX_CALLS = "A run pauses before it exceeds this limit. Leave empty for no limit."
 _PROMPTS: dict[PromptWording, str] = {"own": "ToolScope's own", "paper": "as the papers print them"}
@@ -39,7 +39,7 @@ MAX_COST = f"{MAX_CALLS} In the currency of the prices below; requires a price f
 
 
 def endpoint_panel(snapshot: Snapshot) -> None:
-    """The endpoint of this store; edits take effect when saved."""
+    """Draw the endpoint of this store. Edits take effect when they are saved."""
     saved = snapshot.work.endpoints.get()
     st.subheader("Model endpoint", anchor=False)
     st.caption(
@@ -68,10 +68,10 @@ class _Field(NamedTuple):
 
 
 def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | None:
-    """The endpoint in the fields, ``None`` while address or model is missing. Raises
-    ``ConfigError``.
+    """The endpoint in the fields; ``None`` while the address or the model is missing.
 
-    The keys of the fields change with the saved endpoint, so that they show its values.
+    The keys of the fields change with the saved endpoint, so that the fields show its values.
+    Raises ``ConfigError``.
     """
     turn, values = st.session_state.get(_TURN, 0), saved or _EMPTY
     suffix = f"{hash(saved and replace(saved, prices=None)) & 0xFFFFFFFF:08x}_{turn}"
@@ -129,7 +129,7 @@ def _edited_endpoint(snapshot: Snapshot, saved: Endpoint | None) -> Endpoint | N
 
 
 def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
-    """The values of a row of number fields; those with a help text may be empty.
+    """Draw a row of number fields. Returns their values. A field with a help text may be empty.
 
     Limits are checked where the values are used.
     """
@@ -137,7 +137,7 @@ def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
     for place, field in zip(st.columns(len(fields)), fields, strict=True):
         key = f"{field.label}_{suffix}"
         value = None if field.value is None else type(field.step)(field.value)
-        if field.help is not None:  # a field with a default could not be emptied
+        if field.help is not None:  # a field with a default value could not be emptied
             st.session_state.setdefault(key, value)
             value = None
         number = place.number_input(
@@ -149,7 +149,7 @@ def _numbers(suffix: str, *fields: _Field) -> list[float | None]:
 
 
 def _key(snapshot: Snapshot, endpoint: Endpoint) -> None:
-    """Draw where the key comes from, never the key."""
+    """Draw where the key comes from, but never the key itself."""
     origin, place = safe_text.untrusted(endpoint.origin), page_frame.key_source(endpoint.origin)
     if place:
         st.caption(
@@ -222,7 +222,7 @@ def _connection(connection: Connection) -> None:
 
 
 def embeddings_caption(snapshot: Snapshot) -> None:
-    """Draw where the embeddings come from, which is set when the app starts."""
+    """Draw where the embeddings come from. This is set when the app starts."""
     settings = snapshot.work.settings
     if settings.embeddings_model:
         model = safe_text.untrusted(settings.embeddings_model)
@@ -257,7 +257,7 @@ _COLUMNS: Columns[tuple[str, float | None, float | None]] = [
 
 
 def prices_panel(snapshot: Snapshot) -> None:
-    """Draw the price table of this store, with a line for the current model."""
+    """Draw the table of prices in this store, with a line for the current model."""
     endpoints = snapshot.work.endpoints
     saved, endpoint = endpoints.prices(), endpoints.get()
     rows: list[tuple[str, float | None, float | None]]
@@ -294,10 +294,11 @@ def prices_panel(snapshot: Snapshot) -> None:
 
 
 def price_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Prices]:
-    """The prices in the editor's lines, by model; a missing one of two prices is 0.
+    """The prices in the lines of the editor, by model. If one of the two prices is missing, it is
+    0.
 
     A line without prices is dropped. Raises ``ConfigError`` for a price without a model, a repeated
-    model, and an invalid price.
+    model, or an invalid price.
     """
     table: dict[str, Prices] = {}
     for row in rows:

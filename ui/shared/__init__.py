@@ -1,1 +1,3 @@
-"""Parts shared by several pages: the frame, tools, pairs, cards, and their services."""
+"""Parts that several pages share: the frame, tools, pairs and cards, and the
+services behind them.
+"""

@@ -1,4 +1,6 @@
-"""Asking a model about a catalog: the estimate, the run with its progress, and how it ended."""
+"""Asking a model about a catalog: the estimate, the run with its progress, and
+how the run ended.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ _TASKS = {
     "query polish": "for their wording",
 }
 _REFUSED = "asking_refused"
-"""Session key: why a start was refused, shown once."""
+"""Session key for why a start was refused. It is shown once."""
 _NOT_ASKED = (
     "Not asked: pairs that the offline judge clearly keeps apart, merges that other answers "
     "imply, and clusters in which no pair is in doubt."
@@ -50,10 +52,10 @@ _NOT_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that a panel can ask of a model.
+    """A question that a panel can ask a model.
 
-    ``estimate`` computes the cost, again when ``inputs`` change; ``start`` begins or continues a
-    run.
+    ``estimate`` computes the cost. It is called again when ``inputs`` change. ``start`` starts or
+    continues a run.
     """
 
     kind: RunKind
@@ -63,9 +65,10 @@ class Question:
 
 
 def offer(snapshot: Snapshot) -> None:
-    """Offer the named model's verdicts before a person decides: the price and the button.
+    """Draw an offer to ask the model before a person decides, with the price and the button.
 
-    Draws nothing without a model, once its verdicts are used, or if nothing is left to ask.
+    Nothing is drawn if there is no model, if its verdicts are already used, or if nothing is left
+    to ask.
     """
     if not snapshot.names_model or snapshot.judge != OFFLINE:
         return
@@ -90,7 +93,7 @@ def offer(snapshot: Snapshot) -> None:
 def ask_box(
     snapshot: Snapshot, kind: RunKind, title: str, label: str, about: str, one: Sequence[str] = ()
 ) -> None:
-    """A closed box that explains the run (``about``), with ``ask_panel`` inside."""
+    """Draw a collapsed box that explains the run (``about``) and contains ``ask_panel``."""
     box = st.expander(title, key=f"ask_box_{kind}", icon=":material/forum:", on_change="rerun")
     if box.open:
         with box:
@@ -99,9 +102,9 @@ def ask_box(
 
 
 def ask_panel(snapshot: Snapshot, kind: RunKind, label: str, one: Sequence[str] = ()) -> None:
-    """The estimate, the button ``label``, progress, and how the last run ended.
+    """Draw the estimate, the button ``label``, the progress, and how the last run ended.
 
-    A second button asks only about the clusters with the ids ``one``.
+    A second button asks only about the clusters whose ids are in ``one``.
     """
     if not can_ask(snapshot, kind, "No model is set up, so everything is judged offline."):
         return
@@ -121,9 +124,9 @@ def ask_panel(snapshot: Snapshot, kind: RunKind, label: str, one: Sequence[str] 
 
 
 def can_ask(snapshot: Snapshot, kind: RunKind, without: str) -> bool:
-    """Whether a model can be asked now; otherwise says why.
+    """Whether a model can be asked now. If not, draws the reason.
 
-    ``without`` explains the effect of having no model.
+    ``without`` says what happens without a model.
     """
     work = snapshot.work
     if work.endpoints.get() is None:
@@ -143,10 +146,9 @@ def can_ask(snapshot: Snapshot, kind: RunKind, without: str) -> bool:
 def question_panel(
     snapshot: Snapshot, question: Question, label: str, only: Question | None = None
 ) -> Estimates:
-    """The estimate, the button ``label``, a button for a part if there is one, and the last run's
-    end.
+    """Draw the estimate, the button ``label``, and how the last run ended. Returns the estimate.
 
-    Call it if ``can_ask``. Returns the estimate.
+    If there is an ``only``, a second button asks just that part. Call this only after ``can_ask``.
     """
     endpoint = snapshot.work.endpoints.required()
     safe_text.show(_REFUSED)
@@ -162,7 +164,7 @@ def question_panel(
 
 
 def judge_choice(snapshot: Snapshot) -> None:
-    """Draw the choice of the judge whose verdicts count, and a summary of its answers."""
+    """Draw the choice of the judge whose verdicts count, and a summary of that judge's answers."""
     runs = {run.id: run for run in judging.choices(snapshot)}
     if not runs:
         return
@@ -187,7 +189,9 @@ def judge_choice(snapshot: Snapshot) -> None:
 
 
 def _estimates(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> Estimates:
-    """The estimate of a run; computed again when a decision or a run has changed the questions."""
+    """The estimate for a run. It is computed again when a decision or a run has changed the
+    questions.
+    """
     runs = [(run.id, run.ended_at) for run in judging.runs(snapshot)]
     inputs = (snapshot.id, question.inputs, endpoint, len(snapshot.log), runs)
     key = f"estimates_{question.kind}"
@@ -215,7 +219,7 @@ def _estimate_in_words(estimates: Estimates, endpoint: Endpoint) -> None:
 
 
 def _price_in_words(estimates: Estimates, endpoint: Endpoint) -> str:
-    """The questions with what they take: tokens, money and time; safe in markdown."""
+    """The number of questions, and the tokens, money and time that they take. Safe in markdown."""
     parts = ", ".join(
         f"{task.questions - task.reused:,} {_TASKS[name]}"
         for name, task in estimates.tasks.items()
@@ -234,7 +238,7 @@ def _price_in_words(estimates: Estimates, endpoint: Endpoint) -> str:
 
 
 def _last_run(snapshot: Snapshot, question: Question, endpoint: Endpoint) -> None:
-    """Say how the last run of this kind ended, unless it is finished."""
+    """Draw how the last run of this kind ended, unless it is running or done."""
     runs = judging.runs(snapshot)
     last = next((run for run in runs if run.kind == question.kind), None)
     if last is None or last.state in ("done", "running"):
@@ -276,7 +280,9 @@ def _ask(question: Question) -> None:
 
 
 def _answers(snapshot: Snapshot) -> None:
-    """Summarise the answers in use: verdicts, questions saved, and text the model did not read."""
+    """Draw a summary of the answers in use: verdicts, questions saved, and text that the model did
+    not read.
+    """
     answers = snapshot.analysis.model_verdicts
     if answers is None:
         return
@@ -326,7 +332,9 @@ _COLORS: dict[Band, Color] = {"Low": "red", "Medium": "orange", "High": "green"}
 
 
 def grades_panel(snapshot: Snapshot) -> None:
-    """Draw the button to grade, and the grades, worst documented tools first."""
+    """Draw the button that starts grading, and the grades, starting with the tools that have the
+    worst documentation.
+    """
     st.caption(
         "A model grades how well each tool documents its parameters, constraints, behaviour and "
         "result, from 1 to 5. Grades change nothing."
@@ -357,7 +365,7 @@ def grades_panel(snapshot: Snapshot) -> None:
 
 
 def grade_of(grade: DocumentationGrade) -> None:
-    """Draw one tool's grade with its reasons."""
+    """Draw the grade of one tool with the reasons for it."""
     st.badge(
         f"Documentation: {grade.band}, {grade.score} of 5",
         color=_COLORS[grade.band],

@@ -1,1 +1,1 @@
-"""Proposals and decisions as pages show them: cards, queue, keys, documents."""
+"""Proposals and decisions as several pages show them: cards, the queue, keys and documents."""

@@ -1,4 +1,4 @@
-"""The merged tool's parameters as agents see them, beside the members'.
+"""The parameters of the merged tool as agents see them, beside those of the members.
 
 Differences between members are marked, and so are declarations that agents no longer see.
 """
@@ -24,18 +24,18 @@ COLUMNS_SHOWN = 4
 """Up to this many members, the table of arguments shows their differences."""
 
 HINTS = "hints"
-"""The row of what the servers declare of their tools' effects."""
+"""The name of the row for what servers declare about the effects of their tools."""
 
 _MOST_VALUES, _LONGEST = 6, 240
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCell:
-    """How a member's calls fill a merged parameter.
+    """How the calls of a member fill a merged parameter.
 
-    ``source`` is empty if they leave it out. The cell has the member's declaration and description,
-    and the parts of them that agents no longer see (``lost``). ``differs`` says whether it differs
-    from the canonical tool's.
+    ``source`` is empty if the calls leave the parameter out. ``declared`` and ``description`` are
+    the member's own, and ``lost`` are the parts of them that agents no longer see. ``differs`` says
+    whether the cell differs from that of the canonical tool.
     """
 
     source: str
@@ -51,9 +51,9 @@ class ArgumentCell:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentLine:
-    """A merged parameter as agents read it, or one that would be lost.
+    """A merged parameter as agents read it, or a parameter that would be lost.
 
-    It has a cell for each member of the card, canonical first.
+    ``cells`` has one cell for each member of the card, with the canonical one first.
     """
 
     name: str
@@ -69,10 +69,10 @@ class ArgumentLine:
 
 @dataclass(frozen=True, slots=True)
 class NewCall:
-    """The ``arguments`` that a member receives for a call of the merged tool.
+    """The ``arguments`` that a member receives when the merged tool is called.
 
-    ``unsent`` are arguments that it does not take, ``missing`` those it also needs, under the
-    merged tool's names.
+    ``unsent`` are the given arguments that this member does not take. ``missing`` are those that it
+    needs but does not get. Both have the merged tool's names.
     """
 
     tool_id: str
@@ -82,7 +82,7 @@ class NewCall:
 
 
 def arguments(card: Card) -> None:
-    """Each parameter of the merged tool with the members' declarations, a column per member.
+    """Draw each parameter of the merged tool with the members' declarations, one column per member.
 
     Differences from the canonical tool are marked.
     """
@@ -112,7 +112,9 @@ def arguments(card: Card) -> None:
 
 
 def try_new_call(card: Card, key: str) -> None:
-    """Draw a field for a call of the merged gateway tool, and the calls to each server."""
+    """Draw a field for a call of the merged gateway tool, and the calls that each
+    server receives.
+    """
     schema = card.cluster.document.schema
     if card.cluster.kind != "gateway" or schema is None:
         return
@@ -149,9 +151,10 @@ def try_new_call(card: Card, key: str) -> None:
 
 
 def new_calls(card: Card, text: str) -> tuple[NewCall, ...]:
-    """The calls to each member, in order, for a call of the merged tool (the JSON object ``text``).
+    """The calls that the members receive, in order, when the merged tool is called with ``text`` (a
+    JSON object).
 
-    Raises ``DecisionError`` if it is invalid.
+    Raises ``DecisionError`` if the call is invalid.
     """
     given = read_object(text)
     alphas = {alpha.tool_id: alpha for alpha in card.cluster.arguments}
@@ -189,13 +192,13 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def _head(tool: Tool) -> str:
-    """A member's name and owner, escaped."""
+    """The name and the owner of a member, escaped."""
     return f"{_bold(tool.name)}<br><small>{safe_text.untrusted_html(tool.home)}</small>"
 
 
 def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
-    """A line for each merged parameter in order, for lost ones, and for hints of the servers, if
-    any.
+    """A line for each merged parameter in order, then for each lost one. Hints from the servers
+    have the last line, if there are any.
     """
     merged = {one.name: one for one in documented(card.canonical, card.cluster.document).parameters}
     lines = []
@@ -214,7 +217,7 @@ def argument_table(card: Card) -> tuple[ArgumentLine, ...]:
 
 
 def declared(parameter: Parameter) -> str:
-    """Type, whether it is required, default and values, in one line."""
+    """The type, whether the parameter is required, the default and the values, in one line."""
     parts = [type_in_words(parameter.schema), "required" if parameter.required else "optional"]
     if parameter.enum:
         more = len(parameter.enum) - _MOST_VALUES
@@ -226,7 +229,9 @@ def declared(parameter: Parameter) -> str:
 
 
 def type_in_words(schema: JsonObject) -> str:
-    """The JSON types of a schema and its choices: *string or null*; *any* if there are none."""
+    """The JSON types in a schema and its choices, as in *string or null*; *any*
+    if there are none.
+    """
     kinds = schema.get("type")
     names = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
     for choice in _choices(schema):
@@ -243,7 +248,9 @@ def _choices(schema: JsonObject) -> Iterator[JsonObject]:
 def no_longer_told(
     own: Parameter, merged: Parameter | None, move: ArgumentMove | None
 ) -> tuple[str, ...]:
-    """A member's declarations that the merged argument lacks: required, values and format."""
+    """What a member declares but the merged argument does not: that it is required, values, and the
+    format.
+    """
     if merged is None:
         return ()
     schemas = [merged.schema, *_choices(merged.schema)]
@@ -269,7 +276,9 @@ def _line(line: ArgumentLine) -> str:
 
 
 def _argument(cell: ArgumentCell, line: ArgumentLine) -> str:
-    """A member's value for the merged parameter of a line, without repeating its name."""
+    """What a member sends for the merged parameter of a line. The parameter's
+    name is not repeated.
+    """
     if not cell.source:
         return _cell("td", safe_text.marked("not given") if cell.differs else "–")
     style = safe_text.marked if cell.differs else safe_text.dimmed
@@ -283,7 +292,7 @@ def _argument(cell: ArgumentCell, line: ArgumentLine) -> str:
 
 
 def _small(text: str) -> str:
-    """A description, cut if long."""
+    """A description, cut if it is long."""
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return f"<small>{safe_text.untrusted_html(text)}</small>" if text else ""
 
@@ -293,7 +302,7 @@ def _bold(text: str) -> str:
 
 
 def _cell(kind: Literal["th", "td"], content: str) -> str:
-    """A cell with content that is already escaped."""
+    """A table cell. The content must be escaped already."""
     return (
         f'<{kind} style="text-align:left;font-weight:400;vertical-align:top;padding:2px 8px 2px 0;'
         "min-width:6.5rem;"
@@ -302,7 +311,7 @@ def _cell(kind: Literal["th", "td"], content: str) -> str:
 
 
 def _cell_of(card: Card, tool: Tool, row: ArgumentRow, merged: Parameter | None) -> ArgumentCell:
-    """How one member's calls fill a merged parameter."""
+    """How the calls of one member fill a merged parameter."""
     source = row.sources.get(tool.id, "")
     alpha = next((one for one in card.cluster.arguments if one.tool_id == tool.id), None)
     moves = alpha.moves if alpha else ()
@@ -316,7 +325,7 @@ def _cell_of(card: Card, tool: Tool, row: ArgumentRow, merged: Parameter | None)
 
 
 def _marked(cells: Sequence[ArgumentCell]) -> tuple[ArgumentCell, ...]:
-    """The cells, with differences from the canonical tool marked."""
+    """The cells, with those marked that differ from the canonical tool's."""
     first = cells[0].source, cells[0].declared
     return tuple(replace(one, differs=(one.source, one.declared) != first) for one in cells)
 

@@ -1,8 +1,8 @@
-"""Many proposals decided at once: safe ones, those between two servers, or those above a bar; and
-audits.
+"""Many proposals decided at once (safe ones, those between two servers, or those above a bar), and
+audits of these batches.
 
-Nobody looks at each row of a batch. A random sample, checked afterwards, shows how many of the rest
-are right.
+Nobody looks at every decision of a batch. Instead, a random sample is checked afterwards to
+estimate how many of the others are right.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from toolscope_core.model.tool import Tool, digest, sorted_ids
 from ui.shared.cards.queue import is_family, is_safe, reason_kind
 
 PAIR_VIEW = "By server pair"
-"""The view of the queue that shows two servers."""
+"""The name of the view of the queue that shows two servers."""
 EXPECTED = 0.9
-"""The assumed share of right merges for choosing a sample size."""
+"""The share of right merges that is assumed when the sample size is computed."""
 
 _NORMAL = 1.959964
-"""The 97.5th percentile of the normal distribution."""
+"""The 97.5th percentile of the standard normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSelection:
-    """The proposals in a batch, in order, and the number left out by reason."""
+    """The proposals in a batch, in order, and for each reason the number left out."""
 
     clusters: tuple[Cluster, ...]
     left_out: tuple[tuple[str, int], ...]
@@ -45,7 +45,7 @@ class BatchSelection:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Decisions made at once: those still active, oldest first."""
+    """The decisions of a batch that are still active, oldest first."""
 
     key: str
     action: Action
@@ -60,10 +60,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchAudit:
-    """A sample of a batch with its answers: whether each decision (by seq) is right.
+    """A sample from a batch. ``answers`` say for each decision (by seq) whether it is right.
 
-    ``share`` is the share of right ones among the answered, ``low`` and ``high`` its 95 % interval
-    (Wilson's); 0, 0 and 1 without answers.
+    ``share`` is the share of right decisions among those answered. ``low`` and ``high`` are its 95
+    % interval (Wilson's). Without answers, the three are 0, 0 and 1.
     """
 
     sample: tuple[Decision, ...]
@@ -93,16 +93,17 @@ _DOUBTS: Mapping[str, Callable[[Cluster, Catalog], bool]] = {
         "proposal"
     ): (lambda one, catalog: True),
 }
-"""Why a proposal is not safe to accept without a review: the first that applies."""
+"""Why a proposal is not safe to accept without a review. The first reason that applies counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerPairProposals:
-    """Two servers (sorted) and the proposals with members on both, in queue order.
+    """Two servers, sorted by name, and the proposals with members on both, in queue order.
 
-    ``sides`` are each proposal's members on the first and second server, ``beyond`` its other
-    servers. ``outside`` counts the first and second server's tools in no proposal. ``all_or_none``
-    says whether a guard requires switching them off together.
+    For each proposal, ``sides`` has the members on the first and on the second server, and
+    ``beyond`` its other servers. ``outside`` is the number of tools on the first and on the second
+    server that are in no proposal. ``all_or_none`` says whether a guard requires switching them off
+    together.
     """
 
     key: str
@@ -115,11 +116,11 @@ class ServerPairProposals:
 
     @property
     def duplicates(self) -> int:
-        """The number of proposals that are not families; a family keeps every tool."""
+        """The number of proposals that are not families. A family keeps every tool."""
         return sum(not is_family(cluster) for cluster in self.clusters)
 
     def only(self, ids: Collection[str]) -> ServerPairProposals:
-        """The same two servers with only these proposals."""
+        """The same two servers, with only these proposals."""
         at = [place for place, one in enumerate(self.clusters) if one.id in ids]
         return replace(
             self,
@@ -133,10 +134,10 @@ class ServerPairProposals:
         return self.duplicates - len(self.to_keep(server))
 
     def to_keep(self, server: str) -> tuple[tuple[Cluster, str], ...]:
-        """The duplicates that keep another server's tool, or all, each with this server's
-        alternative.
+        """The duplicates that do not keep a tool of this server, each with the tool that the server
+        could keep instead.
 
-        The alternative is its first tool by id.
+        That is the server's first tool by id.
         """
         at = self.servers.index(server)
         return tuple(
@@ -153,11 +154,12 @@ class ServerPairProposals:
 def select_batch(
     clusters: Iterable[Cluster], at_least: float, without: Collection[str]
 ) -> BatchSelection:
-    """The proposals whose weakest pair has probability ``at_least`` and no objections of the kinds
-    ``without``.
+    """The proposals whose weakest pair has at least the probability ``at_least``, and that have no
+    objection of a kind in ``without``.
 
-    The kinds are those in ``REASON_KINDS``. A proposal that is left out counts once: as too weak,
-    or else under the first objection.
+    The kinds are those in ``REASON_KINDS``. Proposals that changed, are in conflict or have
+    newcomers are left out too. A proposal that is left out counts once, under the first reason:
+    this one, then being too weak, then its first objection.
     """
     selected, left_out = [], Counter[str]()
     for cluster in clusters:
@@ -174,12 +176,14 @@ def select_batch(
 
 
 def is_untouched(cluster: Cluster) -> bool:
-    """Whether nobody decided on the proposal: not changed, in conflict, or with newcomers."""
+    """Whether nobody has decided on the proposal: it has not changed, is not in conflict, and has
+    no newcomers.
+    """
     return cluster.state == "proposed" and not cluster.newcomers
 
 
 def batches(decisions: Iterable[Decision]) -> tuple[Batch, ...]:
-    """The batches of two or more active decisions, latest first."""
+    """The batches that have two or more active decisions, latest first."""
     rows: dict[str, list[Decision]] = {}
     for one in decisions:
         key = one.detail.get("batch")
@@ -194,18 +198,18 @@ def batches(decisions: Iterable[Decision]) -> tuple[Batch, ...]:
 
 
 def sample_size(population: int, half_width: float) -> int:
-    """How many of ``population`` to check for a 95 % interval of about ± ``half_width``.
+    """How many of ``population`` have to be checked for a 95 % interval of about ± ``half_width``.
 
-    It assumes that nine in ten are right and corrects for finite populations.
+    This assumes that nine in ten are right, and corrects for a finite population.
     """
     endless = _NORMAL**2 * EXPECTED * (1 - EXPECTED) / half_width**2
     return min(population, math.ceil(endless / (1 + (endless - 1) / population)))
 
 
 def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
-    """The first ``size`` decisions of a batch in a random but fixed order, with active answers.
+    """The first ``size`` decisions of a batch in a random but fixed order, with the active answers.
 
-    Answers are among ``flags``; the last one on a decision counts.
+    The answers are among ``flags``. If a decision has several, the last one counts.
     """
     order = sorted(batch.decisions, key=lambda one: digest(batch.key, one.seq))
     sample = tuple(order[:size])
@@ -219,7 +223,7 @@ def audit_of(batch: Batch, size: int, flags: Iterable[Decision]) -> BatchAudit:
 
 
 def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> BatchSelection:
-    """The effect of *accept safe* on waiting ``clusters``.
+    """What *accept safe* would do to the waiting ``clusters``.
 
     A cluster that is left out counts once, under its first doubt.
     """
@@ -233,22 +237,23 @@ def safe_batch(catalog: Catalog, clusters: Sequence[Cluster]) -> BatchSelection:
 
 
 def server_pair_key(one: str, other: str) -> str:
-    """The key of two servers in addresses."""
+    """The key that stands for two servers in an address."""
     return digest(*sorted((one, other)))[:12]
 
 
 def server_pair_query(one: str, other: str) -> dict[str, str]:
-    """The Review page's address parameters for two servers."""
+    """The address parameters with which the Review page shows two servers."""
     return {"queue_view": PAIR_VIEW, "servers": server_pair_key(one, other)}
 
 
 def server_pairs(
     analysis: Analysis, proposals: Sequence[Cluster], near: Collection[tuple[str, str]] = ()
 ) -> tuple[ServerPairProposals, ...]:
-    """The pairs of servers with two or more ``proposals`` between them, and other ``near`` pairs.
+    """The pairs of servers with at least two ``proposals`` between them, and the ``near`` pairs.
 
-    The former begin with the most proposals, the latter are sorted. A proposal across three servers
-    counts for each pair of them. Changed clusters and those in conflict are left to the queue.
+    Pairs with the most proposals come first, and pairs with equally many are sorted by name. A
+    proposal across three servers counts for each pair of them. Changed clusters and clusters in
+    conflict are left to the queue.
     """
     between: dict[tuple[str, str], list[Cluster]] = {pair: [] for pair in near}
     for cluster in proposals:
@@ -264,16 +269,16 @@ def server_pairs(
 
 
 def reasons_against_in_batch(cluster: Cluster) -> tuple[str, ...]:
-    """The objections to a proposal among others of its servers.
+    """The objections to a proposal that is shown with the others between its servers.
 
-    Its own count of neighbouring tools is left out, because some of them are in the other
-    proposals.
+    The objection that counts the proposal's similar tools outside is left out, because some of
+    these are in the other proposals.
     """
     return tuple(reason for reason in cluster.reasons if not reason.endswith(ALL_OR_NONE))
 
 
 def owners_of(analysis: Analysis, cluster: Cluster) -> tuple[str, ...]:
-    """The servers of the members, sorted; tools without one are left out."""
+    """The servers of the members, sorted. Members without a server are left out."""
     tools = (analysis.catalog.tools[analysis.rows[member]] for member in cluster.members)
     return sorted_ids({tool.owner for tool in tools} - {""})
 

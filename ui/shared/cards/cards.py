@@ -1,4 +1,4 @@
-"""A reviewer's view of one cluster: its members, where each argument goes, the evidence."""
+"""What a reviewer sees of one cluster: its members, where each argument goes, and the evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,12 +24,13 @@ from toolscope_core.model.pair import Pair, Verdict
 from toolscope_core.model.tool import Tool, canonical_json
 
 EVIDENCE_SHOWN = 10
-"""The number of a cluster's weakest pairs explained in words."""
+"""The number of a cluster's weakest pairs that are explained in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRow:
-    """One parameter of the merged tool; ``sources`` maps member ids to where its value comes from.
+    """One parameter of the merged tool. ``sources`` says for each member id where the value comes
+    from.
 
     A lost argument has a row too.
     """
@@ -41,17 +42,17 @@ class ArgumentRow:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A cluster with everything a person reviews before deciding.
+    """A cluster with everything that a person reviews before deciding.
 
-    ``tools`` has the canonical first, the others by id. ``evidence`` has the weakest of ``pairs``
-    pairs first, each with the deciding verdict. ``disagreements`` are pairs on which the model and
-    the offline judge differ, widest gap first. ``unmatched`` are words of a drop-in that the others
-    do not use; ``selector`` distinguishes the members of a family. ``loosest`` is the member about
-    which the judge is least sure, empty for two members. ``drop_in`` is the member that could stay
-    alone if the servers work on the same data, preferably the canonical; empty if there is none or
-    it already is a drop-in. ``size_reason`` says where the tools grow, or how much
-    documentation is lost, empty if neither. ``apps`` says what the merge takes from servers'
-    pages.
+    ``tools`` has the canonical tool first, then the others by id. ``evidence`` has the verdicts
+    that decide the weakest of the ``pairs`` pairs, weakest first. ``disagreements`` are the pairs
+    on which the model and the offline judge differ, widest gap first. ``unmatched`` are sentences
+    on words of a drop-in that the other tools do not use. ``selector`` distinguishes the members of
+    a family. ``loosest`` is the member about which the judge is least sure; it is empty if there
+    are two members. ``drop_in`` is the member that could replace the others if the servers work on
+    the same data, preferably the canonical one; it is empty if there is none or if the cluster
+    already is a drop-in. ``size_reason`` says where the tools grow or how much documentation is
+    lost; otherwise it is empty. ``apps`` says what the merge takes from servers' pages.
     """
 
     cluster: Cluster
@@ -72,7 +73,7 @@ class Card:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The objections to accepting, besides ``unmatched`` and ``selector``."""
+        """The objections to accepting, other than ``unmatched`` and ``selector``."""
         family = family_name(self.selector.name) if self.selector else None
         reasons = (
             reason
@@ -99,7 +100,9 @@ class Card:
 
     @property
     def eligible(self) -> tuple[Tool, ...]:
-        """The members that may be canonical: those without a block finding, if any."""
+        """The members that may be canonical: those without a blocking finding or, if there are
+        none, all.
+        """
         free = [t for t in self.tools if all(f.severity != "block" for f in self.findings[t.id])]
         return tuple(free) or self.tools
 
@@ -110,7 +113,9 @@ class Card:
 
 
 def card_of(analysis: Analysis, cluster: Cluster, format: str = PROMPT_FORMATS[0]) -> Card:
-    """The card of one cluster of a plan on this analysis, with sizes in a prompt ``format``."""
+    """The card for one cluster of a plan on this analysis. Sizes are those in the prompt
+    ``format``.
+    """
     rows, tools = analysis.rows, analysis.catalog.tools
     order = sorted(cluster.members, key=lambda member: (member != cluster.canonical, member))
     members = tuple(tools[rows[member]] for member in order)
@@ -158,7 +163,7 @@ def _drop_in(analysis: Analysis, cluster: Cluster) -> str:
 def _loosest(
     members: Sequence[str], pairs: Sequence[Pair], probabilities: NDArray[np.float64]
 ) -> str:
-    """The member with the lowest mean probability to the others; empty for two members."""
+    """The member with the lowest mean probability to the others. Empty if there are two members."""
     if len(members) < 3:
         return ""
     total = dict.fromkeys(members, 0.0)
@@ -180,7 +185,7 @@ def _disagreements(analysis: Analysis, pairs: Sequence[Pair]) -> tuple[Disagreem
 
 
 def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple[ArgumentRow, ...]:
-    """The merged parameters in order, then lost ones, each with its sources."""
+    """The merged parameters in order, then the lost ones, each with its sources."""
     merged = Tool("", document.name, schema=document.schema)
     kept_rows = (
         ArgumentRow(
@@ -202,7 +207,7 @@ def argument_rows(document: Document, arguments: Sequence[ArgumentMap]) -> tuple
 
 
 def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, str]:
-    """For each merged parameter, a line on the arguments of each member that fill it.
+    """For each merged parameter, a line that says which arguments of each member fill it.
 
     ``tools`` are those of the catalog, by id.
     """
@@ -216,19 +221,21 @@ def sources_in_words(cluster: Cluster, tools: Mapping[str, Tool]) -> dict[str, s
 
 
 def cell_text(value: object) -> str:
-    """The value as text for a cell."""
+    """The value as text for a table cell."""
     return value if isinstance(value, str) else canonical_json(value)
 
 
 def _source(alpha: ArgumentMap, target: str) -> str:
-    """The source of the merged argument in one member's calls; empty if they leave it out."""
+    """The source of a merged argument in the calls of one member. Empty if these calls leave it
+    out.
+    """
     if target in alpha.constants:
         return f"always {canonical_json(alpha.constants[target])}"
     return next((move_sentence(move) for move in alpha.moves if move.target == target), "")
 
 
 def move_sentence(move: ArgumentMove) -> str:
-    """The source of a value and how it is changed, in words."""
+    """Where a value comes from and how it is changed, as a sentence."""
     match move.op:
         case "map":
             values = ", ".join(f"{cell_text(old)} → {cell_text(new)}" for old, new in move.values)

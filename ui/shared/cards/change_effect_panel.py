@@ -1,4 +1,4 @@
-"""Shows the requests won and lost by one change, and how certain that is."""
+"""The requests won and lost by one change, and how certain this effect is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ from ui.shared.services import loaded_queries, searches
 from ui.shared.snapshot import Snapshot
 
 AHEAD = 4
-"""The number of proposals measured together: the card's and the next ones."""
+"""How many proposals are measured at once: that of the card, and the next ones."""
 _LOOK_AGAIN = "2s"
 _ABOUT = (
     "A request counts as found if no tool that it does not need ranks above one that it needs. The "
@@ -44,9 +44,9 @@ _ABOUT = (
 
 
 def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
-    """The effect of the first cluster's merge, as one merge of the plan.
+    """Draw the effect of the first cluster's merge, which is one of all merges of the plan.
 
-    The other clusters are measured afterwards, since they are viewed next.
+    The other clusters are measured afterwards, because they will be shown next.
     """
     merges = len(snapshot.plan.clusters)
     _effect_fragment(snapshot, [merge(snapshot, one) for one in clusters[:AHEAD]], merges)
@@ -55,23 +55,27 @@ def merge_effect(snapshot: Snapshot, clusters: Sequence[Cluster]) -> None:
 def rewrite_effect(
     snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str], pairs: int
 ) -> None:
-    """The effect of new descriptions of two tools, as one of the given number of pairs."""
+    """Draw the effect of new descriptions for two tools. The pair is one of ``pairs`` that are
+    tried.
+    """
     change = rewrite(snapshot, pair, descriptions)
     _effect_fragment(snapshot, [change], pairs)
 
 
 def _effect_fragment(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], count: int) -> None:
-    """Draw the first requested change.
+    """Draw the first change.
 
-    Until it is measured, only this fragment refreshes, because a page's keys pause while all of it
-    is drawn.
+    Until its effect is measured, only this fragment is drawn again, because the keys pause while
+    the whole page is drawn.
     """
     is_measured = effect(snapshot, toolsets[0]) is not None
     st.fragment(_effect, run_every=None if is_measured else _LOOK_AGAIN)(snapshot, toolsets, count)
 
 
 def _effect(snapshot: Snapshot, toolsets: Sequence[ToolsetChange], changes: int) -> None:
-    """Draw the effect of one of the changes that are tried; it is measured first if necessary."""
+    """Draw the effect of the first of the ``toolsets``, one of ``changes`` that are tried. If it is
+    not known, it is measured first.
+    """
     diff = effect(snapshot, toolsets[0])
     job = snapshot.job(KIND)
     is_failed = job is not None and not job.live and job.state != "done"
@@ -116,13 +120,13 @@ def _needs(query: Query) -> str:
 
 
 _MOST_QUERIES = 2_000
-"""In larger query sets only the first requests are searched."""
+"""In a larger query set, only this many requests, the first ones, are searched for."""
 
 KIND = "effect of a change"
 
 
 def merge(snapshot: Snapshot, cluster: Cluster) -> ToolsetChange:
-    """The merge of a cluster, whoever accepted it."""
+    """The merge of a cluster as a change, whoever accepted the merge."""
     tools = snapshot.analysis.catalog.by_id
     merged = documented(tools[cluster.canonical], cluster.document)
     members = [tools[one] for one in cluster.members]
@@ -137,7 +141,7 @@ def rewrite(snapshot: Snapshot, pair: Pair, descriptions: Mapping[str, str]) -> 
 
 
 def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
-    """The effect of a change; ``None`` if it is not measured yet, which ``start`` does."""
+    """The effect of a change. ``None`` if it has not been measured yet, which ``start`` does."""
     if not _queries(snapshot):
         return ChangeEffect(0, 0, (), ())
     return _effects(snapshot.analysis.catalog, snapshot.state.query_files).get(change.version)
@@ -145,7 +149,7 @@ def effect(snapshot: Snapshot, change: ToolsetChange) -> ChangeEffect | None:
 
 @kept(limit=2)
 def _effects(catalog: Catalog, query_files: Stamps) -> dict[str, ChangeEffect]:
-    """The effects measured with these requests, by the change's version."""
+    """The effects measured with these requests, keyed by the version of the change."""
     return {}
 
 
@@ -155,12 +159,12 @@ def are_measured(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> bool:
 
 
 def start(snapshot: Snapshot, changes: Sequence[ToolsetChange]) -> str:
-    """Run ``run`` in the background; returns the job's id."""
+    """Run ``run`` in the background. Returns the job's id."""
     return snapshot.start(KIND, lambda progress: run(snapshot, changes, progress))
 
 
 def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress = silent) -> None:
-    """Measure the missing effects at once. Requests are searched as for a merge."""
+    """Measure the missing effects now. Requests are searched for in the same way as for a merge."""
     queries, catalog = _queries(snapshot), snapshot.analysis.catalog
 
     def search() -> tuple[SearchedQueries, ToolsetRanker]:
@@ -178,6 +182,6 @@ def run(snapshot: Snapshot, changes: Sequence[ToolsetChange], progress: Progress
 
 @kept()
 def _queries(snapshot: Snapshot) -> tuple[Query, ...]:
-    """The requests with gold answers in all query sets."""
+    """The requests in all query sets that have gold answers."""
     with_answers = (one for one in loaded_queries.queries(snapshot) if one.gold)
     return tuple(islice(with_answers, _MOST_QUERIES))

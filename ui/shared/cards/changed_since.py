@@ -1,4 +1,4 @@
-"""Shows what changed in a decision's tools since it was made."""
+"""What has changed in the tools of a decision since it was made."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ _SHOWN = 3
 
 
 def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
-    """The decisions on a stale cluster, each with later changes."""
+    """Draw the decisions on a stale cluster, each with the changes since then."""
     for decision in versions.waiting_on(snapshot, cluster)[-_SHOWN:]:
         action, whom = decision_trail.in_words(decision), decision_trail.by_whom(decision)
         has_canonical = "canonical" in decision.detail and decision.action == "accept"
@@ -30,7 +30,7 @@ def on_card(snapshot: Snapshot, cluster: Cluster) -> None:
 
 
 def changed_tools(snapshot: Snapshot, decision: Decision) -> None:
-    """The changes of each tool, field by field, with changed words of descriptions."""
+    """Draw the changes of each tool, field by field, and the changed words in descriptions."""
     for tool in versions.since_decision(snapshot, decision):
         if tool.rows is None:
             name = safe_text.untrusted(tool.tool_id)
@@ -43,7 +43,7 @@ def changed_tools(snapshot: Snapshot, decision: Decision) -> None:
 
 
 def table(rows: Sequence[ChangeRow], alt: str) -> None:
-    """Changes, one per row."""
+    """Draw the changes, one in each row."""
     if rows:
         data_tables.draw(
             rows,
@@ -63,6 +63,6 @@ def table(rows: Sequence[ChangeRow], alt: str) -> None:
 
 
 def reworded(item: TextChange) -> None:
-    """A text with its changed words marked."""
+    """Draw a text with its changed words marked."""
     st.caption(f"{safe_text.untrusted(item.tool)}, {safe_text.untrusted(item.field)}")
     st.html(safe_text.word_diff(item.old, item.new))

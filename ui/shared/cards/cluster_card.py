@@ -1,4 +1,4 @@
-"""Draws one cluster on the Review and the Documents page."""
+"""The parts of a cluster's card on the Review and the Documents page."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -50,18 +50,18 @@ _ICONS: dict[PairOutcome, str] = {
 
 
 def badge(who: str, outcome: PairOutcome) -> None:
-    """The verdict of ``who`` on a pair."""
+    """Draw the verdict of ``who`` on a pair."""
     st.badge(f"{who}: {OUTCOME_NAMES[outcome]}", color=_COLORS[outcome], icon=_ICONS[outcome])
 
 
 def short(outcome: PairOutcome) -> str:
-    """The verdict in one word, coloured; safe in markdown."""
+    """The verdict in one word, coloured. Safe in markdown."""
     color, word = _COLORS[outcome], outcome_word(outcome)
     return word if color == "gray" else f":{color}[{word}]"
 
 
 def probability(verdict: Verdict) -> str:
-    """The probability behind the verdict: of a family, or of the same job."""
+    """The probability behind the verdict: that of a family, or that of the same job."""
     if verdict.outcome == "family":
         return f"{verdict.family:.2f}"
     return f"{verdict.same_job:.2f}"
@@ -85,7 +85,7 @@ _STATES: dict[State, tuple[str, Color, str]] = {
 
 
 def title(card: Card, blind: bool = False) -> None:
-    """The merged tool's name, and the cluster's state as badges, in one line.
+    """Draw the merged tool's name and the cluster's state in one line, with the state as badges.
 
     ``blind`` hides the judge's results.
     """
@@ -102,7 +102,9 @@ def title(card: Card, blind: bool = False) -> None:
 
 
 def likelihood_badge(cluster: Cluster) -> None:
-    """How likely the judge finds the weakest pair to be one job; this is not a similarity."""
+    """Draw how likely it is, in the judge's view, that the weakest pair is one job. This is not a
+    similarity.
+    """
     st.badge(
         f"Likelihood {cluster.weakest_edge:.2f}",
         color="gray",
@@ -112,7 +114,7 @@ def likelihood_badge(cluster: Cluster) -> None:
 
 
 def size_badge(size: SizeChange) -> None:
-    """The tokens that agents read before and after, in red if they grow."""
+    """Draw the tokens that agents read before and after, in red if the number grows."""
     st.badge(
         f"≈ {size.in_words}",
         color="red" if size.grows else "gray",
@@ -121,7 +123,7 @@ def size_badge(size: SizeChange) -> None:
 
 
 def kind_badge(cluster: Cluster) -> None:
-    """The kind of merge the cluster allows, in words, with an explanation on hover."""
+    """Draw the kind of merge that the cluster allows. An explanation appears on hover."""
     color: Color = "green" if cluster.kind == "drop_in" else "violet"
     st.badge(kind_name(cluster).capitalize(), color=color, help=KINDS[proposal_kind(cluster)].means)
 
@@ -162,7 +164,7 @@ def show_reasons_against(card: Card) -> None:
 
 
 def wording(card: Card) -> None:
-    """Whether each word of one member is covered by the others, or which words are not."""
+    """Draw whether the others cover each word of one member, or which words they do not cover."""
     if not card.unmatched:
         st.markdown(":green[:material/check:] Names and descriptions show no relevant difference.")
         return
@@ -172,9 +174,9 @@ def wording(card: Card) -> None:
 
 
 def family(card: Card, selector: FamilySelector, servers: Iterable[Server]) -> None:
-    """Draw what differs, why no member can go, and the argument that a gateway would add.
+    """Draw what differs, why no member can be left out, and the argument that a gateway would add.
 
-    Other providers are shown with what their ``servers`` say they are.
+    Other providers are shown with what the ``servers`` say about themselves.
     """
     about = {server.name: _about(server) for server in servers}
     tools = {tool.id: tool for tool in card.tools}
@@ -211,7 +213,7 @@ def _about(server: Server) -> str:
 
 
 def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]) -> None:
-    """The rest of the family around the cluster; ``tools`` are those of the catalog, by id."""
+    """Draw the rest of the family around the cluster. ``tools`` are those of the catalog, by id."""
     st.markdown(
         f"A **{family_name(family.selector)}** with other tools: they do the same for another "
         "provider or value. Nothing is merged with them."
@@ -232,7 +234,7 @@ def wider_family(family: CardFamily, cluster: Cluster, tools: Mapping[str, Tool]
 
 
 def merged_tool(card: Card) -> None:
-    """The merged tool, if it differs from the canonical member."""
+    """Draw the merged tool if it differs from the canonical member."""
     if not card.is_new_tool:
         return
     document = card.cluster.document
@@ -249,10 +251,10 @@ def merged_tool(card: Card) -> None:
 
 
 def members(snapshot: Snapshot, card: Card, drop: Callable[[Tool], None] | None = None) -> None:
-    """The members side by side.
+    """Draw the members side by side.
 
-    If one tool replaces them, text that agents no longer read is marked; otherwise differences from
-    the canonical tool.
+    If one tool replaces the members, the text that agents no longer read is marked. Otherwise,
+    differences from the canonical tool are marked.
     """
     tools = (*card.tools, *card.newcomers)
     for start in range(0, min(len(tools), MEMBERS_SHOWN), 3):
@@ -290,7 +292,7 @@ def _member(snapshot: Snapshot, card: Card, tool: Tool) -> None:
 
 
 def evidence(snapshot: Snapshot, card: Card) -> None:
-    """The verdicts on the weakest pairs, with reasons."""
+    """Draw the verdicts on the weakest pairs, with the reasons."""
     for verdict in card.evidence:
         judge = f" :gray[({safe_text.untrusted(verdict.judge)})]" if " at " in verdict.judge else ""
         is_family = card.cluster.relation == "family" or verdict.outcome == "family"
@@ -314,7 +316,7 @@ def evidence(snapshot: Snapshot, card: Card) -> None:
 
 
 def differing(card: Card) -> None:
-    """The pairs on which the model and the offline judge differ."""
+    """Draw the pairs on which the model and the offline judge differ."""
     if not card.disagreements:
         return
     st.markdown(":material/difference: **Where the judges disagree**, largest difference first")
@@ -332,7 +334,7 @@ def differing(card: Card) -> None:
 
 
 def effect(card: Card, before: Cluster) -> None:
-    """The effect of an edited document: kind, size, arguments that would be lost."""
+    """Draw the effect of an edited document: kind, size, and arguments that would be lost."""
     after = card.cluster
     if len(after.members) == 1:
         st.badge(SINGLE_KINDS[after.kind], color="green" if after.kind == "drop_in" else "violet")
@@ -366,7 +368,9 @@ def _named(tool: Tool) -> str:
 
 
 def cluster_graph(snapshot: Snapshot, cluster: Cluster) -> None:
-    """The graph's box; empty if the cluster has fewer tools than ``FEWEST``."""
+    """Draw the box with the graph. Nothing is drawn if the cluster has fewer
+    tools than ``FEWEST``.
+    """
     if len(cluster.members) < FEWEST:
         return
     box = st.expander(
@@ -376,7 +380,9 @@ def cluster_graph(snapshot: Snapshot, cluster: Cluster) -> None:
         on_change="rerun",
     )
     if box.open:
-        from ui.shared.graph.network_panel import network_panel  # with all that draws it
+        from ui.shared.graph.network_panel import (
+            network_panel,  # imports everything that draws the graph
+        )
 
         with box:
             network_panel(snapshot, cluster.id)

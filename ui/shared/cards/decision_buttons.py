@@ -1,4 +1,4 @@
-"""The actions of buttons on the Review and Documents pages, and their notices."""
+"""What the buttons on the Review and Documents pages do, and the notices that they leave."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ PROPOSES = "Adds a proposal to the review queue. Nothing is merged until it is a
 
 
 def attempt(work: Callable[[], object], message: str) -> bool:
-    """Whether ``work`` succeeded; the notice is ``message``, or else the reason of the refusal.
+    """Do ``work``; returns whether it succeeded. The notice is ``message`` or, if it failed, the
+    reason.
 
-    An earlier batch can no longer be undone as one, because its button would be under this notice.
+    An earlier batch can then no longer be undone as a whole, because the button for that would be
+    under this notice.
     """
     st.session_state.pop("batch", None)
     try:
@@ -47,9 +49,9 @@ def record(
     then: Callable[[], object] | None = None,
     as_batch: bool = False,
 ) -> None:
-    """Runs ``attempt`` as a button's callback; on success ``then`` is called.
+    """Run ``attempt`` as the callback of a button. If it succeeds, ``then`` is called.
 
-    With ``as_batch``, the notice can undo the decisions that ``work`` returns.
+    With ``as_batch``, the notice offers to undo the decisions that ``work`` returns.
     """
     results: list[Any] = []
     if attempt(lambda: results.append(work()), message):
@@ -67,7 +69,7 @@ def record_button(
     as_batch: bool = False,
     **look: Any,
 ) -> None:
-    """A button that does ``work`` through ``record``; ``look`` is passed to ``st.button``."""
+    """Draw a button that does ``work`` through ``record``. ``look`` is passed to ``st.button``."""
     st.button(label, on_click=record, args=(work, message, then, as_batch), **look)
 
 
@@ -80,9 +82,9 @@ def set_button(
     names: str,
     **look: Any,
 ) -> None:
-    """A button that sends tools of a ``version`` to review as one, or keeps them apart.
+    """Draw a button that sends tools of a ``version`` to review as one, or keeps them apart.
 
-    ``names`` describes them in words; ``look`` is passed to ``record_button``.
+    ``names`` is a text that names the tools. ``look`` is passed to ``record_button``.
     """
     record = toolsets.never_merge if action == "keep_apart" else toolsets.send_to_review
     record_button(
@@ -97,7 +99,7 @@ def set_button(
 def decide(
     snapshot: Snapshot, cluster: Cluster, action: Action, onward: str | None, **detail: object
 ) -> None:
-    """Record a decision on the shown cluster; then show the cluster ``onward``."""
+    """Record a decision on the shown cluster, then show the cluster ``onward``."""
     message = f"{ACTIONS[action].label}: {cluster.document.name}"
     if cluster.newcomers and action in ("accept", "keep_apart"):
         welcome = action == "accept"
@@ -118,7 +120,7 @@ def answer(
 ) -> None:
     """Accept what was shown, keep it apart, or accept it as a *family*.
 
-    A ``blind`` *accept* says that the tools do the same job, whatever was proposed; the judge's
+    A ``blind`` *accept* says that the tools do the same job, whatever was proposed. The judge's
     opinion is shown afterwards.
     """
     if name == "family":
@@ -141,7 +143,7 @@ def take_apart(
     onward: str | None,
     order: list[str],
 ) -> None:
-    """Divide a proposal into groups; the rest of it is shown next, in its place."""
+    """Divide a proposal into groups. What remains of it is shown next, in the same place."""
     ids = list[str]()
     text = f"{cluster.document.name}: {apart_in_words(groups)}"
     if attempt(
@@ -153,14 +155,14 @@ def take_apart(
 
 
 def stand_in(cluster: Cluster, cluster_ids: Sequence[str], order: list[str]) -> None:
-    """Put a cluster's successors (ids) into its place in the queue."""
+    """Put the clusters that replace a cluster (ids) into its place in the queue."""
     if cluster.id in order:
         at = order.index(cluster.id) + 1
         order[at:at] = [one for one in cluster_ids if one not in order]
 
 
 def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
-    """One phrase on the result of dividing a proposal."""
+    """The result of dividing a proposal, as one phrase."""
     singles = [group[0] for group in groups if len(group) == 1]
     rest = [quantity(len(group), "tool") for group in groups if len(group) > 1]
     parts = [f"{', '.join(singles)} kept out"] if singles else []
@@ -171,36 +173,36 @@ def apart_in_words(groups: Sequence[Sequence[str]]) -> str:
 def drop(
     snapshot: Snapshot, cluster: Cluster, member: str, onward: str | None, order: list[str]
 ) -> None:
-    """Take one member out of the proposal; the others stay together."""
+    """Take one member out of the proposal. The others stay together."""
     remaining = [one for one in cluster.members if one != member]
     take_apart(snapshot, cluster, [remaining, [member]], onward, order)
 
 
 def choose_canonical(snapshot: Snapshot, cluster: Cluster, choice_key: str) -> None:
-    """Let the member chosen in the widget ``choice_key`` name the merged tool."""
+    """Give the merged tool the name of the member that was chosen in the widget ``choice_key``."""
     name_after(snapshot, cluster, st.session_state[choice_key])
 
 
 def make_drop_in(snapshot: Snapshot, cluster: Cluster, canonical: str) -> None:
-    """Let one member replace the others, though they may store data of their own."""
+    """Let one member replace the others, although they may store their own data."""
     decide(snapshot, cluster, "canonical", None, canonical=canonical, kind="drop_in")
 
 
 def refuse_drop_in() -> None:
-    """Say why no member of a gateway proposal can replace the others."""
+    """Give the notice that no member of a gateway proposal can replace the others."""
     why = "None of these tools can take every call to the others: accepting needs a gateway"
     st.session_state["notice"] = False, why
 
 
 def name_after(snapshot: Snapshot, cluster: Cluster, member: str) -> None:
-    """Give the merged tool this member's id and name."""
+    """Give the merged tool the id and the name of this member."""
     decide(snapshot, cluster, "canonical", None, canonical=member)
     succeeded, text = st.session_state["notice"]
     st.session_state["notice"] = succeeded, f"{text}; it is {member}" if succeeded else text
 
 
 def decide_all(snapshot: Snapshot, clusters: Sequence[Cluster], action: Action) -> None:
-    """Accept these clusters, keep them apart, or keep them for review, as one batch."""
+    """Accept these clusters, keep them apart, or leave them for review, as one batch."""
     _decide_each(
         snapshot,
         [(action, one, {}) for one in clusters],
@@ -212,13 +214,15 @@ def decide_all(snapshot: Snapshot, clusters: Sequence[Cluster], action: Action) 
 def decide_pair(
     snapshot: Snapshot, servers: Sequence[str], clusters: Sequence[Cluster], action: Action
 ) -> None:
-    """Accept these proposals between two servers or keep them apart, as one undoable batch."""
+    """Accept these proposals between two servers, or keep them apart, as one batch that can be
+    undone.
+    """
     rows = [(action, cluster, dict[str, object]()) for cluster in clusters]
     _decide_each(snapshot, rows, f"{ACTIONS[action].label}: {{}} between {' and '.join(servers)}")
 
 
 def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: str) -> None:
-    """Keep only this server's tools in every proposal of the two servers."""
+    """Keep only this server's tools in every proposal between the two servers."""
     rows: list[tuple[Action, Cluster, dict[str, object]]] = [
         ("canonical", cluster, {"canonical": tool_id, "kind": "drop_in"})
         for cluster, tool_id in pair.to_keep(server)
@@ -227,7 +231,7 @@ def keep_server(snapshot: Snapshot, pair: batches.ServerPairProposals, server: s
 
 
 def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
-    """Remove all tools of these servers, as one undoable batch."""
+    """Remove all tools of these servers, as one batch that can be undone."""
     decisions = server_advice.switch_off(snapshot, servers, page_frame.reviewer())
     merges = quantity(sum(len(d.ids) - 1 for d in decisions if d.action == "accept"), "tool")
     omitted = sum(len(one.ids) for one in decisions if one.action == "omit")
@@ -238,7 +242,7 @@ def switch_servers_off(snapshot: Snapshot, *servers: Coverage) -> None:
 
 
 def answer_account(snapshot: Snapshot, one: str, other: str, choice_key: str) -> None:
-    """Record the widget's answer on whether two servers use the same account."""
+    """Record the answer in the widget: whether two servers use the same account."""
     account = st.session_state[choice_key]
     attempt(
         lambda: server_advice.answer_account(snapshot, one, other, account, page_frame.reviewer()),
@@ -259,7 +263,7 @@ def _decide_each(
 def _note_batch(
     message: str, decisions: Sequence[Decision], refused: Sequence[DecisionError]
 ) -> None:
-    """The notice on a batch, and its undo button."""
+    """Set the notice on a batch, and the button that undoes it."""
     if refused:
         message += f", {len(refused):,} refused: {refused[0]}"
     st.session_state["notice"] = (not refused, message)
@@ -269,7 +273,7 @@ def _note_batch(
 
 
 def safe_in_words(snapshot: Snapshot) -> str:
-    """A text on what accepting the safe merges will do, what is left to a person, and why."""
+    """What accepting the safe merges will do, what it leaves to a person, and why, as text."""
     safe, sizes = review.safe(snapshot), review.sizes(snapshot)
     left_out = "; ".join(f"{count} {doubt}" for doubt, count in safe.left_out)
     if not safe.clusters:
@@ -290,7 +294,7 @@ def undo(
     back_to: Decision | None = None,
     parameter: str = "cluster",
 ) -> None:
-    """Undo these decisions; then show the cluster of ``back_to``, named by ``parameter`` in the
+    """Undo these decisions. Then show the cluster of ``back_to``; ``parameter`` names it in the
     address.
     """
     subject = f"{len(seqs):,} decisions are" if len(seqs) > 1 else f"Decision {seqs[0]} is"
@@ -308,7 +312,7 @@ def undo_one(
     back_to: Decision | None = None,
     parameter: str = "cluster",
 ) -> None:
-    """A button that undoes this decision; ``place`` keeps the keys of several lists apart."""
+    """Draw a button that undoes this decision. ``place`` keeps the keys of several lists apart."""
     st.button(
         "Undo",
         key=f"{place}_{decision.seq}",
@@ -318,17 +322,18 @@ def undo_one(
 
 
 def undo_line(snapshot: Snapshot, text: str, decision: Decision, place: str) -> None:
-    """A decision in words (safe in markdown), and the button that undoes it."""
+    """Draw a decision in words (safe in markdown), and the button that undoes it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(text, width="content")
         undo_one(snapshot, decision, place)
 
 
 def undo_own(snapshot: Snapshot, latest: int) -> None:
-    """Undo the reviewer's latest decision and its batch.
+    """Undo the reviewer's latest decision together with its batch.
 
-    It was ``latest`` when the button was drawn. A decision made since then is undone instead; once
-    ``latest`` is gone, pressing the same button again does nothing.
+    ``latest`` was the latest one when the button was drawn. If the reviewer has decided since, that
+    decision is undone instead. Once ``latest`` is undone, pressing the same button again does
+    nothing.
     """
     decisions = review.active_decisions(snapshot.work.snapshot(snapshot.id))
     own = next((d for d in decisions if d.reviewer == page_frame.reviewer()), None)
@@ -337,9 +342,11 @@ def undo_own(snapshot: Snapshot, latest: int) -> None:
 
 
 def notice(snapshot: Snapshot) -> None:
-    """Draw the last button's result, once: a refusal as an error, a batch with its undo button."""
+    """Draw the notice of the last button, once. A refusal is an error; a batch has a button to undo
+    it.
+    """
     succeeded, text = st.session_state.pop("notice", (True, ""))
-    if len(text) > LONGEST_NOTICE:  # long names: the bar of buttons would cover the page
+    if len(text) > LONGEST_NOTICE:  # with long names, the bar of buttons would cover the page
         text = f"{text[: LONGEST_NOTICE // 2]} … {text[-LONGEST_NOTICE // 2 :]}"
     if not succeeded:
         st.error(safe_text.untrusted(text), icon=":material/error:")
@@ -351,7 +358,7 @@ def notice(snapshot: Snapshot) -> None:
 
 
 def together_with(one: Decision, decisions: Sequence[Decision]) -> tuple[int, ...]:
-    """A decision (its seq) and the active decisions of its batch."""
+    """The seq of a decision, with those of the other active decisions in its batch."""
     batch = one.detail.get("batch")
     if batch is None or one.action == "flag":
         return (one.seq,)
@@ -360,7 +367,9 @@ def together_with(one: Decision, decisions: Sequence[Decision]) -> tuple[int, ..
 
 
 def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool = True) -> None:
-    """Undo the reviewer's last decision, also by the key U on pages with keys."""
+    """Draw a button that undoes the reviewer's last decision. On pages with keys,
+    U does the same.
+    """
     own = next((one for one in active if one.reviewer == page_frame.reviewer()), None)
     number = len(together_with(own, active)) if own else 0
     st.button(
@@ -374,7 +383,7 @@ def undo_button(snapshot: Snapshot, active: tuple[Decision, ...], by_key: bool =
 
 
 def take_back_button(snapshot: Snapshot, settled_cluster: SettledCluster | None) -> None:
-    """Undo the decision on the shown cluster, if there is one."""
+    """Draw a button that undoes the decision on the shown cluster, if there is such a decision."""
     if settled_cluster is None or settled_cluster.decision is None:
         return
     decision = settled_cluster.decision

@@ -1,4 +1,4 @@
-"""Decisions in words, and their list with undo buttons, or who undid them."""
+"""Decisions in words, and a list of them with undo buttons or with who undid them."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _PAGE_SIZE = 10
 def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
     """Draw all decisions, page by page.
 
-    ``parameter`` names the cluster in the page's address.
+    ``parameter`` is the name of the cluster in the address of the page.
     """
     history = review.history(snapshot)
     if not history:
@@ -28,12 +28,12 @@ def trail(snapshot: Snapshot, parameter: str = "cluster") -> None:
 
 
 def in_words(decision: Decision) -> str:
-    """The decision in words; safe in markdown."""
+    """The decision in words. Safe in markdown."""
     return safe_text.untrusted(forms.in_words(decision))
 
 
 def by_whom(decision: Decision) -> str:
-    """Who decided, and when; safe in markdown."""
+    """Who made the decision, and when. Safe in markdown."""
     return safe_text.untrusted(f"{decision.reviewer}, {safe_text.clock(decision.at)}")
 
 

@@ -1,4 +1,4 @@
-"""The proposals that wait for a person in Review, the objections, and the order."""
+"""The proposals that wait for a person in Review, the objections to them, and their order."""
 
 import math
 from collections import Counter
@@ -21,12 +21,12 @@ Order = Literal[
 
 Show = Literal["all", "duplicates", "families"]
 Part = Literal["again", "new"]
-"""Parts of a new version of the catalog: clusters with a tool that has changed since the decision,
-and proposals that the version before could not have.
+"""Parts of the queue for a new version of the catalog. *again* has the clusters with a tool that
+has changed since the decision; *new* has the proposals that the version before could not have.
 """
 
 VERSION_PARTS: dict[Part, str] = {"again": "Look again", "new": "New proposals"}
-"""The parts of the queue for a new version of the catalog, by their names there."""
+"""The names of these parts in the queue."""
 AUDIT_SEED = 310
 
 OPEN_STATES = ("conflict", "stale", "proposed")
@@ -35,7 +35,7 @@ OPEN_STATES = ("conflict", "stale", "proposed")
 
 @dataclass(frozen=True, slots=True)
 class KindQueue:
-    """Clusters of one kind: waiting and accepted ones."""
+    """The number of clusters of one kind: those that wait, and those that are accepted."""
 
     pending: int
     accepted: int
@@ -47,11 +47,11 @@ class KindQueue:
 
 @dataclass(frozen=True, slots=True)
 class ClusterCounts:
-    """The clusters of a plan.
+    """The numbers of clusters in a plan.
 
-    ``duplicates`` do one job, ``families`` one operation for several providers or values.
-    ``drop_ins`` are duplicates that need no gateway; ``safe`` ones wait and can be accepted without
-    a review.
+    ``duplicates`` do one job. ``families`` do one operation for several providers or values.
+    ``drop_ins`` counts the duplicates that need no gateway. ``safe`` counts the waiting clusters
+    that can be accepted without a review.
     """
 
     duplicates: KindQueue
@@ -69,16 +69,17 @@ class ClusterCounts:
 
     @property
     def waiting_in_words(self) -> str:
-        """The waiting clusters in words, such as ``8 for the same job, 1 family``."""
+        """The waiting clusters in words, as in ``8 for the same job, 1 family``."""
         families = quantity(self.families.pending, "family")
         return f"{self.duplicates.pending:,} for the same job, {families}"
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewProgress:
-    """The progress of review: the clusters and the rejections.
+    """How far the review has come: the clusters, and those that were kept apart.
 
-    ``leftovers`` counts waiting clusters that contain some tools of a cluster that is kept apart.
+    ``leftovers`` is the number of waiting clusters that contain some tools of a cluster that is
+    kept apart.
     """
 
     clusters: ClusterCounts
@@ -104,13 +105,13 @@ class ReviewProgress:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of the list; an empty one matches all.
+    """Filters for the list. An empty filter matches everything.
 
-    ``find``: every word is in the cluster's name, in a member's name, server or description, or in
-    an objection. ``server``: a member is its tool. ``size``: one of ``SIZES``. ``kind``: one of
-    ``model.kinds.KINDS``. ``kind_of_reason``: an objection of this kind in
-    ``reasons_against.REASON_KINDS``. ``ids``: a member is one of these tools. ``clusters``: it is
-    one of these, by id.
+    ``find``: every word is in the cluster's name, in the name, server or description of a member,
+    or in an objection. ``server``: a member is a tool of this server. ``size``: one of ``SIZES``.
+    ``kind``: one of ``model.kinds.KINDS``. ``kind_of_reason``: there is an objection of this kind
+    in ``REASON_KINDS``. ``ids``: a member is one of these tools. ``clusters``: the cluster is one
+    of these, by id.
     """
 
     find: str = ""
@@ -142,43 +143,47 @@ REASON_KINDS: Mapping[str, tuple[str, ...]] = {
     "The judges disagree": ("says the same job", "the model", "no usable answer"),
     "Wording or arguments": ("",),
 }
-"""Each kind with marks of its sentences (``auto_accept``, ``guards``, ``unmatched_words``). The
-first that fits counts, and the last fits all.
+"""Each kind of objection, with texts that mark its sentences (from ``auto_accept``, ``guards`` and
+``unmatched_words``).
+
+The first kind that fits counts. The last one fits every sentence.
 """
 
 
 def waits(cluster: Cluster) -> bool:
-    """Whether a person still has to decide on it."""
+    """Whether a person still has to decide on the cluster."""
     return cluster.state in OPEN_STATES or bool(cluster.newcomers)
 
 
 def all_members(cluster: Cluster) -> tuple[str, ...]:
-    """The ids of members and newcomers."""
+    """The ids of the members and the newcomers."""
     return (*cluster.members, *cluster.newcomers)
 
 
 def is_safe(cluster: Cluster) -> bool:
-    """Whether it waits and can be accepted without a review."""
+    """Whether the cluster waits and can be accepted without a review."""
     return cluster.state == "proposed" and cluster.safe
 
 
 def is_family(cluster: Cluster) -> bool:
-    """Whether its members are the same operation for several providers or fixed values."""
+    """Whether the members are the same operation for several providers or fixed values."""
     return cluster.relation == "family"
 
 
 def short_kind(cluster: Cluster) -> str:
-    """The kind for a narrow column, without what differs."""
+    """The kind of merge for a narrow column, without saying what differs."""
     return KINDS[proposal_kind(cluster)].name
 
 
 def of_show(clusters: Iterable[Cluster], show: Show) -> list[Cluster]:
-    """All of them, only the families, or only the others."""
+    """All of the clusters, only the families, or only the others."""
     return [one for one in clusters if show == "all" or is_family(one) == (show == "families")]
 
 
 def risk(cluster: Cluster) -> tuple[float, ...]:
-    """Sort key, riskiest first: state, number of objections, weaker pairs, number of tools."""
+    """The sort key that puts the riskiest cluster first: by state, number of objections, weakest
+    pair, and number of tools.
+    """
     state = OPEN_STATES.index(cluster.state) if cluster.state in OPEN_STATES else len(OPEN_STATES)
     return (state, -len(cluster.reasons), cluster.weakest_edge, -len(cluster.members))
 
@@ -191,17 +196,17 @@ def in_queue_order(
     learned: Mapping[str, float],
     calls: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Cluster, ...]:
-    """The clusters in the order of deciding; equal ones by id.
+    """The clusters in the order in which to decide on them. Equal ones are sorted by id.
 
     *risk*: duplicates before families, riskiest first (conflicts, changed members, more objections,
     weaker pairs, more tools); families by size. *tokens*: by tokens saved (``savings``, by cluster
-    id). *surest* and *uncertain*: by the weakest pair, from 1 down, and from the middle outward.
-    *families* before duplicates. *audit*: random but fixed. *disagreement*: duplicates before
-    families, by how far the judges differ on a member (``differences``, by tool id). *learned*:
-    duplicates before families, by the probability of the weakest pair after an update from
-    decisions (``learned``, by cluster id), from 1 down. *used*: by the calls of all members
-    (``calls``, by tool id). Except in *audit*, clusters without conflict that would add tokens come
-    last.
+    id). *surest* and *uncertain*: by the weakest pair, from 1 down, or from the middle outward.
+    *families*: families before duplicates. *audit*: random but fixed. *disagreement*: duplicates
+    before families, by how far the judges differ on a member (``differences``, by tool id).
+    *learned*: duplicates before families, by the probability of the weakest pair after an update
+    from decisions (``learned``, by cluster id), from 1 down. *used*: by the calls of all members
+    (``calls``, by tool id). In every order but *audit*, clusters that would add tokens come last
+    unless they are in conflict.
     """
 
     def by_risk(cluster: Cluster) -> tuple[float, ...]:
@@ -233,7 +238,7 @@ def in_queue_order(
 def matching(
     clusters: Iterable[Cluster], tools: Mapping[str, Tool], filters: Filters
 ) -> tuple[Cluster, ...]:
-    """The clusters that pass all filters, in their order."""
+    """The clusters that pass all filters, in the same order."""
     fewest, most = SIZES.get(filters.size or "", (0, math.inf))
 
     def passes(cluster: Cluster) -> bool:
@@ -252,7 +257,7 @@ def matching(
 
 
 def pass_filters(members: Iterable[Tool], filters: Filters, *texts: str) -> bool:
-    """Whether the tools match the filters for server, selection and words; words may also be in
+    """Whether the tools pass the filters for server, selection and words. Words may also be in
     ``texts``.
     """
     members = list(members)
@@ -268,8 +273,8 @@ def pass_filters(members: Iterable[Tool], filters: Filters, *texts: str) -> bool
 def new_proposals(
     clusters: Iterable[Cluster], catalog: Catalog, earlier: Catalog
 ) -> tuple[Cluster, ...]:
-    """The clusters waiting for a first decision with a new or changed tool or newcomer since
-    ``earlier``.
+    """The clusters that wait for a first decision and have a member or newcomer that is new or
+    changed since ``earlier``.
     """
     prints = {tool.fingerprint for tool in earlier.tools}
     fresh = {tool.id for tool in catalog.tools if tool.fingerprint not in prints}
@@ -283,19 +288,19 @@ def new_proposals(
 
 
 def cluster_with(plan: MergePlan, ids: Collection[str]) -> Cluster | None:
-    """The cluster that contains all of these tools, if any."""
+    """The cluster that contains all of these tools, if there is one."""
     tool_ids = set(ids)
     return next((c for c in plan.clusters if tool_ids.issubset(all_members(c))), None)
 
 
 def family_with(plan: MergePlan, ids: Iterable[str]) -> CardFamily | None:
-    """The family whose members' tools include all of these, if any."""
+    """The family whose members together contain all of these tools, if there is one."""
     tool_ids = set(ids)
     return next((one for one in plan.families if tool_ids.issubset(chain(*one.tools))), None)
 
 
 def reason_kind(reason: str) -> str:
-    """The kind of an objection to a merge."""
+    """The kind of objection that a sentence makes to a merge."""
     return next(
         kind for kind, marks in REASON_KINDS.items() if any(mark in reason for mark in marks)
     )
@@ -306,11 +311,11 @@ SIZES: Mapping[str, tuple[int, float]] = {
     "3 to 5": (3, 5),
     "6 or more": (6, math.inf),
 }
-"""The sizes to choose from, with the fewest and the most tools."""
+"""The sizes to choose from, each with the fewest and the most tools."""
 
 
 def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
-    """The clusters of a plan, each counted once."""
+    """The numbers of clusters in a plan. Each cluster counts once."""
     clusters = tuple(clusters)
     families = [cluster for cluster in clusters if is_family(cluster)]
     duplicates = [cluster for cluster in clusters if not is_family(cluster)]
@@ -323,7 +328,7 @@ def cluster_counts(clusters: Iterable[Cluster]) -> ClusterCounts:
 
 
 def progressed(clusters: Iterable[Cluster], decisions: Iterable[Decision]) -> ReviewProgress:
-    """The progress of reviewing these clusters, with the active decisions."""
+    """How far the review of these clusters has come, given the active decisions."""
     clusters = tuple(clusters)
     kept_apart = [set(decision.ids) for decision in decisions if decision.action == "keep_apart"]
     holds_apart = (

@@ -1,4 +1,4 @@
-"""Lines on servers that could be switched off, each with a link to its page."""
+"""Lines on servers that could be switched off. Each line links to the page of its server."""
 
 from typing import NoReturn
 
@@ -12,14 +12,16 @@ from ui.shared.snapshot import Snapshot
 
 _SHOWN = 5
 EVERY, ADVISED, TOGETHER = "All servers", "Can be switched off", "Can go together"
-"""Which servers the table on the Catalog page shows."""
+"""The choices of servers that the table on the Catalog page shows."""
 SERVERS = {"part": "Servers"}
 CAN_GO = SERVERS | {"servers_shown": ADVISED}
-"""Addresses of that table."""
+"""The address of that table with the servers that can be switched off."""
 
 
 def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
-    """Which servers could go, largest saving first, with their use in logs; then the copies."""
+    """Draw which servers could be switched off, largest saving first, with their use in logs. Then
+    draw the copies.
+    """
     advised = server_advice.advice(snapshot)
     if not advised.switch_off and not advised.copies:
         st.markdown("No server does most of another's work.")
@@ -43,5 +45,5 @@ def advice(snapshot: Snapshot, limit: int = _SHOWN) -> None:
 
 
 def show_pair(one: str, other: str) -> NoReturn:
-    """Go to the page of two servers."""
+    """Go to the page that shows two servers."""
     st.switch_page("pages/review.py", query_params=server_pair_query(one, other))

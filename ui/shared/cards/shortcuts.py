@@ -1,7 +1,7 @@
 """The keyboard shortcuts of all pages in one table, and one script that pauses them.
 
-To add one, add a line to ``SHORTCUTS``, and give its button ``letter`` as shortcut. Something that
-opens in the page is a ``panel``: it gets the focus, and the keys pause until it is closed.
+To add a shortcut, add a line to ``SHORTCUTS``, and draw its button with ``button``. Draw whatever
+opens in the page in a ``panel``: it gets the focus, and the keys pause until it is closed.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 class Shortcut(NamedTuple):
-    """A key, the label of its button, and its help.
+    """A key, the label of its button, and a help text.
 
-    ``in_the_bar`` says whether the bottom bar has the button. ``blind`` is an answer's label if the
-    card asks only about the tools.
+    ``in_the_bar`` says whether the button is in the bottom bar. ``blind`` is the label of an answer
+    on a card that asks only about the tools.
     """
 
     letter: str
@@ -47,15 +47,15 @@ SHORTCUTS = {
     "flag": Shortcut("G", "Flag", "flag it with a note"),
     "help": Shortcut("H", "Help", "show or hide this list"),
 }
-"""The keys by action, in the order of the buttons and of the help. Streamlit keeps C and R for
-itself, and takes no question mark.
+"""The keys for the actions, in the order of the buttons and of the help. Streamlit keeps C and R
+for itself, and does not accept a question mark.
 """
 
 CLOSE = "Escape"
-"""The key that closes a panel; also where people want no shortcuts."""
+"""The key that closes a panel, even if a person has turned the shortcuts off."""
 
 LISTENS = "keys_listen"
-"""Session key: whether the browser holds back paused keys; until then there are none."""
+"""Session key for whether the browser holds back paused keys. Until it does, there are no keys."""
 
 _resting_keys = st.components.v2.component(
     "toolscope_keys",
@@ -67,7 +67,8 @@ _resting_keys = st.components.v2.component(
 def pause_when_ambiguous() -> None:
     """Pause the keys whenever they could mean something else.
 
-    Call it on each page with shortcuts, before its buttons; ``resting_keys.js`` decides when.
+    Call this on each page with shortcuts, before its buttons. ``resting_keys.js`` decides when to
+    pause.
     """
     _resting_keys(
         key="resting_keys",
@@ -78,18 +79,20 @@ def pause_when_ambiguous() -> None:
 
 
 def panel(name: str, border: bool = False) -> DeltaGenerator:
-    """The container of something opened in the page."""
+    """The container for something that was opened in the page."""
     return st.container(key=f"panel_{name}", border=border)
 
 
 def letter(action: str) -> str | None:
-    """The key of an action for ``st.button(shortcut=)``, ``None`` if the person turned keys off."""
+    """The key of an action, for ``st.button(shortcut=)``. ``None`` if the person has turned the
+    keys off.
+    """
     has_keys = st.session_state.get(LISTENS) and st.session_state.get("keys", True)
     return SHORTCUTS[action].letter if has_keys else None
 
 
 def label(action: str, blind: bool) -> str:
-    """The label of an action's button; with ``blind``, an answer's label about the tools."""
+    """The label of an action's button. If ``blind``, the label is about the tools."""
     shortcut = SHORTCUTS[action]
     return (blind and shortcut.blind) or shortcut.label
 
@@ -102,9 +105,9 @@ def button(
     label: str = "",
     **look: Any,
 ) -> None:
-    """The button of an action, which its letter also presses.
+    """Draw the button of an action. Its letter presses it too.
 
-    ``key`` is the widget's; ``look`` is passed to ``st.button``.
+    ``key`` is the key of the widget. ``look`` is passed to ``st.button``.
     """
     st.button(
         label or SHORTCUTS[action].label,
@@ -118,12 +121,12 @@ def button(
 
 
 def help_button() -> None:
-    """A button, and the key H, that show and hide ``help_box``."""
+    """Draw a button that shows and hides ``help_box``. The key H does the same."""
     button("help", "help", _toggle)
 
 
 def help_box() -> None:
-    """All shortcuts and the switches, if opened."""
+    """Draw all shortcuts and their switches, if the box is open."""
     if not st.session_state.get("help_shown"):
         return
     with st.container(border=True, key="help_box"):
