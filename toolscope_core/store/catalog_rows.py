@@ -1,4 +1,4 @@
-"""Stores catalogs by name, with every imported version."""
+"""Stores catalogs by name, with every version that was imported."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -22,19 +22,19 @@ from toolscope_core.store.tables import (
 )
 
 _PARTS = {"servers": Server, "problems": Problem, "findings": Finding, "former_names": FormerName}
-"""The contents of a catalog's body, and the class of each item."""
+"""The parts of a catalog's body, and the class of their items."""
 _EXPORTED = "exported_names"
-"""Key in the body of the newest version: the names of all exports of its catalog."""
+"""A key in the body of the newest version: the names from all exports of the catalog."""
 _LAST_ID = "last catalog id"
-"""Setting: the largest id that a catalog had when one was deleted."""
+"""A setting: the largest id that any catalog had when one was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogRecord:
     """A stored catalog without its content.
 
-    ``number`` counts the versions of ``name`` from 1; ``version`` is ``Catalog.version``; ``at`` is
-    the time of import; ``tools`` and ``servers`` are counts.
+    ``number`` counts the versions of ``name`` from 1. ``version`` is ``Catalog.version``, and
+    ``at`` is the time of import. ``tools`` and ``servers`` are counts.
     """
 
     id: int
@@ -52,9 +52,10 @@ def save_catalog(
 ) -> CatalogRecord:
     """Store ``catalog`` as the newest version of ``name``, completely or not at all.
 
-    ``new_ids`` has the changed tool ids by their ids in the version before, so that decisions
-    follow them. If the newest version already is this catalog, in any order of keys, nothing is
-    written and its record is returned. Raises ``StoreError`` for a blank name.
+    ``new_ids`` gives the new id of each tool whose id has changed, by its id in the version before,
+    so that decisions follow the tools. If the newest version is already this catalog, in any order
+    of keys, nothing is written and the record of that version is returned. Raises ``StoreError`` if
+    the name is blank.
     """
     if not name.strip():
         raise StoreError("the catalog name is blank; enter a name")
@@ -92,10 +93,11 @@ def save_catalog(
 
 
 def rename_catalog(store: Store, name: str, new: str) -> None:
-    """Rename all versions of ``name``, with its log of decisions, query sets and variants, to
-    ``new``.
+    """Rename all versions of ``name`` to ``new``, with their log of decisions, query sets and
+    variants.
 
-    Raises ``StoreError`` for a blank or taken name, or if there is no such catalog.
+    Raises ``StoreError`` if the new name is blank or taken, or if there is no catalog called
+    ``name``.
     """
     if not new.strip():
         raise StoreError(f"the new name {new!r} is blank; enter a name")
@@ -112,9 +114,9 @@ def delete_catalog(store: Store, name: str) -> None:
     """Delete all versions of ``name`` and everything that belongs to them.
 
     That is decisions, query sets, variants, generated queries, jobs, runs, experiments and
-    selections. Model answers stay, since other catalogs may contain the same tools. Their ids are
-    never used again. Raises ``StoreError`` while one of their jobs runs, or if there is no such
-    catalog.
+    selections. Model answers stay, since other catalogs may contain the same tools. The ids of the
+    versions are never used again. Raises ``StoreError`` while a job on one of them is running, or
+    if there is no such catalog.
     """
     with store.write() as session:
         ids = _of_name(session, store, name)
@@ -133,13 +135,13 @@ def delete_catalog(store: Store, name: str) -> None:
 
 
 def list_catalogs(store: Store) -> tuple[CatalogRecord, ...]:
-    """All versions of all catalogs, by name, newest version first."""
+    """All versions of all catalogs, sorted by name, newest version first."""
     with store.read() as session:
         return records_in(session)
 
 
 def records_in(session: Session) -> tuple[CatalogRecord, ...]:
-    """Like ``list_catalogs``, inside a larger transaction."""
+    """Like ``list_catalogs``, but inside a larger transaction."""
     heavy = (CatalogRow.body, CatalogRow.renamed)
     light = select(CatalogRow).options(*map(defer, heavy))  # type: ignore[arg-type]
     records = [of_row(CatalogRecord, row) for row in session.exec(light)]
@@ -147,7 +149,7 @@ def records_in(session: Session) -> tuple[CatalogRecord, ...]:
 
 
 def load_catalog(store: Store, catalog_id: int) -> Catalog:
-    """The catalog as it was saved. Raises ``StoreError`` for an unknown id."""
+    """The catalog as it was saved. Raises ``StoreError`` if the id is unknown."""
     of_tools = (
         select(CatalogToolRow.body)
         .where(CatalogToolRow.catalog_id == catalog_id)
@@ -166,7 +168,7 @@ def load_catalog(store: Store, catalog_id: int) -> Catalog:
 
 
 def exported_names(store: Store, catalog_id: int) -> tuple[FormerName, ...]:
-    """The tool names of earlier exports of a catalog, in any of its versions."""
+    """The tool names from earlier exports of a catalog, in any of its versions."""
     with store.read() as session:
         row = _newest(session, store, catalog_id)
         with row_named(store, f"catalog row (id {row.id})"):
@@ -174,7 +176,9 @@ def exported_names(store: Store, catalog_id: int) -> tuple[FormerName, ...]:
 
 
 def keep_exported_names(store: Store, catalog_id: int, names: Iterable[FormerName]) -> None:
-    """Store the names of a catalog's export, replacing the earlier ones that they include."""
+    """Store the names from a catalog's export. They replace the earlier names,
+    which they include.
+    """
     with store.write() as session:
         row = _newest(session, store, catalog_id)
         row.body = {**row.body, _EXPORTED: [asdict(item) for item in names]}
@@ -193,13 +197,13 @@ def _tool(store: Store, catalog_id: int, position: int, body: JsonObject) -> Too
 
 
 def catalog_row(session: Session, store: Store, catalog_id: int) -> CatalogRow:
-    """The row of a catalog; ``StoreError`` if there is none."""
+    """The row of a catalog. Raises ``StoreError`` if there is none."""
     row = session.get(CatalogRow, catalog_id)
     return found_row(store, row, f"catalog {catalog_id}; import it or choose another")
 
 
 def _of_name(session: Session, store: Store, name: str) -> list[int]:
-    """The ids of all versions; ``StoreError`` if there is none."""
+    """The ids of all versions. Raises ``StoreError`` if there is none."""
     ids = session.exec(select(CatalogRow.id).where(CatalogRow.name == name)).all()
     if not ids:
         raise StoreError(f"{store.place} has no catalog {name} any more; choose another")
@@ -207,7 +211,9 @@ def _of_name(session: Session, store: Store, name: str) -> list[int]:
 
 
 def _next_id(session: Session) -> int:
-    """One more than any id that a catalog has or had, because other rows refer to them."""
+    """One more than any id that a catalog has or had; a deleted id is not reused, because other
+    rows refer to it.
+    """
     newest = session.exec(select(func.max(CatalogRow.id))).one() or 0
     setting = session.get(SettingRow, _LAST_ID)
     last = setting.value.get("id") if setting else 0

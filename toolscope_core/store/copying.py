@@ -1,5 +1,5 @@
-"""Copies a whole store into an empty one, also to the other kind of
-database, and checks the copy.
+"""Copies a whole store into an empty one, which may be in the other kind of database, and checks
+the copy.
 """
 
 import hashlib
@@ -18,12 +18,14 @@ from toolscope_core.store.engine import Store
 from toolscope_core.store.tables import JobRow, Json, StoredRow
 
 _AT_ONCE = 1_000
-"""Rows in memory."""
+"""The number of rows in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """A table of both stores: its number of rows, and a hash (64 hex digits) of all their cells."""
+    """A table of both stores, with its number of rows and a hash (64 hex digits)
+    of all its cells.
+    """
 
     name: str
     rows: int
@@ -33,11 +35,11 @@ class CopiedTable:
 def copy_store(
     source: Store, target: Store, progress: Progress = silent
 ) -> tuple[CopiedTable, ...]:
-    """Copy every row unchanged, all or none, and return the tables after comparing both sides.
+    """Copy every row unchanged, all or none, and return the tables after both sides were compared.
 
-    The source is read at one moment; later writes are not in the copy. Raises ``StoreError`` if a
-    job runs on the source, if the target already has rows, or if it does not return what was
-    written.
+    The source is read at one moment; what is written later is not in the copy. Raises
+    ``StoreError`` if a job is running on the source, if the target already has rows, or if the
+    target does not return what was written.
     """
     tables = [_as_stored(table) for table in StoredRow.metadata.sorted_tables]
     copied = []
@@ -65,7 +67,7 @@ def contents(store: Store) -> tuple[CopiedTable, ...]:
 
 
 def _as_stored(table: Table) -> Table:
-    """The table with text cells where the row classes convert values."""
+    """The table, with text cells wherever the row classes convert values."""
     columns = (
         Column(
             column.name,

@@ -20,14 +20,14 @@ class Database(Protocol):
     """A database that can contain a store: ``SqliteFile`` or ``PostgresServer``."""
 
     place: str
-    """The name of the store in messages; never with a password."""
+    """The name of the store in messages; it never contains a password."""
     repair: str
-    """What a person does about an unusable row, as the end of a sentence."""
+    """What a person can do about an unusable row, as the end of a sentence."""
     failures: tuple[type[Exception], ...]
     """The errors of the database that ``remedy`` puts into words."""
 
     def look(self) -> Engine:
-        """An engine that leaves any store unchanged, even another program's."""
+        """An engine that changes no store, not even one of another program."""
 
     def engine(self) -> Engine:
         """An engine for the store.
@@ -39,29 +39,30 @@ class Database(Protocol):
     def back_up(self, step: str) -> None:
         """Back up the store before the migration ``step``.
 
-        Raises ``StoreError`` with instructions if only a person can do so and has not confirmed it.
+        If only a person can make the backup and has not confirmed it, raises ``StoreError`` with
+        instructions.
         """
 
     def clock(self, connection: Connection) -> datetime:
-        """The time, equal for all programs that use the store."""
+        """The time, which is the same for all programs that use the store."""
 
     def count_on(self, connection: Connection, column: Column[int]) -> None:
-        """Continue the database's automatic numbers after the largest in the column."""
+        """Continue the database's automatic numbers after the largest number in the column."""
 
     def remedy(self, error: Exception) -> str:
         """The end of a sentence that says what went wrong and what to do."""
 
 
 def database_of(url: str, wait: float, *, backed_up: bool = False) -> Database:
-    """The database of a store's URL.
+    """The database for a store's URL.
 
-    It waits ``wait`` seconds for another writer. ``backed_up`` says that a person has a backup.
-    Raises ``StoreError`` for a URL without a database.
+    The database waits up to ``wait`` seconds for another writer. ``backed_up`` says that a person
+    has made a backup. Raises ``StoreError`` if the URL names no database.
     """
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
-        begin = url.partition(":")[0]  # what follows may hold a password
+        begin = url.partition(":")[0]  # the rest may contain a password
         raise StoreError(f"store URL {begin!r}… cannot be read; {_EXAMPLES}") from error
     if parsed.drivername in SCHEMES:
         return PostgresServer(parsed, wait, backed_up=backed_up)

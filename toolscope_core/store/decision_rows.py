@@ -1,4 +1,6 @@
-"""The append-only log of decisions. It belongs to a catalog's name and outlives its versions."""
+"""The append-only log of decisions. It belongs to a catalog's name and outlives the versions of the
+catalog.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -18,9 +20,9 @@ Log = tuple[Decision, ...]
 def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decision]) -> Decision:
     """Append the decision that ``decide`` makes from the log; nothing else is written meanwhile.
 
-    ``decide`` refuses by raising, and then nothing is written. If it returns an existing row (a
-    repeat), that row is the result and nothing is written. The log assigns ``seq`` (1, 2, … without
-    gaps, unless rows were deleted) and ``at`` if the decision has no time.
+    ``decide`` refuses by raising an error, and then nothing is written. If it returns an existing
+    row (a repeat), that row is the result, and nothing is written. The log assigns ``seq`` (1, 2, …
+    without gaps, unless rows were deleted), and ``at`` if the decision has no time.
     """
     (decision,) = append_decisions(store, catalog_id, [decide])
     return decision
@@ -29,7 +31,9 @@ def append_decision(store: Store, catalog_id: int, decide: Callable[[Log], Decis
 def append_decisions(
     store: Store, catalog_id: int, steps: Iterable[Callable[[Log], Decision]]
 ) -> tuple[Decision, ...]:
-    """Like ``append_decision`` for several steps, each seeing those before: all or none."""
+    """Like ``append_decision``, but for several steps, all or none; each step sees the steps before
+    it.
+    """
     results = []
     with store.write() as session:
         catalog = catalog_row(session, store, catalog_id)
@@ -61,16 +65,16 @@ def _append(session: Session, name: str, log: Log, decision: Decision) -> Decisi
 
 
 def read_log(store: Store, catalog_id: int) -> Log:
-    """All decisions on the catalogs of this name, in order of ``seq``.
+    """All decisions on the catalogs with this name, in order of ``seq``.
 
-    Ids are those of this version: tools renamed after a decision have their new ids.
+    The ids are those of this version: tools that were renamed after a decision have their new ids.
     """
     with store.read() as session:
         return log_in(session, store, catalog_row(session, store, catalog_id))
 
 
 def log_in(session: Session, store: Store, catalog: CatalogRow) -> Log:
-    """Like ``read_log``, inside a larger transaction."""
+    """Like ``read_log``, but inside a larger transaction."""
     log = _rows(session, store, catalog.name)
     renamings = session.exec(
         select(CatalogRow.at, CatalogRow.renamed)
@@ -84,8 +88,8 @@ def log_in(session: Session, store: Store, catalog: CatalogRow) -> Log:
 def _rows(session: Session, store: Store, name: str) -> Log:
     """The log with its original ids.
 
-    Rows are only appended, so known rows are not read again, unless a row is missing or the last
-    one differs.
+    Rows are only ever appended, so rows that were read before are not read again, unless a row is
+    missing or the last one differs.
     """
     own = col(DecisionRow.name) == name
     cached = store.logs_read.get(name, ())
@@ -114,7 +118,7 @@ def _rows(session: Session, store: Store, name: str) -> Log:
 def _as_of_today(
     decision: Decision, renamings: Sequence[tuple[str, Mapping[str, str]]]
 ) -> Decision:
-    """The decision with the ids of versions that were added after it."""
+    """The decision, with its ids replaced by those of the versions that were added after it."""
     for at, new_ids in renamings:
         if decision.at <= at:
             decision = under_new_ids(decision, new_ids)

@@ -19,13 +19,13 @@ from toolscope_core.store.migrations import is_current, migrate
 from toolscope_core.store.tables import CellError
 
 BUSY_SECONDS = 15.0
-"""Seconds that a transaction waits for another writer."""
+"""How many seconds a transaction waits for another writer."""
 
 _Found = TypeVar("_Found")
 
 
 def now() -> str:
-    """The time of this machine in the store's format."""
+    """The time on this machine, in the format of the store."""
     return _as_text(datetime.now(UTC))
 
 
@@ -33,7 +33,7 @@ class Store:
     """An open store, created or migrated as needed; safe to share between threads.
 
     Raises ``StoreError`` if the database cannot be used, here and in every transaction.
-    ``backed_up`` says that a person has a backup; a server is not migrated without one.
+    ``backed_up`` says that a person has made a backup; a server is not migrated without one.
     """
 
     def __init__(self, url: str, *, backed_up: bool = False) -> None:
@@ -41,7 +41,9 @@ class Store:
         self.place = self._database.place
         self.repair = self._database.repair
         self.logs_read: dict[str, tuple[Decision, ...]] = {}
-        """By the name of a catalog its decisions as they were read, which takes long of many."""
+        """The decisions as they were read, by the name of the catalog; reading many decisions takes
+        long.
+        """
         with _in_words(self._database):
             with self._database.look().connect() as connection:
                 ready = is_current(connection, self.place)
@@ -54,22 +56,22 @@ class Store:
         return self._transaction(writes=False)
 
     def write(self) -> AbstractContextManager[Session]:
-        """A session with the sole right to write; keep it short. An exception rolls everything
-        back.
-        """
+        """A session that alone may write; keep it short. An exception rolls everything back."""
         return self._transaction(writes=True)
 
     def time(self, session: Session, ahead: float = 0.0) -> str:
-        """The time in ``ahead`` seconds, equal for all programs that use the store."""
+        """The time in ``ahead`` seconds from now, which is the same for all programs that use the
+        store.
+        """
         moment = self._database.clock(session.connection())
         return _as_text(moment.astimezone(UTC) + timedelta(seconds=ahead))
 
     def count_on(self, session: Session, column: Column[int]) -> None:
-        """Continue the database's automatic numbers after the largest in the column."""
+        """Continue the database's automatic numbers after the largest number in the column."""
         self._database.count_on(session.connection(), column)
 
     def close(self) -> None:
-        """Disconnect from the database; a later transaction opens it again."""
+        """Disconnect from the database; a later transaction connects again."""
         self._engine.dispose()
 
     def _migrate(self) -> None:
@@ -117,14 +119,16 @@ def _in_words(database: Database) -> Iterator[None]:
 
 
 def damaged_row(store: Store, row: str, reason: str) -> StoreError:
-    """The error for a row that another program changed; ``row`` names it with its table."""
+    """The error for a row that another program changed; ``row`` names the row and its table."""
     return StoreError(
         f"the {row} of the store {store.place} cannot be used: {reason}; {store.repair}"
     )
 
 
 def found_row(store: Store, row: _Found | None, what: str) -> _Found:
-    """The row, or a ``StoreError`` if it is missing; ``what`` names it and the remedy."""
+    """The row. Raises ``StoreError`` if it is missing; ``what`` then names the
+    row and the remedy.
+    """
     if row is None:
         raise StoreError(f"{store.place} has no {what}")
     return row
@@ -132,7 +136,7 @@ def found_row(store: Store, row: _Found | None, what: str) -> _Found:
 
 @contextmanager
 def row_named(store: Store, row: str) -> Iterator[None]:
-    """A block in which conversion errors of a row become a ``StoreError`` that names the row."""
+    """A block in which conversion errors in a row become a ``StoreError`` that names the row."""
     try:
         yield
     except (ValueError, LookupError, TypeError) as error:
@@ -140,12 +144,12 @@ def row_named(store: Store, row: str) -> Iterator[None]:
 
 
 def _as_text(moment: datetime) -> str:
-    """A time as text: UTC, ISO 8601 with milliseconds, so that text order is time order."""
+    """A time as text: UTC in ISO 8601 with milliseconds, so that text order is time order."""
     return moment.isoformat(timespec="milliseconds")
 
 
 def _row_of(session: Session, error: CellError) -> str:
-    """The row of a cell, named by its primary key as stored."""
+    """The row that contains a cell, named by its primary key as it is stored."""
     table = error.column.table
     keys = [type_coerce(key, String) for key in table.primary_key]
     same = type_coerce(error.column, String) == error.text
@@ -162,8 +166,8 @@ _JSON_TYPES = {float: (float, int), Mapping: (dict,), Literal: (str,), None: (No
 def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
     """The value of the dataclass ``kind`` with these fields.
 
-    Raises ``ValueError`` if the body is not an object, or a field is missing, unknown or of another
-    type.
+    Raises ``ValueError`` if the body is not an object, or if a field is missing, unknown or of
+    another type.
     """
     if not isinstance(body, dict):
         raise ValueError(f"{str(body)[:40]!r} is not a {kind.__name__}")
@@ -178,9 +182,9 @@ def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
 
 
 def of_row(kind: type[_Rebuilt], row: object, **others: Any) -> _Rebuilt:
-    """The value of the dataclass ``kind`` from cells of the same names, with lists as tuples.
+    """The value of the dataclass ``kind``, made from the row's cells with the same names.
 
-    Other fields are passed in.
+    Lists become tuples. Fields that are not in the row are passed in as ``others``.
     """
     names = [item.name for item in fields(cast(Any, kind)) if item.name not in others]
     cells = {name: getattr(row, name) for name in names}
@@ -190,7 +194,7 @@ def of_row(kind: type[_Rebuilt], row: object, **others: Any) -> _Rebuilt:
 
 @cache
 def _types(kind: Any) -> Mapping[str, tuple[type, ...]]:
-    """The Python types of each field that ``__init__`` takes, as JSON gives them."""
+    """The Python types that JSON gives for each field that ``__init__`` takes."""
     hints = get_type_hints(kind)
     return MappingProxyType(
         {item.name: _flat(hints[item.name]) for item in fields(kind) if item.init}

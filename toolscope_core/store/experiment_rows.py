@@ -1,4 +1,4 @@
-"""Experiments on catalogs: the measurement, its configuration, and the result."""
+"""Experiments on catalogs: what is measured, its configuration, and the result."""
 
 from sqlalchemy import delete
 from sqlalchemy.orm import defer
@@ -16,7 +16,8 @@ def open_experiment(
 ) -> Experiment:
     """Continue the newest unfinished experiment, or record a new one.
 
-    Only one of this catalog and kind with exactly this configuration is continued.
+    An experiment is continued only if it has this catalog, this kind and exactly this
+    configuration.
     """
     key = digest(kind, configuration)
     unfinished = (
@@ -48,7 +49,7 @@ def open_experiment(
 def keep_result(
     store: Store, number: int, result: JsonObject, seconds: float, *, is_done: bool
 ) -> None:
-    """Store an experiment's result so far, after ``seconds`` of work in total."""
+    """Store what an experiment has measured so far, after ``seconds`` of work in total."""
     with store.write() as session:
         row = _row(session, store, number)
         row.result, row.seconds, row.is_done = dict(result), seconds, is_done

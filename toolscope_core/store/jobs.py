@@ -1,4 +1,4 @@
-"""Long work in a background thread, one job after the other, tracked in the store."""
+"""Long work in a background thread, one job after another, tracked in the store."""
 
 import logging
 import queue
@@ -31,7 +31,7 @@ LEASE_SECONDS = 30.0
 class Job:
     """A job in the store; ``message`` says why it failed or ended early.
 
-    A waiting job is ``running`` with an empty ``stage``.
+    A waiting job is ``running``, with an empty ``stage``.
     """
 
     id: str
@@ -53,9 +53,9 @@ class Job:
 def start_job(
     store: Store, job_id: str, catalog_id: int, kind: str, lease: float = LEASE_SECONDS
 ) -> Job:
-    """Record the start of a job, or return a running job of its kind on this catalog.
+    """Record the start of a job, or return a running job of the same kind on this catalog.
 
-    Only a new job has the id ``job_id``. ``lease`` is in seconds.
+    Only a new job gets the id ``job_id``. ``lease`` is in seconds.
     """
     with store.write() as session:
         catalog_row(session, store, catalog_id)
@@ -78,7 +78,7 @@ def start_job(
 
 
 def record_step(store: Store, job_id: str, step: Step) -> bool:
-    """Store the progress of a running job; false if it has to stop.
+    """Store the progress of a running job; false if the job has to stop.
 
     It has to stop if it was cancelled or is no longer running.
     """
@@ -108,7 +108,7 @@ def request_cancel(store: Store, job_id: str) -> Job:
 
 
 def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Job:
-    """Record how a running job ended; a finished job stays unchanged."""
+    """Record how a running job ended. A finished job stays unchanged."""
     with store.write() as session:
         row = _row(session, store, job_id)
         if row.state == "running":
@@ -117,13 +117,15 @@ def end_job(store: Store, job_id: str, state: JobState, message: str = "") -> Jo
 
 
 def get_job(store: Store, job_id: str) -> Job:
-    """The job with this id. Raises ``StoreError`` for an id that is not in the store."""
+    """The job with this id. Raises ``StoreError`` if the id is not in the store."""
     with store.read() as session:
         return _job(_row(session, store, job_id))
 
 
 def latest_job(store: Store, catalog_id: int, kind: str | None = None) -> Job | None:
-    """The most recent job on this catalog (of this kind, if given), if any."""
+    """The most recent job on this catalog, of this kind if one is given; ``None``
+    if there is none.
+    """
     with store.read() as session:
         jobs = select(JobRow).where(JobRow.catalog_id == catalog_id)
         if kind is not None:
@@ -133,7 +135,7 @@ def latest_job(store: Store, catalog_id: int, kind: str | None = None) -> Job | 
 
 
 def mark_orphans(store: Store) -> None:
-    """Mark running jobs with expired leases as interrupted: their process died."""
+    """Mark running jobs with expired leases as interrupted, because their process has died."""
     with store.write() as session:
         _interrupt_orphans(store, session)
 
@@ -156,7 +158,7 @@ def _job(row: JobRow) -> Job:
 
 
 Work = Callable[[Progress], object]
-"""Long work that reports each step, and stops when reporting raises; it stores its own results."""
+"""Long work that reports each step and stores its own results. It stops when reporting raises."""
 
 WRITE_SECONDS = 0.5
 BEAT_SECONDS = 5.0
@@ -165,11 +167,11 @@ _logger = logging.getLogger(__name__)
 
 
 class JobRunner:
-    """Runs submitted work in one background thread, one job after the other.
+    """Runs submitted work in one background thread, one job after another.
 
-    Work that must not wait for other work has its own runner. Progress, cancelling and the end of a
-    job are in the store (``store.get_job``, ``store.request_cancel``), so every tab and process
-    sees the same. A new runner marks the jobs of dead processes as interrupted.
+    Work that must not wait for other work has a runner of its own. Progress, cancelling and the end
+    of a job are recorded in the store (``store.get_job``, ``store.request_cancel``), so every tab
+    and process sees the same. A new runner marks the jobs of dead processes as interrupted.
     """
 
     def __init__(self, store: Store) -> None:
@@ -186,10 +188,10 @@ class JobRunner:
             thread.start()
 
     def submit(self, catalog_id: int, kind: str, work: Work) -> str:
-        """Queue ``work`` and return its job id, or that of a pending job of this kind on this
-        catalog.
+        """Queue ``work`` and return its job id.
 
-        Raises ``StoreError`` for an unknown catalog, or if this runner is closed.
+        If a job of this kind is already pending on this catalog, its id is returned instead. Raises
+        ``StoreError`` if the catalog is unknown, or if this runner is closed.
         """
         if self._closing.is_set():
             raise StoreError(
@@ -203,7 +205,10 @@ class JobRunner:
         return job.id
 
     def close(self, timeout: float = 10.0) -> None:
-        """Stop: the current job ends as interrupted at its next step, waiting ones at once."""
+        """Stop the runner.
+
+        The current job ends as interrupted at its next step, and waiting jobs end at once.
+        """
         self._closing.set()
         self._waiting.put(None)
         for thread in self._threads:
@@ -237,11 +242,15 @@ class _Task:
 
 
 class _StopError(Exception):
-    """Stops work at its next step. It is not a ``ToolScopeError``, which the work might catch."""
+    """Stops work at its next step. This is not a ``ToolScopeError``, because the work might catch
+    that.
+    """
 
 
 class _Reporter:
-    """The ``Progress`` of one job: it stores new stages at once, and steps every half second."""
+    """The ``Progress`` of one job. It stores a new stage at once, and other steps every half
+    second.
+    """
 
     def __init__(self, store: Store, job_id: str, closing: threading.Event) -> None:
         self.closing = closing
@@ -258,7 +267,9 @@ class _Reporter:
             raise _StopError
 
     def write(self) -> bool:
-        """Store the latest step; false if the job has to stop. A busy store does not stop work."""
+        """Store the latest step; false if the job has to stop. A busy store does
+        not stop the work.
+        """
         self._written = self._latest.stage
         self._due = time.monotonic() + WRITE_SECONDS
         try:

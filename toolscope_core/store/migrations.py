@@ -1,7 +1,7 @@
 """The schema changes as a list of steps, and how a store is migrated.
 
-A new store gets today's tables at once. The steps migrate a store of an earlier program, in SQL
-that every database accepts.
+A new store gets today's tables at once. The steps migrate a store that an earlier program wrote, in
+SQL that every database accepts.
 """
 
 from collections.abc import Callable
@@ -15,24 +15,26 @@ from toolscope_core.store.databases import Database
 from toolscope_core.store.tables import CatalogRow, StoredRow
 
 RunStatement = Callable[..., object]
-"""Runs a statement of a migration; ``:name`` in it is the value of the keyword of that name."""
+"""Runs a statement of a migration. ``:name`` in the statement is the value of the
+keyword ``name``.
+"""
 
 Migration = Callable[[RunStatement], object]
 
 
 def m001_tables(run: RunStatement) -> None:
-    """The tables of the first release. A new store gets today's from ``tables``."""
+    """The tables of the first release. A new store gets today's tables from ``tables``."""
 
 
 MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
-"""The steps in order. Append only: a released step never changes."""
+"""The steps, in order. Only append to them: a released step never changes."""
 
 
 def is_current(connection: Connection, place: str) -> bool:
-    """Whether every step was applied to the store called ``place``; reads only.
+    """Whether every step was applied to the store called ``place``; the check only reads.
 
-    Raises ``StoreError`` for a store of another or a newer program, and for an earlier state
-    without a migration.
+    Raises ``StoreError`` if another or a newer program wrote the store, or if it is in an earlier
+    state that no migration covers.
     """
     pending = _pending(_applied(connection, place))
     if not pending:
@@ -43,8 +45,8 @@ def is_current(connection: Connection, place: str) -> bool:
 def migrate(connection: Connection, database: Database, at: str) -> None:
     """Create the tables of a new store, or apply the missing steps after a backup.
 
-    ``connection`` is in a write transaction: if several programs open a store at once, one migrates
-    it, and a failure changes nothing.
+    ``connection`` is in a write transaction: if several programs open a store at once, one of them
+    migrates it, and a failure changes nothing.
     """
     applied = _applied(connection, database.place)
     pending = _pending(applied)
@@ -64,7 +66,7 @@ def migrate(connection: Connection, database: Database, at: str) -> None:
 
 
 def _applied(connection: Connection, place: str) -> frozenset[str]:
-    """The names of the applied steps; empty for a database without tables."""
+    """The names of the steps that were applied; empty for a database without tables."""
     schema = inspect(connection)
     tables = schema.get_table_names()
     if not tables:

@@ -1,4 +1,4 @@
-"""Data of a catalog other than its tools: queries, logs, variants, its servers, selections."""
+"""Data of a catalog other than its tools: queries, logs, variants, its servers, and selections."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,7 +25,7 @@ NamedRow = TypeVar("NamedRow", QueryFileRow, UsageLogRow, VariantRow)
 
 @dataclass(frozen=True, slots=True)
 class QueryFile:
-    """A query set as uploaded, under its file name, and its upload time."""
+    """A query set as it was uploaded, with its file name and the time of the upload."""
 
     name: str
     at: str
@@ -34,8 +34,8 @@ class QueryFile:
 
 @dataclass(frozen=True, slots=True)
 class UsageLog:
-    """The figures of one log, with the hash of its content, its file name,
-    and when it was added.
+    """The figures from one log, with the hash of its content, its file name, and
+    when it was added.
     """
 
     key: str
@@ -46,7 +46,7 @@ class UsageLog:
 
 @dataclass(frozen=True, slots=True)
 class OfferedVariant:
-    """A document variant, and the file it came from."""
+    """A document variant, and the file that it came from."""
 
     variant: Augmentation
     source: str
@@ -61,12 +61,12 @@ class ServerSource:
 
 
 def keep_query_file(store: Store, catalog_id: int, name: str, content: bytes) -> None:
-    """Store a query set, replacing an earlier one of this name."""
+    """Store a query set. It replaces an earlier one with this name."""
     _keep(store, catalog_id, QueryFileRow, [{"file": name, "at": now(), "content": content}])
 
 
 def list_query_files(store: Store, catalog_id: int) -> tuple[QueryFile, ...]:
-    """The query sets of a catalog, by name."""
+    """The query sets of a catalog, sorted by name."""
     rows = _rows(store, catalog_id, QueryFileRow)
     files = (QueryFile(row.file, row.at, row.content) for row in rows)
     return tuple(sorted(files, key=lambda file: file.name))
@@ -78,7 +78,7 @@ def delete_query_file(store: Store, catalog_id: int, name: str) -> None:
 
 
 def keep_usage_log(store: Store, catalog_id: int, key: str, label: str, value: JsonObject) -> None:
-    """Store the figures of a log, replacing earlier ones of the same content."""
+    """Store the figures from a log. They replace earlier figures from the same content."""
     row = {"key": key, "label": label, "at": now(), "value": dict(value)}
     _keep(store, catalog_id, UsageLogRow, [row])
 
@@ -90,14 +90,14 @@ def list_usage_logs(store: Store, catalog_id: int) -> tuple[UsageLog, ...]:
 
 
 def delete_usage_log(store: Store, catalog_id: int, key: str) -> None:
-    """Delete the figures of a log, if they exist."""
+    """Delete the figures from a log, if they exist."""
     _delete(store, catalog_id, UsageLogRow, "key", key)
 
 
 def keep_variants(
     store: Store, catalog_id: int, source: str, variants: Mapping[str, Augmentation]
 ) -> None:
-    """Store variants by fingerprint, replacing earlier ones of the same tools."""
+    """Store variants by fingerprint. They replace earlier variants of the same tools."""
     rows = [
         {"fingerprint": one, "source": source, **asdict(own), "questions": list(own.questions)}
         for one, own in variants.items()
@@ -114,13 +114,13 @@ def list_variants(store: Store, catalog_id: int) -> dict[str, OfferedVariant]:
 
 
 def keep_server_source(store: Store, name: str, value: JsonObject) -> None:
-    """Store the servers of the catalogs called ``name``, replacing earlier ones."""
+    """Store the servers of the catalogs called ``name``. They replace earlier ones."""
     with store.write() as session:
         session.merge(ServerSourceRow(name=name, at=now(), value=dict(value)))
 
 
 def read_server_source(store: Store, name: str) -> ServerSource | None:
-    """The servers of the catalogs called ``name``; ``None`` if they came from files."""
+    """The servers of the catalogs called ``name``; ``None`` if the catalogs came from files."""
     with store.read() as session:
         row = session.get(ServerSourceRow, name)
         return None if row is None else of_row(ServerSource, row)
@@ -148,7 +148,7 @@ def _delete(store: Store, catalog_id: int, table: type[NamedRow], column: str, v
 
 
 KEPT = 200
-"""The number of selections kept per catalog; the oldest goes first."""
+"""The number of selections that are kept for each catalog; the oldest is removed first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Selection:
 
 
 def keep_selection(store: Store, catalog_id: int, source: str, ids: Iterable[str]) -> Selection:
-    """Store these tools as the newest selection of the catalog; a repeat is stored once."""
+    """Store these tools as the newest selection of the catalog; a repeat is stored only once."""
     ranked = sorted(set(ids))
     key = digest(catalog_id, source, ranked)[:16]
     with store.write() as session:
@@ -182,8 +182,10 @@ def keep_selection(store: Store, catalog_id: int, source: str, ids: Iterable[str
 
 
 def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
-    """The selection with this key; ``None`` if the catalog has none, or no longer."""
-    if not key.isalnum():  # of a link that somebody typed
+    """The selection with this key; ``None`` if the catalog has no such selection, or no longer has
+    it.
+    """
+    if not key.isalnum():  # the key may come from a link that somebody typed
         return None
     query = select(SelectionRow).where(
         SelectionRow.catalog_id == catalog_id, SelectionRow.key == key
@@ -195,7 +197,7 @@ def get_selection(store: Store, catalog_id: int, key: str) -> Selection | None:
 
 GeneratedState = Literal["waiting", "kept", "dropped", "failed"]
 SET_NAME = "generated.jsonl"
-"""The query set of the kept ones."""
+"""The query set that contains the queries that were kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +218,16 @@ class GeneratedQuery:
 
 
 AsFile = Callable[[Sequence[GeneratedQuery]], bytes]
-"""The content of a query file that holds these queries."""
+"""A function that returns the content of a query file with these queries."""
 
 
 def keep_generated(
     store: Store, catalog_id: int, source: str, queries: Sequence[GeneratedQuery]
 ) -> int:
-    """Store new queries and return how many were added.
+    """Store new queries, and return how many were added.
 
-    An existing key is kept, unless that query failed and now has a text.
+    A query whose key is already stored is not replaced, unless that query failed and now has a
+    text.
     """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
@@ -244,7 +247,7 @@ def keep_generated(
 
 
 def list_generated(store: Store, catalog_id: int) -> tuple[GeneratedQuery, ...]:
-    """The generated queries of a catalog, in order of arrival."""
+    """The generated queries of a catalog, in the order in which they arrived."""
     with store.read() as session:
         rows = _generated_rows(session, catalog_row(session, store, catalog_id).name)
         return tuple(_query(store, row) for row in rows)
@@ -257,9 +260,9 @@ def decide_generated(
     state: GeneratedState,
     as_file: AsFile,
 ) -> int:
-    """Set the state of queries and write the set of kept ones; returns how many changed.
+    """Set the state of queries, write the set of kept queries, and return how many changed.
 
-    A query that differs from what was ``shown``, or that failed, stays unchanged.
+    A query stays unchanged if it failed, or if it differs from what was ``shown``.
     """
     as_shown = {one.key: one for one in shown}
     with store.write() as session:
@@ -278,9 +281,9 @@ def decide_generated(
 def edit_generated(
     store: Store, catalog_id: int, shown: GeneratedQuery, text: str, as_file: AsFile
 ) -> None:
-    """Give a query another text and keep it.
+    """Give a query another text, and keep the query.
 
-    Raises ``StoreError`` if it differs from what was ``shown``.
+    Raises ``StoreError`` if the query differs from what was ``shown``.
     """
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
@@ -296,7 +299,7 @@ def edit_generated(
 
 
 def clear_generated(store: Store, catalog_id: int, states: Collection[GeneratedState]) -> int:
-    """Delete the queries in these states permanently; returns how many there were."""
+    """Delete the queries in these states permanently, and return how many there were."""
     with store.write() as session:
         name = catalog_row(session, store, catalog_id).name
         own = (col(GeneratedRow.name) == name, col(GeneratedRow.state).in_(states))

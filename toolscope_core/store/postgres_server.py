@@ -13,7 +13,9 @@ from toolscope_core.model.errors import StoreError
 SCHEMES = ("postgresql", "postgresql+psycopg", "postgres")
 
 MOST_CONNECTIONS = 20
-"""The connections of one program; a server allows 100 for all programs by default."""
+"""The largest number of connections of one program; by default, a server allows 100 for all
+programs.
+"""
 
 _WAYS = {
     "connect_timeout": 10,
@@ -22,7 +24,7 @@ _WAYS = {
     "application_name": "toolscope",
     "client_encoding": "utf8",
 }
-"""Connection parameters that the URL does not give, so that an absent server is noticed."""
+"""Connection parameters for use where the URL gives none, so that an absent server is noticed."""
 
 _LOST = (
     "the connection to the server was lost; the last change may not be saved, so reload and "
@@ -51,7 +53,7 @@ _REMEDIES = {
     "08": _LOST,
     "XX": "the server's data is damaged ({reason}); restore a backup",
 }
-"""Remedies by SQLSTATE or its beginning."""
+"""Remedies by SQLSTATE, or by the beginning of one."""
 
 _SIGNS = {
     "password authentication failed": "28",
@@ -63,13 +65,14 @@ _SIGNS = {
     "too many clients|too many connections|connection slots": "53300",
     "cannot contain NUL": "22021",
 }
-"""Remedies by a pattern of a reason without an SQLSTATE."""
+"""For errors without an SQLSTATE, the key of the remedy by a pattern of the reason."""
 
 
 class PostgresServer:
     """Tables in the first schema of the search path.
 
-    One advisory lock of this schema lets one program write at a time; see ``databases.Database``.
+    An advisory lock on this schema lets only one program write at a time; see
+    ``databases.Database``.
     """
 
     repair = "restore a backup, or delete the row with psql"
@@ -86,7 +89,7 @@ class PostgresServer:
         return self._engine(poolclass=sa.NullPool)
 
     def engine(self) -> sa.Engine:
-        """Connections closed by the server are replaced before a transaction begins."""
+        """Connections that the server has closed are replaced before a transaction begins."""
         engine = self._engine(
             pool_size=5,
             max_overflow=MOST_CONNECTIONS - 5,
@@ -107,7 +110,7 @@ class PostgresServer:
             )
 
     def clock(self, connection: sa.Connection) -> datetime:
-        """The server's time, because client machines may disagree."""
+        """The time of the server, because the machines of its clients may disagree."""
         moment: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
         return moment
 
@@ -138,8 +141,8 @@ class PostgresServer:
         return text
 
     def _engine(self, **options: Any) -> sa.Engine:
-        """No prepared statements are kept, because another program may
-        change the tables meanwhile.
+        """No prepared statements are kept, because another program may change the
+        tables meanwhile.
         """
         ways = {name: value for name, value in _WAYS.items() if name not in self._url.query}
         return sa.create_engine(
@@ -147,7 +150,9 @@ class PostgresServer:
         )
 
     def _begin(self, connection: sa.Connection) -> None:
-        """A writer waits for the others before it reads anything; a reader sees one state."""
+        """A writer waits for the other writers before it reads anything; a reader
+        sees one state.
+        """
         if connection.get_execution_options()["writes"]:
             connection.exec_driver_sql(
                 f"SET LOCAL lock_timeout = {round(self._wait * 1000)}; "
@@ -158,7 +163,7 @@ class PostgresServer:
 
 
 def _prepare(connection: Any, record: Any) -> None:
-    """Have each commit reach the disk before it is acknowledged."""
+    """Make sure that each commit reaches the disk before it is acknowledged."""
     with connection.cursor() as cursor:
         (setting,) = cursor.execute("SHOW synchronous_commit").fetchone()
         if setting == "off":
@@ -179,7 +184,7 @@ def _check(url: sa.URL) -> None:
 
 
 def _shown(url: sa.URL) -> str:
-    """The URL without its password, and only with parameters that locate the store."""
+    """The URL without its password, and only with the parameters that locate the store."""
     where = {name: url.query[name] for name in ("host", "port", "options") if name in url.query}
     bare = sa.URL.create("postgresql", url.username, None, url.host, url.port, url.database, where)
     return bare.render_as_string(hide_password=False)

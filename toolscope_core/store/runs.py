@@ -1,4 +1,4 @@
-"""Runs of a model over a catalog: configuration, end, cost, and answers."""
+"""Runs of a model over a catalog: their configuration, end, cost, and answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -22,9 +22,9 @@ RunState = Literal["running", "done", "paused", "stopped", "cancelled", "failed"
 class ModelRun:
     """A stored run; ``message`` says why it ended early.
 
-    ``configuration`` decides its questions (it contains no key). ``calls`` to ``cost`` are sums
-    over its log of calls; ``questions`` includes repeats and repairs. ``cost`` is ``None`` if a
-    call had no price; ``counted`` is false if an endpoint did not report tokens.
+    ``configuration`` decides its questions; it contains no key. ``calls`` to ``cost`` are sums over
+    the run's log of calls, and ``questions`` includes repeats and repairs. ``cost`` is ``None`` if
+    a call had no price. ``counted`` is false if an endpoint did not report tokens.
     """
 
     id: str
@@ -48,8 +48,8 @@ def open_run(
 ) -> ModelRun:
     """Continue the newest unfinished run, or record a new one under ``run_id``.
 
-    Only a run of this catalog and kind with exactly this configuration is continued; another
-    prompt, model or threshold makes another run.
+    A run is continued only if it has this catalog, this kind and exactly this configuration;
+    another prompt, model or threshold makes another run.
     """
     key = digest(kind, configuration)
     unfinished = (
@@ -76,7 +76,7 @@ def open_run(
 
 
 def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> ModelRun:
-    """The run with its end recorded, temporary or final."""
+    """Record the end of the run, temporary or final, and return the run."""
     with store.write() as session:
         row = _row(session, store, run_id)
         row.state, row.message, row.ended_at = state, message, store.time(session)
@@ -84,13 +84,13 @@ def end_run(store: Store, run_id: str, state: RunState, message: str = "") -> Mo
 
 
 def get_run(store: Store, run_id: str) -> ModelRun:
-    """The run with this id. Raises ``StoreError`` for an id that is not in the store."""
+    """The run with this id. Raises ``StoreError`` if the id is not in the store."""
     with store.read() as session:
         return _run(session, store, _row(session, store, run_id))
 
 
 def list_runs(store: Store, catalog_id: int | None = None) -> tuple[ModelRun, ...]:
-    """All runs, or those on one catalog, newest first."""
+    """All runs, or all runs on one catalog, newest first."""
     rows = select(RunRow).order_by(-col(RunRow.number))
     if catalog_id is not None:
         rows = rows.where(RunRow.catalog_id == catalog_id)
@@ -137,7 +137,7 @@ _COLUMNS = tuple(getattr(AnswerRow, item.name) for item in fields(Answer))
 class StoredLedger:
     """The ledger of a store; safe to share between threads.
 
-    Answers belong to no run or catalog: the same question is never asked twice.
+    Answers do not belong to a run or a catalog: the same question is never asked twice.
     """
 
     def __init__(self, store: Store) -> None:
@@ -150,9 +150,10 @@ class StoredLedger:
         return {key: answers[key] for key in keys if key in answers}
 
     def commit(self, call: Call, answers: Sequence[Answer]) -> None:
-        """Store a call and its answers, all or nothing; existing answers are kept."""
+        """Store a call and its answers, all or none; answers that already exist are kept."""
         with self._store.write() as session:
-            # The time of this writer's turn: nothing of before comes after the end of a run.
+            # The time is read in this writer's turn, so nothing stored before the end of a run is
+            # dated after it.
             at = self._store.time(session)
             keys = [answer.key for answer in answers]
             known_keys = {row.key for row in _rows(session, keys, AnswerRow.key)}
@@ -168,7 +169,7 @@ class StoredLedger:
 
 
 def _rows(session: Session, keys: Sequence[str], *columns: Any) -> Iterator[Row[Any]]:
-    """The cells by column; building row objects would take most of the time."""
+    """The cells of these columns. Building row objects would take most of the time."""
     for start in range(0, len(keys), _AT_ONCE):
         some = col(AnswerRow.key).in_(keys[start : start + _AT_ONCE])
         yield from session.connection().execute(select_columns(*columns).where(some))

@@ -44,7 +44,9 @@ class SqliteFile:
         self.place = str(self._path)
 
     def look(self) -> Engine:
-        """An engine that only reads; for a missing file, one without tables."""
+        """An engine that only reads. If the file is missing, the engine's
+        database has no tables.
+        """
         address = f"{self._path.absolute().as_uri()}?mode=rw"
         if not self._path.is_file():
             address = "file::memory:"
@@ -61,7 +63,9 @@ class SqliteFile:
         return engine
 
     def back_up(self, step: str) -> None:
-        """A complete copy of the last commit, as ``<name>.before-<step>``, or nothing."""
+        """Make a complete copy of the last commit, called ``<name>.before-<step>``, or no copy at
+        all.
+        """
         copy = self._path.with_name(f"{self._path.name}.before-{step}")
         part = copy.with_name(f"{copy.name}.part")
         with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(part)) as to:
@@ -69,7 +73,7 @@ class SqliteFile:
         part.replace(copy)
 
     def clock(self, connection: Connection) -> datetime:
-        """The time of this machine, which has the file."""
+        """The time on this machine, which holds the file."""
         return datetime.now(UTC)
 
     def count_on(self, connection: Connection, column: Column[int]) -> None:
@@ -80,7 +84,7 @@ class SqliteFile:
         return next((text for sign, text in REMEDIES.items() if sign in reason), reason)
 
     def _prepare(self, connection: sqlite3.Connection, record: Any) -> None:
-        """Set the options of every connection and check them."""
+        """Set the options of every connection, and check them."""
         connection.isolation_level = None  # transactions begin in _begin, nowhere else
         pragmas = {
             "busy_timeout": round(self._wait * 1000),
@@ -106,7 +110,10 @@ def _begin(connection: Connection) -> None:
 
 
 def _set_journal(connection: sqlite3.Connection, wait: float) -> None:
-    """Switch on write-ahead logging; SQLite does not wait if two programs do so at once."""
+    """Switch on write-ahead logging.
+
+    SQLite does not wait if two programs do this at the same time.
+    """
     deadline = time.monotonic() + wait
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The store's settings, and everything a page needs before it draws."""
+"""The settings in the store, and everything a page needs before it draws."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from toolscope_core.store.engine import Store, found_row, row_named
 from toolscope_core.store.tables import QueryFileRow, SettingRow, UsageLogRow
 
 ENDPOINT = "endpoint"
-"""The name of the setting that holds the endpoint of a model."""
+"""The name of the setting for a model's endpoint."""
 Choose = Callable[[tuple[CatalogRecord, ...]], CatalogRecord | None]
 Stamps = tuple[tuple[str, str], ...]
-"""Keys of rows and the time of each, sorted."""
+"""The keys of rows, each with its time, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
     """The state of the store at one moment.
 
-    It has the chosen catalog's ``record``, its log of decisions, and its query sets and usage logs
-    without content; the ``records`` of all versions of all catalogs, by name, newest first; and all
-    settings, by name.
+    It has the ``record`` of the chosen catalog, the catalog's log of decisions, and its query sets
+    and usage logs without their content. It also has the ``records`` of all versions of all
+    catalogs, sorted by name, newest version first, and all settings by name.
     """
 
     record: CatalogRecord
@@ -38,7 +38,7 @@ class StoredState:
 
 
 def read_state(store: Store, choose: Choose) -> StoredState:
-    """The store's state at one moment, with the catalog that ``choose`` picks among the records.
+    """The state of the store at one moment, for the catalog that ``choose`` picks from the records.
 
     Raises ``StoreError`` if it picks none.
     """
@@ -61,9 +61,9 @@ _T = TypeVar("_T")
 
 
 def setting_as(store: Store, name: str, build: Callable[[JsonObject], _T]) -> _T | None:
-    """A setting as converted by ``build``; ``None`` if nothing was chosen.
+    """A setting, converted by ``build``; ``None`` if nothing was chosen.
 
-    Raises ``StoreError`` if ``build`` cannot read it.
+    Raises ``StoreError`` if ``build`` cannot read the setting.
     """
     with store.read() as session:
         row = session.get(SettingRow, name)
@@ -74,7 +74,7 @@ def setting_as(store: Store, name: str, build: Callable[[JsonObject], _T]) -> _T
 
 
 def write_setting(store: Store, name: str, value: JsonObject | None) -> None:
-    """Store a setting, or remove it with ``None``."""
+    """Store a setting; the value ``None`` removes it."""
     with store.write() as session:
         session.connection().execute(delete(SettingRow).where(col(SettingRow.name) == name))
         if value is not None:

@@ -1,4 +1,4 @@
-"""Projections and silhouettes computed in a child process, which a job watches and can stop."""
+"""Projections and silhouettes, computed in a child process that a job watches and can stop."""
 
 import logging
 import subprocess
@@ -22,7 +22,9 @@ JobName = Literal["umap", "tsne", "silhouettes"]
 MODULE = "toolscope_core.embedding.projection"
 _LOOK_SECONDS = 0.2
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-"""One thread, so that the screen keeps a core and sums have the same order everywhere."""
+"""One thread, so that a core is left for the screen, and sums are added in the same order
+everywhere.
+"""
 
 _logger = logging.getLogger(__name__)
 
@@ -34,7 +36,7 @@ def compute(
     progress: Progress = silent,
     on_sample: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> NDArray[np.float64]:
-    """The result of ``embedding.projection`` on the vectors, computed in a child process.
+    """The result of ``embedding.projection`` for the vectors, computed in a child process.
 
     Reports the child's steps; if ``progress`` raises, the child is stopped. ``on_sample`` receives
     the projection of a sample as soon as there is one. Raises ``JobError`` if the child exits by

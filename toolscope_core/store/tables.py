@@ -1,4 +1,4 @@
-"""The row classes. They have their own registry, so importing them twice works."""
+"""The row classes. They have a registry of their own, so that importing them twice works."""
 
 import json
 from types import NoneType
@@ -11,13 +11,13 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import AutoString, Field, SQLModel
 
 _TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
-"""Text in one order on every database."""
+"""Text that sorts in the same order on every database."""
 _INTEGER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-"""Up to 64 bits, as SQLite has them."""
+"""Integers of up to 64 bits, as in SQLite."""
 
 
 class CellError(Exception):
-    """A cell does not contain the JSON of its column."""
+    """A cell does not contain the JSON that its column needs."""
 
     def __init__(self, column: sa.Column[Any], text: object) -> None:
         super().__init__(f"{column} contains {str(text)[:60]!r}")
@@ -25,10 +25,11 @@ class CellError(Exception):
 
 
 class Json(TypeDecorator[Any]):
-    """JSON of some ``kinds`` as ASCII text, safe for any foreign text and lone surrogates.
+    """JSON of some ``kinds`` as ASCII text, which is safe for any foreign text and for lone
+    surrogates.
 
-    It is an object unless other kinds are given; ``of_texts`` requires its items to be texts.
-    Reading raises ``CellError`` for invalid JSON or another kind.
+    The JSON is an object unless other kinds are given; ``of_texts`` requires that its items are
+    texts. Reading raises ``CellError`` if the JSON is invalid or of another kind.
     """
 
     impl = _TEXT
@@ -55,7 +56,7 @@ class Json(TypeDecorator[Any]):
 
 
 def _json(*kinds: type, of_texts: bool = False, **options: Any) -> Any:
-    """A column of ``Json``."""
+    """A column of type ``Json``."""
     return Field(sa_type=Json(*kinds, of_texts=of_texts), **options)
 
 
@@ -66,14 +67,14 @@ def _no_nan(constant: str) -> float:
 
 
 class StoredRow(SQLModel, registry=registry()):
-    """Base of all row classes."""
+    """The base of all row classes."""
 
 
 class CatalogRow(StoredRow, table=True):
     """One version of a named catalog.
 
-    ``body`` has its servers, problems and findings; ``renamed`` has the new ids of renamed tools by
-    their ids in the version before.
+    ``body`` has the catalog's servers, problems and findings. ``renamed`` gives the new ids of
+    renamed tools by their ids in the version before.
     """
 
     __tablename__ = "catalog"
@@ -103,7 +104,7 @@ class CatalogToolRow(StoredRow, table=True):
 
 
 class DecisionRow(StoredRow, table=True):
-    """One line of the decision log of the catalogs named ``name``."""
+    """One line in the decision log of the catalogs called ``name``."""
 
     __tablename__ = "decision"
 
@@ -118,7 +119,7 @@ class DecisionRow(StoredRow, table=True):
 
 
 class JobRow(StoredRow, table=True):
-    """One background job; ``number`` counts them in order of start."""
+    """One background job; ``number`` counts the jobs in the order in which they started."""
 
     __tablename__ = "job"
     __table_args__ = (
@@ -147,7 +148,7 @@ class JobRow(StoredRow, table=True):
 
 
 class SelectionRow(StoredRow, table=True):
-    """Tools selected in one view; ``number`` grows with each stored selection."""
+    """Tools selected in one view; ``number`` grows with each selection that is stored."""
 
     __tablename__ = "selection"
     __table_args__ = (sa.UniqueConstraint("catalog_id", "key"),)
@@ -160,7 +161,7 @@ class SelectionRow(StoredRow, table=True):
 
 
 class QueryFileRow(StoredRow, table=True):
-    """One query set of the catalogs named ``name``: a file as uploaded."""
+    """One query set of the catalogs called ``name``: a file as it was uploaded."""
 
     __tablename__ = "query_file"
 
@@ -171,7 +172,9 @@ class QueryFileRow(StoredRow, table=True):
 
 
 class VariantRow(StoredRow, table=True):
-    """A document variant proposed for tools of this fingerprint in the catalogs named ``name``."""
+    """A document variant proposed for the tools with this fingerprint in the catalogs called
+    ``name``.
+    """
 
     __tablename__ = "variant"
 
@@ -183,9 +186,10 @@ class VariantRow(StoredRow, table=True):
 
 
 class GeneratedRow(StoredRow, table=True):
-    """A query that a model wrote for the catalogs named ``name``.
+    """A query that a model wrote for the catalogs called ``name``.
 
-    ``key`` identifies its question; ``number`` counts them in order of arrival.
+    ``key`` identifies its question; ``number`` counts the queries in the order in which they
+    arrived.
     """
 
     __tablename__ = "generated_query"
@@ -203,7 +207,9 @@ class GeneratedRow(StoredRow, table=True):
 
 
 class ExperimentRow(StoredRow, table=True):
-    """One experiment on a version of a catalog; ``key`` hashes its kind and configuration."""
+    """One experiment on a version of a catalog; ``key`` is the hash of its kind
+    and configuration.
+    """
 
     __tablename__ = "experiment"
 
@@ -219,7 +225,7 @@ class ExperimentRow(StoredRow, table=True):
 
 
 class AnswerRow(StoredRow, table=True):
-    """One answer of a model, by ledger key; ``value`` is null if it is unusable."""
+    """One answer of a model, by ledger key; ``value`` is null if the answer is unusable."""
 
     __tablename__ = "answer"
 
@@ -235,7 +241,9 @@ class AnswerRow(StoredRow, table=True):
 
 
 class CallRow(StoredRow, table=True):
-    """One call of a model; ``number`` counts them in order of completion."""
+    """One call of a model; ``number`` counts the calls in the order in which they
+    were completed.
+    """
 
     __tablename__ = "call"
 
@@ -273,7 +281,7 @@ class RunRow(StoredRow, table=True):
 
 
 class ServerSourceRow(StoredRow, table=True):
-    """The servers from which the catalogs named ``name`` were last read, without secret values."""
+    """The servers from which the catalogs called ``name`` were last read, without secret values."""
 
     __tablename__ = "server_source"
 
@@ -283,10 +291,10 @@ class ServerSourceRow(StoredRow, table=True):
 
 
 class UsageLogRow(StoredRow, table=True):
-    """Figures on tools of the catalogs named ``name`` from one log or trace.
+    """Figures on the tools of the catalogs called ``name`` from one log or trace.
 
-    They are counts and times; arguments and texts of requests are not stored. ``key`` is the hash
-    of its content.
+    The figures are counts and times; arguments and the texts of requests are not stored. ``key`` is
+    the hash of the content of the log or trace.
     """
 
     __tablename__ = "usage_log"
@@ -308,9 +316,9 @@ class SettingRow(StoredRow, table=True):
 
 
 OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
-"""Tables that belong to all catalogs of a name."""
+"""Tables whose rows belong to all catalogs with a name."""
 OF_A_VERSION = (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow)
-"""Tables that belong to one version of a catalog."""
+"""Tables whose rows belong to one version of a catalog."""
 
 for _table in StoredRow.metadata.tables.values():
     for _column in _table.columns:

@@ -1,1 +1,1 @@
-"""How tools are used: calls and requests read from a gateway's log or an agent's traces."""
+"""How tools are used: calls and requests, read from a gateway's log or from agents' traces."""

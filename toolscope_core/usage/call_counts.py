@@ -1,4 +1,4 @@
-"""How often each tool of a catalog was called, how often it failed, and when last."""
+"""How often each tool of a catalog was called, how often it failed, and when it was called last."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from toolscope_core.model.unicode_forms import letters_and_digits, plain_name
 from toolscope_core.usage.traced_calls import CallTrace, TracedCall, TracedRequest
 
 CLIENT_PREFIX = re.compile(r"^mcp__(.+?)__(.+)$")
-"""How Claude Code calls the tool of a server."""
+"""The name under which Claude Code calls a server's tool."""
 _DATE = len("2026-01-01")
 _MARKS = re.compile(r"__|::|[._/:-]")
 _NameKey = TypeVar("_NameKey", str, tuple[str, str])
@@ -21,10 +21,11 @@ _NameKey = TypeVar("_NameKey", str, tuple[str, str])
 
 @dataclass(frozen=True, slots=True)
 class ToolCallCounts:
-    """Calls of one tool: all, failed, malformed, and the time of the last.
+    """How often one tool was called, how many calls failed or were malformed, and when the last
+    call was.
 
-    Times are ISO 8601, empty if no trace has them. ``days`` has the calls of each day (UTC; empty
-    if no trace has times), and how many of them failed or were malformed.
+    Times are in ISO 8601, empty if no trace has them. ``days`` gives the number of calls on each
+    day (UTC), and how many of them failed or were malformed; it is empty if no trace has times.
     """
 
     calls: int = 0
@@ -36,10 +37,10 @@ class ToolCallCounts:
 
 @dataclass(frozen=True, slots=True)
 class CatalogCallCounts:
-    """The counts of called tools, by tool id.
+    """The counts of the tools that were called, by tool id.
 
-    ``unknown`` are calls by a name that the catalog does not have, or has more than once. ``first``
-    and ``last`` are the times of the first and last call, empty if unknown.
+    ``unknown`` counts the calls whose name is not in the catalog, or is there more than once.
+    ``first`` and ``last`` are the times of the first and the last call, empty if they are unknown.
     """
 
     by_id: Mapping[str, ToolCallCounts] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class CatalogCallCounts:
 
     @property
     def days(self) -> float:
-        """The days between the first and the last call."""
+        """The number of days between the first and the last call."""
         if not self.first:
             return 0.0
         between = datetime.fromisoformat(self.last) - datetime.fromisoformat(self.first)
@@ -63,9 +64,9 @@ class CatalogCallCounts:
         return self.by_id.get(tool_id, ToolCallCounts())
 
     def unused(self, tools: Iterable[Tool], days: float) -> tuple[str, ...]:
-        """The ids of tools, sorted, without calls in the ``days`` before the last call.
+        """The ids (sorted) of the tools that were not called in the ``days`` before the last call.
 
-        Empty if the calls do not cover that time. A tool with undated calls counts as used.
+        Empty if the calls do not cover that time. A tool whose calls have no dates counts as used.
         """
         if not self.last or self.days < days:
             return ()
@@ -80,7 +81,7 @@ class CatalogCallCounts:
 
 
 def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
-    """The figures of one trace against a catalog's tools."""
+    """The counts from one trace for the tools of a catalog."""
     names = CatalogNames(tools)
     calls, strange = list[tuple[str, ToolCallCounts]](), list[tuple[str, ToolCallCounts]]()
     for call in trace.calls:
@@ -92,7 +93,7 @@ def count_calls(trace: CallTrace, tools: Sequence[Tool]) -> CatalogCallCounts:
 
 
 def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
-    """The figures of several logs as one."""
+    """The counts from several logs, added up."""
     figures = list(figures)
     times = [time for one in figures for time in (one.first, one.last) if time] or [""]
     by_id = _added_by_name(row for one in figures for row in one.by_id.items())
@@ -103,7 +104,7 @@ def add_counts(figures: Iterable[CatalogCallCounts]) -> CatalogCallCounts:
 def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list[dict[str, object]]:
     """The requests as rows of a query set: each text once, with the tools called for it as gold.
 
-    Requests without a call of a catalog tool are left out.
+    Requests that led to no call of a catalog tool are left out.
     """
     ids, gold = CatalogNames(tools), dict[str, dict[str, None]]()
     for request in requests:
@@ -117,10 +118,11 @@ def query_rows(requests: Iterable[TracedRequest], tools: Sequence[Tool]) -> list
 
 
 class CatalogNames:
-    """Finds the tools meant by a call: the one of its name, or those that it passes on to.
+    """Finds the tools that a call means: the tool with the call's name, or the tools to which the
+    call is passed on.
 
-    A name is an id, a name that only one tool has, or a name with its server as clients write it,
-    where other characters may be ``_``. Exact names have priority.
+    A name can be an id, a name that only one tool has, or a name with its server as clients write
+    it, where some characters may be replaced by ``_``. Exact names have priority.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
@@ -145,7 +147,9 @@ class CatalogNames:
         return own or self._by_plain_name.get(name)
 
     def _with_server(self, name: str) -> str | None:
-        """The tool of a name after its server, or of a unique name after an unknown server."""
+        """The tool whose name follows its server's name, or a unique name that follows an unknown
+        server's.
+        """
         match = CLIENT_PREFIX.fullmatch(name)
         for mark in _MARKS.finditer(name.removeprefix("mcp__")):
             front, tool = mark.string[: mark.start()], mark.string[mark.end() :]
@@ -158,7 +162,7 @@ class CatalogNames:
 
 
 def _of_one_tool(pairs: Iterable[tuple[_NameKey, str]]) -> dict[_NameKey, str]:
-    """Key → id, without keys that several tools share."""
+    """The id for each key, without the keys that several tools share."""
     ids: defaultdict[_NameKey, set[str]] = defaultdict(set)
     for key, tool_id in pairs:
         ids[key].add(tool_id)
@@ -166,7 +170,7 @@ def _of_one_tool(pairs: Iterable[tuple[_NameKey, str]]) -> dict[_NameKey, str]:
 
 
 def add_tool_counts(counts: Iterable[ToolCallCounts]) -> ToolCallCounts:
-    """Several counts as one."""
+    """Several counts, added up."""
     counts = list(counts)
     calls, bad = Counter[str](), Counter[str]()
     for one in counts:
@@ -196,7 +200,9 @@ def _added_by_name(rows: Iterable[tuple[str, ToolCallCounts]]) -> dict[str, Tool
 
 
 def tool_count_line(usage: ToolCallCounts) -> str:
-    """*Called 12 times, 1 failed, last on 2026-01-31*; *Never called* if no log names it."""
+    """*Called 12 times, 1 failed, last on 2026-01-31*, or *Never called* if no
+    log names the tool.
+    """
     if not usage.calls:
         return "Never called in the logs"
     failed = f", {usage.errors:,} failed" if usage.errors else ""
@@ -212,7 +218,7 @@ def unread_line(unread: int) -> str:
 
 
 def catalog_count_line(figures: CatalogCallCounts) -> str:
-    """The logs' summary for all tools together."""
+    """A summary of the logs for all tools together."""
     tools = quantity(len(figures.by_id), "tool")
     when = f", {figures.first[:_DATE]} to {figures.last[:_DATE]}" if figures.first else ""
     strange = sum(one.calls for one in figures.unknown.values())

@@ -1,9 +1,9 @@
-"""Where calls of tools and their results are in agents' records: one rule for all formats.
+"""Finds the calls of tools and their results in agents' records, with one rule for all formats.
 
-A record is searched from the outside in. An object is a call or a result if its kind, or the key it
-is under, says so: *tool_use*, *functionCall*, *mcp_call*, *tool-result*. Its name, id and arguments
-are under the usual keys, in it or one object below. The arguments and results of calls are not
-searched, nor are definitions of tools.
+A record is searched from the outside in. An object is a call or a result if its kind says so, or
+the key that it is under: *tool_use*, *functionCall*, *mcp_call*, *tool-result*. Its name, id and
+arguments are under the usual keys, in the object or one object below it. The arguments and results
+of calls are not searched, and neither are definitions of tools.
 """
 
 import ast
@@ -41,20 +41,20 @@ _SAYS_RESULT = re.compile(
     r"(?:event|error)?"
 )
 _IS_CALLED = re.compile(r"(?:dynamic-)?tool")
-"""A kind of calls that is also one of results, which do not name their tool so."""
+"""A kind that calls and results share; results do not name their tool in this way."""
 _UNSEARCHED = frozenset(
     (
         *("tools", "functions", "tool_definitions", "toolConfig", "tool_config", "properties"),
         *("usage", "parameters", "arguments", "observations"),
     )
 )
-"""Keys with definitions, figures and values of tools, which contain no calls."""
+"""Keys that contain definitions, figures and values of tools, but no calls."""
 _OUTCOMES = ("result", "state", "toolResult", "response", "Ok")
-"""Where a call or its result may have what came of it."""
+"""Where a call or its result may report the outcome."""
 _FAILURES = frozenset(("is_error", "isError", "status", "state", "error", "Err", *_OUTCOMES))
-"""Where a failure may be reported: most objects have none of these keys."""
+"""Where a failure may be reported. Most objects have none of these keys."""
 _GIVEN = ("content", "output", "result", "response", "toolResult", "value")
-"""Where a result has what the tool gave."""
+"""Where a result may contain what the tool returned."""
 _TEXT_KINDS = ("text", "input_text")
 _IN_TEXT = re.compile(
     r"<(tool_?calls?|function_?calls?)>\s*(.*?)\s*(?:</\1>|<\||\Z)", re.IGNORECASE | re.DOTALL
@@ -63,7 +63,7 @@ _ACTION = re.compile(
     r"^[ \t]*Action: *([^\n]*[^\s])[ \t\r]*\n\s*Action Input:((?:(?!\n[ \t]*Observation:)[\s\S])*)",
     re.MULTILINE,
 )
-"""A call that a model wrote for ReAct."""
+"""A call that a model wrote in the ReAct format."""
 _IN_WORDS = re.compile(r"<(?:tool_?calls?|function_?calls?|function=)", re.IGNORECASE)
 _ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "ai": "assistant"}
 _KEYS_OF_CALLS = re.compile(r"(?:mcp)?(?:tool|function)(?:call|use|invocation)s?")
@@ -74,11 +74,11 @@ _KEPT_WORDS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class CallEvent:
-    """A call: its name with the server if given, its id and its arguments.
+    """A call: its name (with the server if that is given), its id and its arguments.
 
-    ``at`` is its time (ISO 8601 in UTC or empty), ``has_failed`` says whether it is reported as
-    failed, ``line`` is its line in the log, and ``is_end`` marks a record that only reports the end
-    of a call.
+    ``at`` is its time (ISO 8601 in UTC, or empty). ``has_failed`` says whether it is reported as
+    failed. ``line`` is its line in the log. ``is_end`` marks a record that only reports the end of
+    a call.
     """
 
     name: str
@@ -92,7 +92,7 @@ class CallEvent:
 
 @dataclass(frozen=True, slots=True)
 class ResultEvent:
-    """The result of the call with this id; ``value`` is as recorded."""
+    """The result of the call with this id; ``value`` is the result as it was recorded."""
 
     number: Any
     has_failed: bool
@@ -108,7 +108,7 @@ class RequestEvent:
 
 @dataclass(frozen=True, slots=True)
 class UnreadEvent:
-    """A record with a call in an unknown form, or nothing known."""
+    """A record that contains a call in an unknown form, or nothing known."""
 
 
 TraceEvent = CallEvent | ResultEvent | RequestEvent | UnreadEvent
@@ -121,13 +121,15 @@ def events_of(record: AgentRecord) -> list[TraceEvent]:
 
 
 def is_message(record: AgentRecord) -> bool:
-    """Whether a record is a message, or an item of a conversation."""
+    """Whether a record is a message, or an item in a conversation."""
     is_item = any(_by_kind(kind) for kind in _kinds(record) if not _is_end(kind))
     return is_item or "role" in record or "lc" in record or {"from", "value"} <= record.keys()
 
 
 def _events(value: Any, at: str, line: Any, kind: _EventKind) -> list[TraceEvent]:
-    """The events in a part of a record, or in a list of parts; ``kind`` is given by its key."""
+    """The events in a part of a record, or in a list of parts; ``kind`` comes
+    from the part's key.
+    """
     if isinstance(value, list):
         parts = (_events(one, at, line, kind) for one in value if isinstance(one, (dict, list)))
         return [*chain.from_iterable(parts)]
@@ -159,7 +161,7 @@ def _events_of_object(
 
 
 def _kind_in(kinds: Sequence[str], value: AgentRecord) -> _EventKind:
-    """What an object says of itself."""
+    """What an object says it is."""
     for kind in kinds:
         if own := _by_kind(kind):
             return own
@@ -167,7 +169,7 @@ def _kind_in(kinds: Sequence[str], value: AgentRecord) -> _EventKind:
 
 
 def _is_called(kinds: Sequence[str], value: AgentRecord) -> bool:
-    """Whether an object without a word for calls in its kind is one."""
+    """Whether an object is a call although its kind has no word for calls."""
     if isinstance(value.get("tool"), str) or "toolCallId" in value:
         is_named = "tool" in value or "toolName" in value
         words = [kind for kind in kinds if kind.startswith("tool-") or _IS_CALLED.fullmatch(kind)]
@@ -176,7 +178,7 @@ def _is_called(kinds: Sequence[str], value: AgentRecord) -> bool:
 
 
 def _parts(value: AgentRecord, at: str, line: Any, kind: _EventKind) -> list[TraceEvent]:
-    """The events in the parts of a message or envelope."""
+    """The events in the parts of a message or an envelope."""
     events = list[TraceEvent]()
     role = _role(value)
     if role == "user" and (text := "\n".join(message_texts(value)).strip()):
@@ -201,7 +203,7 @@ def _parts(value: AgentRecord, at: str, line: Any, kind: _EventKind) -> list[Tra
 
 
 def _results(value: Any) -> Iterator[TraceEvent]:
-    """The results in an object or list that is said to have some."""
+    """The results in an object or list that is marked as containing results."""
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, dict):
             number = _first(one, (*_NUMBERS, "name", "toolName"))
@@ -212,7 +214,7 @@ def _results(value: Any) -> Iterator[TraceEvent]:
 
 
 def _call(value: AgentRecord, kinds: Sequence[str], at: str, line: Any) -> CallEvent | None:
-    """The call in an object; ``None`` if it names no tool."""
+    """The call in an object; ``None`` if the object names no tool."""
     objects = [value]
     while inner := next((objects[-1][key] for key in _HOLDERS if key in objects[-1]), None):
         if not isinstance(inner, dict):
@@ -234,9 +236,10 @@ def _call(value: AgentRecord, kinds: Sequence[str], at: str, line: Any) -> CallE
 
 
 def wrapped_names(call: CallEvent) -> tuple[str, ...]:
-    """The tools of the calls in the arguments of a call, or in a list there.
+    """The tools that are called in the arguments of a call, or in a list in these arguments.
 
-    A call inside has arguments of its own, unless the name of the outer one says that it calls.
+    An inner call must have arguments of its own, unless the name of the outer call says that it
+    makes calls.
     """
     value = _from_text(call.arguments)
     if not isinstance(value, dict):
@@ -249,8 +252,9 @@ def wrapped_names(call: CallEvent) -> tuple[str, ...]:
 
 
 def _from_text(value: Any) -> Any:
-    """The value of a JSON text or a Python literal, ``None`` for another text; other values
-    unchanged.
+    """The value of a JSON text or a Python literal; ``None`` for any other text.
+
+    A value that is not a text is unchanged.
     """
     if not isinstance(value, str):
         return value
@@ -261,7 +265,7 @@ def _from_text(value: Any) -> Any:
 
 
 def _calls_in_text(text: str, at: str, line: Any) -> Iterator[TraceEvent]:
-    """The calls that a model wrote between tags, or for ReAct."""
+    """The calls that a model wrote between tags, or in the ReAct format."""
     for action in _ACTION.finditer(text) if "Action Input:" in text else ():
         yield CallEvent(action[1], None, _from_text(action[2]), at, False, line)
     if "<" not in text or not _IN_WORDS.search(text):
@@ -299,7 +303,7 @@ def _by_key(key: str) -> _EventKind:
 
 
 def _is_end(kind: str) -> bool:
-    """Whether a record of this kind describes the end of a call that may be elsewhere."""
+    """Whether a record of this kind describes the end of a call that may be recorded elsewhere."""
     return kind.endswith("_end")
 
 

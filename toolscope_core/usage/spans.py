@@ -1,4 +1,4 @@
-"""Calls and requests from OpenTelemetry spans and similar tracers."""
+"""Reads calls and requests from OpenTelemetry spans and similar traces."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _RUN_KEYS = (
 )
 _BELOW = ("child_runs", "observations", "spans", "data")
 _ABOUT = ("span_data", "span_attributes", "meta")
-"""Where a span has its name and kind, if not in itself."""
+"""Where a span has its name and kind, if the span itself does not have them."""
 _TITLES = ("name", "span_name", "operationName", "display_name")
 _OF_SPANS = frozenset((*_ABOUT, *_BELOW, "attributes", "tags", "run_type", "startTime"))
 _STARTS = (
@@ -54,15 +54,15 @@ _ANSWER = re.compile(r"output|completion|response", re.IGNORECASE)
 _ASKED_NAME = re.compile(
     r"(.*tool_?calls?\.\d+(?:\.tool_call)?)(?:\.function)?\.name", re.IGNORECASE
 )
-"""A model's calls as attributes, as OpenInference and Traceloop write them."""
+"""A model's calls as attributes, in the form that OpenInference and Traceloop write."""
 _OTHER_NAME = re.compile(r"(^|\.)tool[._]?(call[._]?)?name$", re.IGNORECASE)
 
 
 def spans_of(record: Span) -> list[Span]:
-    """The spans of an OTLP document or a single span; runs of LangSmith and observations of
+    """The spans in an OTLP document or a single span, runs from LangSmith, and observations from
     Langfuse.
 
-    Runs include those below them. Empty for other records.
+    A run comes with the runs below it. Empty for other records.
     """
     if isinstance(record.get("resourceSpans"), list):
         return [
@@ -115,8 +115,8 @@ def _span_of_run(record: Span, name: str | None) -> list[Span]:
 def trace_of_spans(spans: Sequence[Span], with_results: bool = False) -> traced_calls.CallTrace:
     """The calls of tools in the spans; a request has the calls of its trace (``traceId``).
 
-    Nested spans of agent, client and server for the same call count once. Arguments and results are
-    kept ``with_results``.
+    If the spans of agent, client and server for the same call are nested, the call counts only
+    once. Arguments and results are kept only ``with_results``.
     """
     attributes = [_attributes(span.get("attributes")) for span in spans]
     places = {_place(span): row for row, span in enumerate(spans) if _place(span)[1]}
@@ -124,7 +124,7 @@ def trace_of_spans(spans: Sequence[Span], with_results: bool = False) -> traced_
     parents = [places.get(_place(span, _PARENT)) for span in spans]
 
     def outermost(row: int) -> int:
-        """The first span of the call, with no other tool or model work in between."""
+        """The first span of the call, with no other work of a tool or model in between."""
         first, above, seen = row, parents[row], {row}
         while above is not None and above not in seen:
             seen.add(above)
@@ -173,7 +173,7 @@ def trace_of_spans(spans: Sequence[Span], with_results: bool = False) -> traced_
 
 
 def _is_one_tool(name: str, other: str) -> bool:
-    """Whether two names are equal, with or without a server prefix."""
+    """Whether two names are equal, with or without the server in front."""
     short, long = sorted((name, other), key=len)
     return long == short or bool(
         short and long.endswith(tuple(f"{mark}{short}" for mark in _MARKS))
@@ -181,7 +181,7 @@ def _is_one_tool(name: str, other: str) -> bool:
 
 
 def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
-    """The trace of a span, and its own or its parent's id."""
+    """The trace of a span, and the span's own id or its parent's."""
     context = span.get("context")
     inside = context if isinstance(context, dict) else {}
     trace = span.get("traceId") or span.get("trace_id") or inside.get("trace_id")
@@ -190,7 +190,7 @@ def _place(span: Span, names: Sequence[str] = _ID) -> tuple[str, str]:
 
 
 def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
-    """The key of a call by its id, or else by its span."""
+    """The key of a call, from its id, or else from its span."""
     trace, own = _place(span)
     if number := next((attributes[key] for key in _NUMBERS if attributes.get(key)), None):
         return traced_calls.call_key(number, tool, trace)
@@ -198,7 +198,7 @@ def _key(span: Span, attributes: Mapping[str, Any], tool: str) -> str:
 
 
 def _is_other_call(attributes: Mapping[str, Any]) -> bool:
-    """Whether an unread span calls a tool without its name or in an unknown form."""
+    """Whether an unread span calls a tool without naming it, or in an unknown form."""
     return _is_call(attributes) or any(map(_OTHER_NAME.search, attributes))
 
 
@@ -233,7 +233,7 @@ def _has_failed(span: Span, attributes: Mapping[str, Any]) -> bool:
 
 
 def _result(attributes: Mapping[str, Any]) -> Any:
-    """The result of a call as recorded; an object in a JSON text is read."""
+    """The result of a call as it was recorded; a JSON text of an object becomes the object."""
     result = next((attributes[name] for name in _RESULTS if attributes.get(name)), None)
     value = _from_json(result)
     return value if isinstance(value, dict) else result
@@ -245,7 +245,9 @@ def _start(span: Span) -> str:
 
 
 def _request(attributes: Mapping[str, Any]) -> str:
-    """The person's request in a span of a model call: the text of the last user message."""
+    """The person's request in the span of a model call: the text of the last
+    message from the user.
+    """
     value = _from_json(attributes.get("gen_ai.input.messages"))
     user_messages = [one for one in objects_of_list(value) if one.get("role") == "user"]
     return "\n".join(message_texts(user_messages[-1])) if user_messages else ""
@@ -254,7 +256,7 @@ def _request(attributes: Mapping[str, Any]) -> str:
 def _asked_calls_of(
     spans: Sequence[Span], attributes: Sequence[Mapping[str, Any]], traced: Collection[str]
 ) -> list[tuple[str, traced_calls.TracedCall]]:
-    """The calls in the answers of models, of each trace that has no span of a tool."""
+    """The calls in the answers of models, for each trace that has no span of a tool."""
     calls = []
     for span, own in zip(spans, attributes, strict=True):
         trace = _place(span)[0]
@@ -268,7 +270,7 @@ def _asked_calls_of(
 
 
 def _asked_calls(attributes: Mapping[str, Any]) -> Iterator[CallEvent]:
-    """The calls in the answer of a model: as messages, or as one attribute for each part."""
+    """The calls in the answer of a model, either as messages or as one attribute for each part."""
     for name, value in attributes.items():
         if _ANSWER.search(name) is None:
             continue
@@ -280,7 +282,7 @@ def _asked_calls(attributes: Mapping[str, Any]) -> Iterator[CallEvent]:
 
 
 def _from_json(value: Any) -> Any:
-    """The value of a JSON text; other values unchanged."""
+    """The value of a JSON text; other values are unchanged."""
     if not isinstance(value, str) or value[:1] not in ("[", "{"):
         return value
     try:

@@ -1,7 +1,7 @@
-"""Reads logs and traces: a gateway's log, messages and items of any API, spans and runs.
+"""Reads logs and traces: a gateway's log, messages and items from any API, spans, and runs.
 
-A file is a JSON document or JSON Lines; each record shows which kind it is. ``call_forms`` knows
-the places of calls in a record, ``spans`` those in spans.
+A file is a JSON document or JSON Lines; each record shows of which kind it is. ``call_forms`` knows
+where calls are in a record, and ``spans`` knows where they are in spans.
 """
 
 import json
@@ -29,11 +29,12 @@ _HASH_BYTES = 16
 
 @dataclass(slots=True)
 class _Reading:
-    """The state of reading.
+    """What has been read so far.
 
-    ``places`` are the positions of calls by key, ``last`` those by the id that results use;
-    ``answered`` counts the results of an id. ``requests`` are texts, each with the positions of its
-    calls. Arguments and results, which are most of a log, are kept only ``with_results``.
+    ``places`` are the positions of calls by key, and ``last`` are their positions by the id that
+    results use. ``answered`` counts the results for each id. ``requests`` are texts, each with the
+    positions of its calls. Arguments and results make up most of a log, so they are kept only
+    ``with_results``.
     """
 
     scope: str
@@ -46,7 +47,7 @@ class _Reading:
     unread: int = 0
 
     def take(self, record: call_forms.AgentRecord) -> None:
-        """Read one record; it counts as unread if it is not a message and
+        """Read one record. It counts as unread if it is not a message and
         contains nothing known.
         """
         try:
@@ -118,12 +119,12 @@ class _Reading:
 def conversation(
     messages: Iterable[Any], scope: str, with_results: bool = False
 ) -> traced_calls.CallTrace:
-    """The calls of messages with the requests that led to them.
+    """The calls in messages, with the requests that led to them.
 
-    A failure is read from the result if that reports it (Anthropic's ``is_error``); malformed
-    arguments are detected if they are text (OpenAI). ``scope`` identifies the conversation: short
-    call ids are unique only in it, and only until their result. Lines with the same ``uuid`` are
-    one call, even in another session's history.
+    A failure is read from the result, if the result reports it (Anthropic's ``is_error``).
+    Malformed arguments are detected if they are text (OpenAI). ``scope`` identifies the
+    conversation: short call ids are unique only within a conversation, and only until their result.
+    Lines with the same ``uuid`` are one call, even in the history of another session.
     """
     reading = _Reading(scope, with_results)
     for message in messages:
@@ -135,13 +136,13 @@ def conversation(
 
 
 def _is_repeated(call: call_forms.CallEvent, other: call_forms.CallEvent) -> bool:
-    """Whether a record has a call twice, in two of its forms."""
+    """Whether a record contains the same call twice, in two different forms."""
     is_same = bool(call.number) and (call.number, call.name) == (other.number, other.name)
     return is_same and call.arguments == other.arguments
 
 
 def _says_something(record: call_forms.AgentRecord) -> bool:
-    """Whether a record without calls is a message or another event of a session."""
+    """Whether a record without calls is a message or another event in a session."""
     if any(record.get(key) for key in ("content", "parts", "value", "output", "choices")):
         return True
     if call_forms.is_message(record):
@@ -154,7 +155,7 @@ def _says_something(record: call_forms.AgentRecord) -> bool:
 
 
 def _is_no_json(arguments: Any) -> bool:
-    """Whether arguments written as text are not valid JSON; missing arguments are valid."""
+    """Whether arguments are text that is not valid JSON; missing arguments count as valid."""
     if not isinstance(arguments, str) or not arguments:
         return False
     try:
@@ -170,10 +171,11 @@ _NO_CALL = frozenset({"held", "cancelled", "waiting", "changed"})
 
 @dataclass(slots=True)
 class _Records:
-    """The records of one file by kind.
+    """The records of one file, by kind.
 
-    ``sessions`` are single messages by their session; ``conversations`` each have the hashes of
-    their beginnings, the last of the whole. ``scope`` is the hash of the file.
+    ``sessions`` are single messages, by their session. ``conversations`` each come with the hashes
+    of their beginnings; the last hash is that of the whole conversation. ``scope`` is the hash of
+    the file.
     """
 
     scope: str
@@ -194,19 +196,19 @@ class _Records:
 
 
 def read_trace(content: bytes, label: str) -> traced_calls.CallTrace:
-    """The calls and requests of a file in order, each call once.
+    """The calls and requests in a file, in order, each call once.
 
-    Raises ``ConfigError``, naming ``label``, if it is not JSON or has no call.
+    Raises ``ConfigError``, naming ``label``, if the file is not JSON or has no call.
     """
     return read_traces({label: content})
 
 
 def read_traces(files: Mapping[str, bytes], with_results: bool = False) -> traced_calls.CallTrace:
-    """The calls and requests of files, by their labels; ``with_results`` also what they were given
-    and what they answered.
+    """The calls and requests in files, given by their labels.
 
-    A call counts once, however many records and files contain it; if a conversation was saved
-    repeatedly as it grew, the longest counts. Raises the errors of ``read_trace``.
+    ``with_results`` also keeps what the calls were given and what they returned. A call counts
+    once, however many records and files contain it. If a conversation was saved again and again as
+    it grew, only the longest one counts. Raises the errors of ``read_trace``.
     """
     labels = {sha256(content).hexdigest(): label for label, content in files.items()}
     read = [
@@ -268,7 +270,7 @@ def _documents(content: bytes, label: str) -> Iterator[Any]:
 
 
 def _documents_in(text: str) -> list[Any]:
-    """The JSON documents in a text, one after the other; empty if there is anything else."""
+    """The JSON documents in a text, one after another; empty if the text contains anything else."""
     documents, end = list[Any](), 0
     while rest := _BLANKS.match(text, end):
         if rest.end() == len(text):
@@ -302,7 +304,7 @@ def _sorted(records: Iterable[Any], by_kind: _Records) -> _Records:
 
 
 def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
-    """Add a conversation, a single reply, or a message or event of a session."""
+    """Add a conversation, a single reply, or a message or event from a session."""
     place = f"{by_kind.scope} {len(by_kind.conversations)}"
     key = next((key for key in _CONVERSATIONS if isinstance(record.get(key), list)), None)
     is_event = not _EVENT_KEYS.isdisjoint(record) or call_forms.is_message(record)
@@ -325,7 +327,8 @@ def _add_messages(record: call_forms.AgentRecord, by_kind: _Records) -> None:
 def _grown(messages: Sequence[Any]) -> list[bytes]:
     """The hash of each beginning of a conversation, from the empty one to the whole.
 
-    A program writes the keys of a message in the same order each time it saves it.
+    The hashes are stable, because a program writes the keys of a message in the same order each
+    time it saves it.
     """
     hashed, beginnings = sha256(), [b""]
     for message in messages:
@@ -335,9 +338,9 @@ def _grown(messages: Sequence[Any]) -> list[bytes]:
 
 
 def _gateway_calls(rows: Iterable[Mapping[str, Any]]) -> tuple[traced_calls.TracedCall, ...]:
-    """The lines of a gateway's log, without calls that were withheld or ended early.
+    """The calls in the lines of a gateway's log, except those that were withheld or ended early.
 
-    Equal lines are separate calls within a file, and the same calls across files.
+    Equal lines within a file are separate calls; equal lines in different files are the same call.
     """
     alike, calls = Counter[str](), list[traced_calls.TracedCall]()
     for row in rows:

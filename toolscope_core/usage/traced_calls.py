@@ -1,4 +1,4 @@
-"""The contents of logs and traces: calls of tools, the requests that led to them, and times."""
+"""What logs and traces contain: calls of tools, the requests that led to them, and times."""
 
 import re
 from collections import deque
@@ -11,23 +11,23 @@ from toolscope_core.model.tool import digest
 from toolscope_core.model.unicode_forms import letters_and_digits
 
 _UNIQUE = re.compile(r"(?:srv)?tool(?:u|use)_.+|.{16,}", re.DOTALL)
-"""Call ids that are never reused: those of Anthropic, and long ones."""
+"""Call ids that are never reused: those from Anthropic, and long ones."""
 _MARK = re.compile(r"__|[./:]")
-"""The characters that clients write between a server and its tool."""
+"""The characters that clients write between the names of a server and its tool."""
 _LONGEST_CALL = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class TracedCall:
-    """One call: ``tool`` is the called name.
+    """One call; ``tool`` is the name that was called.
 
-    ``original`` is the id of the tool to which a gateway passed it, or empty. ``is_malformed``: no
-    tool received it, because its name or arguments were refused or are not JSON; then
-    ``has_failed`` is false. ``at`` is ISO 8601 in UTC, empty if unknown. Calls with the same
-    ``key`` are one call, wherever they are recorded; an empty key equals no other. ``logged_name``
-    is the name in a gateway's log, which may be a former one. ``wrapped`` are the names in the
-    arguments, which are the called tools if ``tool`` only passes calls on, as ``call_tool`` does.
-    ``arguments`` and ``result`` are as an agent's messages have them.
+    ``original`` is the id of the tool to which a gateway passed the call, or empty.
+    ``is_malformed`` says that no tool received the call, because its name or arguments were refused
+    or are not JSON; ``has_failed`` is then false. ``at`` is ISO 8601 in UTC, empty if unknown.
+    Calls with the same ``key`` are one call, wherever they are recorded; an empty key equals no
+    other. ``logged_name`` is the name in a gateway's log, which may be a former name. ``wrapped``
+    are the names in the arguments; these are the called tools if ``tool`` only passes calls on, as
+    ``call_tool`` does. ``arguments`` and ``result`` are as in an agent's messages.
     """
 
     tool: str
@@ -52,10 +52,10 @@ class TracedRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallTrace:
-    """The contents of logs or traces, each call once.
+    """The contents of logs or traces, with each call once.
 
-    ``unread`` counts the records that were not understood: neither calls nor messages, or calls in
-    another form.
+    ``unread`` counts the records that were not understood: they are neither calls nor messages, or
+    contain calls in another form.
     """
 
     calls: tuple[TracedCall, ...] = ()
@@ -64,9 +64,9 @@ class CallTrace:
 
 
 def call_key(number: Any, tool: str, *scope: object) -> str:
-    """The key of a call from its id in the trace.
+    """The key of a call, made from its id in the trace.
 
-    Unique ids are used alone, others with the ``scope``; empty without an id.
+    A unique id is used alone; any other id is combined with the ``scope``. Empty if there is no id.
     """
     text = str(number or "")
     if not text:
@@ -76,9 +76,9 @@ def call_key(number: Any, tool: str, *scope: object) -> str:
 
 
 def distinct_calls(calls: Iterable[TracedCall]) -> tuple[TracedCall, ...]:
-    """Each call once, at its first place; it failed if one of its records says so.
+    """Each call once, at the place where it appears first; it failed if any of its records says so.
 
-    The longest name is kept, since clients may add the server in front.
+    The longest of its names is kept, since clients may add the server in front.
     """
     distinct: dict[object, TracedCall] = {}
     for place, call in enumerate(calls):
@@ -101,8 +101,9 @@ def without_logged(
 ) -> tuple[TracedCall, ...]:
     """The agents' calls, without those that are also in a gateway's log; each line is one call.
 
-    Without a common id, a line matches a call of the same name, not of a server outside the
-    gateway, that began at most ten minutes before. Calls without a time stay.
+    The two have no common id. So a line matches a call with the same name that began at most ten
+    minutes before, unless that call went to a server outside the gateway. Calls without a time
+    stay.
     """
     lines: dict[str, deque[datetime]] = {}
     servers = set[str]()
@@ -120,7 +121,7 @@ def without_logged(
 
 
 def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedCall) -> bool:
-    """Whether a line matches the call; it is then removed. Calls come in order."""
+    """Whether a line matches the call; that line is then removed. Calls come in order of time."""
     began = datetime.fromisoformat(call.at)
     names = (call.tool, *call.wrapped)
     starts = ((one, *mark.span()) for one in names for mark in _MARK.finditer(one))
@@ -138,7 +139,7 @@ def _take(lines: Mapping[str, deque[datetime]], servers: Set[str], call: TracedC
 
 
 def utc_time(value: Any) -> str:
-    """A time as ISO 8601 in UTC to the second, from a text, or a number since 1970.
+    """A time as ISO 8601 in UTC to the second, from a text or from a number counted since 1970.
 
     Empty for anything else.
     """
