@@ -89,8 +89,9 @@ def missing_pairs(
     """The unasked pairs that decide a merge or a family.
 
     First come the pairs of a tool that a drop-in would keep and another member. Then come two kinds
-    of pairs, most likely a family first (by the offline judge): two tools that are a family with
-    the same third tool, and a family's member with a tool that the family may lack.
+    of pairs, those most likely to be a family first (according to the offline judge): two tools
+    that are a family with the same third tool, and a family's member with a tool that the family
+    may lack.
     """
     by_model = with_verdicts(analysis, model_verdicts)
     groups = groups_at(by_model, links, own_thresholds(by_model))
@@ -132,7 +133,7 @@ def with_audits(
 
 
 def described_servers(catalog: Catalog, tools: Iterable[Tool]) -> tuple[Server, ...]:
-    """Those of the tools' servers that have a description of their own."""
+    """The servers of these tools that have a description of their own."""
     names = {tool.server for tool in tools}
     about = (one for one in catalog.servers if one.description or one.title)
     return tuple(one for one in about if one.name in names)

@@ -107,8 +107,8 @@ class Estimates:
 
 
 class PresumedAnswers:
-    """Answers from the ledger; otherwise assumed answers from the offline judge, or a text of
-    typical length.
+    """Answers from the ledger, or else the offline judge's verdict or a text of typical length as
+    the assumed answer.
 
     The questions are counted.
     """

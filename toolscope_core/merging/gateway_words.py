@@ -79,9 +79,9 @@ def shouts(text: str) -> bool:
 def gateway_description(selector: str, texts: Mapping[str, str]) -> str:
     """The description of a gateway tool whose members are chosen by ``selector``.
 
-    It is the description of the canonical tool, with added notes on the form of arguments where
-    only some members describe one. The description of the selector itself explains its values.
-    ``texts`` maps each value to its member's description, canonical first.
+    It is the description of the canonical tool, with notes on the forms of arguments that only some
+    of the members describe. The description of the selector itself explains its values. ``texts``
+    maps each value to its member's description, canonical first.
     """
     paragraphs = {value: _paragraphs(text) for value, text in texts.items()}
     alone = _paragraphs_of_some(paragraphs)

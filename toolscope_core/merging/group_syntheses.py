@@ -55,8 +55,8 @@ smaller one's tools.
 
 
 class Stores:
-    """Answers whether the servers of a catalog store something; each server is examined at most
-    once.
+    """Tells whether the servers of a catalog store something; each server is
+    examined at most once.
     """
 
     def __init__(self, tools: Iterable[Tool]) -> None:
@@ -214,7 +214,7 @@ class GroupSyntheses:
         return self._contents[owner]
 
     def cluster_id(self, members: _Members) -> str:
-        """The same as the function ``cluster_id``, for ids."""
+        """Like the function ``cluster_id``, but for ids."""
         if members not in self._ids:
             self._ids[members] = cluster_id(self.of(members))
         return self._ids[members]
@@ -276,7 +276,7 @@ class GroupSyntheses:
     ) -> Differences:
         """The differences that a person must read before the members become the ``synthesis``.
 
-        ``one_account`` says that people declared that the members' servers work on the same
+        ``one_account`` is true if people have said that the members' servers work on the same
         account.
         """
         key = members, synthesis.canonical, synthesis.kind, one_account

@@ -320,8 +320,8 @@ def _without_server(reading: ToolReading) -> frozenset[str]:
 
 
 def _vary_otherwise(readings: Sequence[ToolReading], words: Sequence[Sequence[str]]) -> bool:
-    """Whether some of the tools, but not all, use a name word of another selector: *price*, beside
-    *stock*.
+    """Whether some of the tools, but not all, have a word of another selector in their name:
+    *price* beside *stock*.
     """
     names = [frozenset(one.name_words) for one in readings]
     common = frozenset.intersection(*names)

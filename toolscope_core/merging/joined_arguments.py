@@ -34,9 +34,7 @@ _NOUNS = {
     "boolean": "true or false",
 }
 _MOST_VALUES = 24
-"""The largest number of values that are listed for one member; a longer list is
-not worth reading.
-"""
+"""The largest number of values that are listed for one member; more would be too long to read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,8 @@ class ModelVerdicts:
     def family_probabilities(
         self, pairs: Sequence[Pair], offline: Probabilities, bars: Bars
     ) -> NDArray[np.float64]:
-        """The probabilities of a family, found in the same way; ``offline`` gives the offline
-        judge's.
+        """The probabilities of a family, found in the same way; ``offline`` gives those of the
+        offline judge.
 
         The probability of a *family* is at least ``bars.family_at``, and that of any other verdict
         is below it. Two tools get 0 if an audit put them together as one job, or into different
@@ -206,11 +206,11 @@ class ModelVerdicts:
     ) -> frozenset[str]:
         """The members that do not serve all the others.
 
-        If some members serve all the others by the verdicts, directly or through each other, all
-        the remaining members are unfit. Otherwise, a member is unfit if a verdict denies that it
-        serves another. In a merge below ``sure_at``, neither tool serves the other, and a pair that
-        was not asked about says nothing. ``copies`` (each tool → the first tool with equal content)
-        serve each other.
+        If the verdicts say that some members serve all the others, directly or through each other,
+        all the remaining members are unfit. Otherwise, a member is unfit if a verdict denies that
+        it serves another. In a merge below ``sure_at``, neither tool serves the other, and a pair
+        that was not asked about says nothing. ``copies`` (each tool → the first tool with equal
+        content) serve each other.
         """
         serves: dict[tuple[str, str], bool] = {}
         for pair in (Pair(a, b) for a, b in combinations(sorted(members), 2)):
@@ -307,8 +307,8 @@ class ModelVerdicts:
 
     @cached_property
     def _groups(self) -> dict[tuple[bool, str], tuple[int, int]]:
-        """For a kind of audit (whether of a family) and a tool id, the number of the audit and of
-        the tool's group in it.
+        """The number of the audit and of the group in it, for each kind of audit (whether it is of
+        a family) and tool id.
         """
         return {
             (one.family, tool): (audit, group)

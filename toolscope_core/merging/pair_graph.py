@@ -23,9 +23,9 @@ def merges_at(analysis: Analysis, thresholds: MergeThresholds) -> NDArray[np.boo
 
 
 def merge_edges(analysis: Analysis, thresholds: MergeThresholds | None = None) -> dict[Pair, float]:
-    """The candidate pairs that would be merged, with their probabilities.
+    """The candidate pairs that the judge would merge, with their probabilities.
 
-    The thresholds are the judge's, unless others are given.
+    The judge's own thresholds are used, unless others are given.
     """
     return _chosen(analysis, merges_at(analysis, thresholds or own_thresholds(analysis)))
 

@@ -114,7 +114,9 @@ def _worth(one: Coverage) -> tuple[float, int, int, int, str, tuple[str, ...]]:
 
 
 def _copies(servers: ServerCoverage) -> tuple[tuple[str, ...], ...]:
-    """Groups of servers that have the same tools, both by name and by the judge."""
+    """Groups of servers that have the same tools, both by their names and
+    according to the judge.
+    """
     by_names: defaultdict[frozenset[str], list[list[str]]] = defaultdict(list)
     for server, tools in servers.servers.items():
         groups = by_names[frozenset(tool.name for tool in tools)]

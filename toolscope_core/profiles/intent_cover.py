@@ -1,7 +1,7 @@
 """Finds the smallest set of tools for an agent's requests, and the requests that a set serves.
 
-The method is weighted set cover: it is greedy by needs served per token (Chvátal 1979). Then it
-removes tools that later ones make redundant, and servers that others can replace.
+The method is weighted set cover: tools are chosen greedily by needs served per token (Chvátal
+1979). Then tools that later ones make redundant are removed, and servers that others can replace.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ one, 13.
 class Intent:
     """A request that an agent has to serve.
 
-    Each need is the set of ids of the tools that can serve it, each by itself; it is empty if no
+    Each need is the set of the ids of all tools that can serve it alone; the set is empty if no
     tool in the toolset can. ``is_doubtful`` says that for some part of the request, even the
     closest tool is distant.
     """
@@ -45,7 +45,7 @@ class Intent:
         return bool(self.needs) and all(not need.isdisjoint(ids) for need in self.needs)
 
     def tools_of(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Those of the tools ``ids`` that serve at least one of the needs, sorted."""
+        """The tools in ``ids`` that serve at least one of the needs, sorted."""
         return tuple(sorted({one for need in self.needs for one in need if one in ids}))
 
 
@@ -140,7 +140,7 @@ def _rest_serves(intent: Intent, rest: Collection[str], cover: Collection[str]) 
 
 
 def not_asked_for(intents: Iterable[Intent], ids: Iterable[str]) -> tuple[str, ...]:
-    """Those of the tools ``ids`` that serve no need of any intent, sorted."""
+    """The tools in ``ids`` that serve no need of any intent, sorted."""
     useful = {one for intent in intents for need in intent.needs for one in need}
     return tuple(sorted(set(ids) - useful))
 

@@ -42,7 +42,7 @@ class Store:
         self.repair = self._database.repair
         self.logs_read: dict[str, tuple[Decision, ...]] = {}
         """The decisions as they were read, by the name of the catalog; reading many decisions takes
-        long.
+        time.
         """
         with _in_words(self._database):
             with self._database.look().connect() as connection:

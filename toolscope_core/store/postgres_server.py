@@ -65,7 +65,7 @@ _SIGNS = {
     "too many clients|too many connections|connection slots": "53300",
     "cannot contain NUL": "22021",
 }
-"""For errors without an SQLSTATE, the key of the remedy by a pattern of the reason."""
+"""Patterns of reasons that come without an SQLSTATE, each with its key in ``_REMEDIES``."""
 
 
 class PostgresServer:

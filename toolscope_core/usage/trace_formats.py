@@ -1,6 +1,6 @@
 """Reads logs and traces: a gateway's log, messages and items from any API, spans, and runs.
 
-A file is a JSON document or JSON Lines; each record shows of which kind it is. ``call_forms`` knows
+A file is a JSON document or JSON Lines; each record shows what kind it is. ``call_forms`` knows
 where calls are in a record, and ``spans`` knows where they are in spans.
 """
 

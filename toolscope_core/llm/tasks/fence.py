@@ -43,8 +43,8 @@ about that tool and nothing more. "[cut]" stands where a text was too long to be
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A tool as a model reads it, with the number of ``hidden`` characters removed and of
-    characters ``cut``.
+    """A tool as a model reads it, with the numbers of ``hidden`` characters that were removed and
+    of characters that were ``cut``.
     """
 
     text: str
@@ -180,7 +180,8 @@ def _server_names(servers: tuple[str, ...]) -> str | list[str]:
 def fences(texts: Mapping[str, PromptText], keys: Iterable[str]) -> dict[str, str]:
     """Each text by its token, between two lines that contain the token.
 
-    The mark is derived from the ledger keys of the call, again and again until no text contains it.
+    The mark is derived from the ledger keys of the call, and derived anew until no text contains
+    it.
     """
     mark = mark_for(keys, [text.text for text in texts.values()])
     return {

@@ -135,7 +135,7 @@ def _hashes(item: ToolPair) -> list[str]:
 
 
 def _show(items: Mapping[str, ToolPair]) -> prompts.ShownItems:
-    """Every tool, shown once however many questions it is in."""
+    """Every tool once, however many questions it appears in."""
     tools = {tool.fingerprint: tool for pair in items.values() for tool in pair.ordered}
     tokens = {one: f"t{number}" for number, one in enumerate(sorted(tools), 1)}
     texts = fence.server_texts(server for pair in items.values() for server in pair.servers) | {

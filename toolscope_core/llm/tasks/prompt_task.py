@@ -284,5 +284,5 @@ def numbered(
 
 
 def show_tool(tool: Tool, number: int) -> ShownItem:
-    """A single tool, shown as t1, t2 and so on."""
+    """A single tool, named t1, t2 and so on by its number."""
     return ShownItem({f"t{number}": prompt_text(tool)}, f"t{number}")

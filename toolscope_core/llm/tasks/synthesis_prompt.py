@@ -89,8 +89,8 @@ class MergeDraft:
         """Where each member's calls go: the value of the selector, and the new name of each old
         argument.
 
-        The name is ``None`` for an argument that has no place. The result is empty if the merged
-        tool is not a gateway tool.
+        An argument that has no place in the merged tool maps to ``None``. The result is empty if
+        the merged tool is not a gateway tool.
         """
         if self.kind != "gateway":
             return {}
