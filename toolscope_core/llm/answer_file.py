@@ -111,7 +111,7 @@ class AnswerFile:
         )
 
     def _why_open(self, item: object, line: AnswerLine) -> str:
-        """Why this question has no answer, judging by the answer to the nearest question."""
+        """Why this question has no answer, as far as the answer to the nearest question shows."""
         about = [one for one in self.lines.values() if one.about == line.about]
         if not about:
             about = [one for one in self.lines.values() if line.texts and one.asks_as(line)]

@@ -129,7 +129,7 @@ def with_documents(
 
 
 def with_edits(analysis: Analysis, log: Sequence[Decision]) -> tuple[Decision, ...]:
-    """The log, with an added edit by the model for each accepted document."""
+    """The log, with an edit by the model added for each accepted document."""
     catalog, verdicts, log = analysis.catalog, analysis.model_verdicts, tuple(log)
     if verdicts is None:
         return log

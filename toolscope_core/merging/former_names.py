@@ -49,8 +49,8 @@ def served_names(plan: MergePlan, tools: Sequence[Tool]) -> dict[str, str]:
 
 
 def with_names_of(catalog: Catalog, folder: Path) -> Catalog:
-    """The catalog with the names in the bundle that its own bundle will replace,
-    if there is one.
+    """The catalog with the names from the bundle in ``folder``, if there is one; the catalog's own
+    bundle will replace it.
     """
     try:
         parts = [json.loads(read_file(path)) for path in files_of(folder, "neutral.json")]

@@ -314,7 +314,7 @@ class GroupSyntheses:
         return self._differences[key]
 
     def _are_startable(self, tool: Tool, other: Tool) -> bool:
-        """Whether two servers can be started, and are not one program."""
+        """Whether both tools' servers can be started and are different programs."""
         one, two = (self._starts.get(side.server, "") for side in (tool, other))
         return bool(one and two) and one != two
 

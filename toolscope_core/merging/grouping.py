@@ -374,7 +374,7 @@ def _by_ids(analysis: Analysis, judge: Judge) -> RowJudge:
 def _divided_further(
     analysis: Analysis, groups: Sequence[Group], judge: Judge
 ) -> tuple[Group, ...]:
-    """The groups without tools that cannot join, divided into their safe subsets.
+    """The groups, with tools that cannot join removed, divided into their safe subsets.
 
     Groups across servers stay whole, because there a gateway can serve more than two tools.
     """

@@ -322,8 +322,8 @@ class ModelVerdicts:
 class Disagreement:
     """A pair about which the model and the offline judge disagree.
 
-    ``gap`` is how far apart their probabilities are, of the same job or of a family, whichever is
-    more.
+    ``gap`` is the larger of two differences between their probabilities: of the same job, and of a
+    family.
     """
 
     pair: Pair

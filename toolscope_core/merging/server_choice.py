@@ -201,7 +201,7 @@ def kept_by(stays: str) -> JsonObject:
 def switched_off(
     catalog: Catalog, log: Sequence[Decision], off: Sequence[Coverage], clusters: Sequence[Cluster]
 ) -> tuple[Decision, ...]:
-    """The log, with added decisions that remove the servers in ``off``.
+    """The log, with decisions added that remove the servers in ``off``.
 
     Their tools are merged with the tools that serve them, or left out if an active decision does
     not allow that.

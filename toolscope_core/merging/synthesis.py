@@ -221,7 +221,7 @@ def merged_annotations(members: Sequence[Tool]) -> dict[str, Any]:
 def with_default_server(synthesis: Synthesis) -> Synthesis:
     """The same merged tool, with the canonical's server as the default.
 
-    It is for servers that, as people said, all work on the same account.
+    It is used when people have said that all servers work on the same account.
     """
     schema = synthesis.document.schema
     if synthesis.selector != "server" or schema is None:

@@ -37,7 +37,7 @@ class ProfileTools:
 
     ``ways`` says how each id was included. ``fixed`` gives, for each id, the values of the
     arguments that were removed from its schema. ``notes`` are sentences about changes since the
-    profile was saved, and about texts in it that are not used. ``findings`` are the findings on its
+    profile was saved, and about the profile's unused texts. ``findings`` are the findings on its
     texts.
     """
 
@@ -63,7 +63,7 @@ def profile_tools(plan: MergePlan, profile: Profile) -> ProfileTools:
         new = phi.get(old)
         if (
             new is not None and tool.origin != "rule"
-        ):  # of merged tools one chosen goes before one out
+        ):  # among merged tools, a chosen one comes before one kept out
             choices.setdefault(new, tool)
     ways: dict[str, ProfileOrigin] = {}
     for tool_id, item in by_id.items():
@@ -140,7 +140,7 @@ def _matches(rule: ToolRule, tool: Tool) -> bool:
 def _conflicts(
     plan: MergePlan, profile: Profile, ways: Mapping[str, ProfileOrigin]
 ) -> Iterator[ServerConflict]:
-    """The open proposals for one job that have tools on several servers."""
+    """The open proposals to merge tools that do one job, where the tools are on several servers."""
     applied = {cluster.id for cluster in plan.applied}
     for cluster in plan.clusters:
         is_family = cluster.relation == "family"
