@@ -108,7 +108,7 @@ class MergeDraft:
         return {"selector": self.merged.selector, "routes": sorted(rows, key=canonical_json)}
 
     def prompt_texts(self) -> dict[str, PromptText]:
-        """The texts of the draft, by their names in the prompt."""
+        """All texts to show, by their names in the prompt."""
         by_print = {tool.fingerprint: tool for tool in self.members}
         texts = {
             name: prompt_text(by_print[one], (by_print[one].server,))
