@@ -307,8 +307,8 @@ class ModelVerdicts:
 
     @cached_property
     def _groups(self) -> dict[tuple[bool, str], tuple[int, int]]:
-        """The number of the audit and of the group in it, for each kind of audit (whether it is of
-        a family) and tool id.
+        """The numbers of a tool's audit and group, by the kind of audit (family or not) and the
+        tool's id.
         """
         return {
             (one.family, tool): (audit, group)

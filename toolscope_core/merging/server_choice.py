@@ -194,7 +194,7 @@ def merges_of(
 
 
 def kept_by(stays: str) -> JsonObject:
-    """The detail of a decision that keeps the tool ``stays`` for others."""
+    """The detail of a decision that merges tools into the tool ``stays`` and keeps that tool."""
     return {"relation": "duplicate", "canonical": stays, "kind": "drop_in"}
 
 

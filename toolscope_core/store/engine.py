@@ -164,7 +164,7 @@ _JSON_TYPES = {float: (float, int), Mapping: (dict,), Literal: (str,), None: (No
 
 
 def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
-    """The value of the dataclass ``kind`` with these fields.
+    """An instance of the dataclass ``kind`` with these fields.
 
     Raises ``ValueError`` if the body is not an object, or if a field is missing, unknown or of
     another type.
@@ -182,7 +182,7 @@ def rebuilt(kind: type[_Rebuilt], body: Any) -> _Rebuilt:
 
 
 def of_row(kind: type[_Rebuilt], row: object, **others: Any) -> _Rebuilt:
-    """The value of the dataclass ``kind``, made from the row's cells with the same names.
+    """An instance of the dataclass ``kind``, made from the row's cells with the same names.
 
     Lists become tuples. Fields that are not in the row are passed in as ``others``.
     """

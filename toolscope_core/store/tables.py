@@ -316,7 +316,7 @@ class SettingRow(StoredRow, table=True):
 
 
 OF_A_NAME = (DecisionRow, QueryFileRow, VariantRow, GeneratedRow, ServerSourceRow, UsageLogRow)
-"""Tables whose rows belong to all catalogs with a name."""
+"""Tables whose rows belong to all catalogs that share a name."""
 OF_A_VERSION = (CatalogToolRow, ExperimentRow, JobRow, RunRow, SelectionRow)
 """Tables whose rows belong to one version of a catalog."""
 
